@@ -1,0 +1,35 @@
+"""Cluster large sparse graphs into k parts by normalised cut, from a small coreset of nodes."""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that defines it; imported on first use, so that `import graphclust` is quick.
+_HOME = {
+    "Graph": "graph",
+    "as_graph": "graph",
+    "Progress": "progress",
+    "ConvergenceError": "errors",
+    "ConvergenceWarning": "errors",
+    "GraphClustError": "errors",
+    "GraphFormatError": "errors",
+    "GraphValidationError": "errors",
+    "GraphWarning": "errors",
+    "ParameterError": "errors",
+    "ResourceLimitError": "errors",
+}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'graphclust' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"graphclust.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

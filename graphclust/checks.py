@@ -1,0 +1,79 @@
+"""Convert an argument, or say what was expected."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from graphclust.errors import GraphValidationError, ParameterError
+
+
+def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None = None, why: str = "") -> int:
+    """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}, expected a whole number")
+    if value < at_least or (at_most is not None and value > at_most):
+        allowed = f">= {at_least}" if at_most is None else f"between {at_least} and {at_most}"
+        raise ParameterError(f"{name}={value} is out of range, expected {allowed}{why}")
+    return int(value)
+
+
+def as_number(value: Any, name: str, *, at_least: float = -np.inf, above: float = -np.inf, below: float = np.inf) -> float:
+    """`value` as a finite float with at_least <= value, above < value < below."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}={value!r} is a {type(value).__name__}, expected a number")
+    number = float(value)
+    if not (np.isfinite(number) and number >= at_least and above < number < below):
+        bounds = [f">= {at_least:g}" if np.isfinite(at_least) else "", f"> {above:g}" if np.isfinite(above) else "",
+                  f"< {below:g}" if np.isfinite(below) else ""]
+        raise ParameterError(f"{name}={value} is out of range, expected a finite number {', '.join(filter(None, bounds))}")
+    return number
+
+
+def as_choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """`value` if it is one of the allowed words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ParameterError(f"{name}={value!r} is unknown, expected one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """A NumPy generator from None, a seed >= 0 or a generator, which is used as it is."""
+    if isinstance(rng, bool | np.bool_ | float | str | np.random.RandomState):
+        raise TypeError(f"rng={rng!r} is a {type(rng).__name__}, expected None, a whole number or a numpy Generator")
+    try:
+        return np.random.default_rng(rng)
+    except ValueError as problem:
+        raise ParameterError(f"rng={rng!r} cannot seed a generator ({problem}), expected a whole number >= 0") from None
+
+
+def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> np.ndarray:
+    """One label a node as an int64 array of shape (n_nodes,): -1 for none, otherwise a cluster's number."""
+    array = np.asarray(labels)
+    if array.shape != (n_nodes,):
+        raise GraphValidationError(f"{name} has shape {array.shape}, expected one label per node: ({n_nodes},)")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has dtype {array.dtype}, expected whole numbers: a cluster's number, or -1 for none")
+    if array.size and array.min() < -1:
+        raise GraphValidationError(f"{name} holds {array.min()}, expected cluster numbers >= 0, or -1 for none")
+    if array.size and array.max() >= max(n_nodes, 1) * 4 + 1024:
+        raise GraphValidationError(f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def as_weights(weights: Any, n: int, name: str = "sample_weight") -> np.ndarray:
+    """Weights >= 0, not all zero, as float64 of shape (n,); None means all ones."""
+    if weights is None:
+        return np.ones(n)
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {array.dtype}, expected numbers")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if array.shape != (n,):
+        raise GraphValidationError(f"{name} has shape {array.shape}, expected one weight per point: ({n},)")
+    if not np.isfinite(array).all() or (array < 0).any():
+        bad = np.flatnonzero(~(array >= 0) | ~np.isfinite(array))[0]
+        raise GraphValidationError(f"{name}[{bad}] is {array[bad]}, expected finite weights >= 0")
+    if not array.any():
+        raise GraphValidationError(f"{name} is zero everywhere, expected a positive weight somewhere")
+    return array

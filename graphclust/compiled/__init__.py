@@ -1,0 +1,1 @@
+"""Compiled loops: arrays in, arrays out. The only place that imports numba, and imports nothing else of ours."""

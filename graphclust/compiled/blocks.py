@@ -1,0 +1,81 @@
+"""Run a compiled loop over fixed blocks of rows, on as many threads as numba may use.
+
+A loop is compiled with `nogil=True` and is called as `loop(first, last, block, *arrays)`: rows first..last-1, and the
+number of the block where it may leave its partial result. The blocks depend on the data alone, so results that
+are combined in block order are the same for any number of threads. Threads are plain Python threads: a stop (Ctrl-C)
+takes effect between blocks, two callers cannot disturb each other, and each loop is compiled once, as it is written.
+"""
+
+import itertools
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
+import numpy as np
+
+ROWS_PER_BLOCK = 65_536
+ENTRIES_PER_BLOCK = 1 << 20
+
+_pool: ThreadPoolExecutor | None = None
+_pool_lock = threading.Lock()
+
+
+def row_blocks(n_rows: int, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
+    """Boundaries of blocks of `rows` rows each; shape (n_blocks + 1,)."""
+    return np.append(np.arange(0, n_rows, rows), n_rows)
+
+
+def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
+    """Boundaries of row blocks that hold about `entries` stored entries and at most ROWS_PER_BLOCK rows each."""
+    n_rows = len(indptr) - 1
+    by_entries = np.searchsorted(indptr, np.arange(0, indptr[-1], entries), side="left")
+    return np.unique(np.concatenate([row_blocks(n_rows), np.minimum(by_entries, n_rows)]))
+
+
+def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
+    """Call `loop(first, last, block, *arrays)` for each block; returns when all are done."""
+    n_blocks = len(boundaries) - 1
+    starts = boundaries.tolist()
+    n_threads = min(numba.get_num_threads(), n_blocks)
+    if n_threads <= 1:
+        for block in range(n_blocks):
+            loop(starts[block], starts[block + 1], block, *arrays)
+        return
+    next_block = itertools.count()
+    stop = threading.Event()
+
+    def work():
+        try:
+            while not stop.is_set() and (block := next(next_block)) < n_blocks:
+                loop(starts[block], starts[block + 1], block, *arrays)
+        except BaseException:
+            stop.set()
+            raise
+
+    others = [_threads().submit(work) for _ in range(n_threads - 1)]
+    try:
+        work()
+    finally:
+        for other in others:
+            other.exception()  # wait: no block may still write when the caller goes on
+    for other in others:
+        other.result()
+
+
+def _threads() -> ThreadPoolExecutor:
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS, thread_name_prefix="graphclust")
+        return _pool
+
+
+def _forget_pool() -> None:
+    """Threads do not survive a fork: the child makes its own."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -1,0 +1,54 @@
+"""The exceptions and warnings that graphclust raises.
+
+Each also derives from the built-in class a caller would expect, so that `except ValueError` works. A message names
+the argument, the value seen, what was expected and what to do. A wrong *type* is a plain `TypeError`.
+"""
+
+__all__ = [
+    "ConvergenceError",
+    "ConvergenceWarning",
+    "GraphClustError",
+    "GraphFormatError",
+    "GraphValidationError",
+    "GraphWarning",
+    "ParameterError",
+    "ResourceLimitError",
+]
+
+
+class GraphClustError(Exception):
+    """Base class of every error that graphclust raises on purpose."""
+
+
+class GraphFormatError(GraphClustError, ValueError):
+    """A file is not what it claims to be; `path` and `line` (1-based, or None) say where."""
+
+    def __init__(self, message: str, path: str | None = None, line: int | None = None):
+        where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
+        super().__init__(where + message)
+        self.path = path
+        self.line = line
+
+
+class GraphValidationError(GraphClustError, ValueError):
+    """The input is no graph that can be clustered: not square, not symmetric, negative or non-finite weights ..."""
+
+
+class ParameterError(GraphClustError, ValueError):
+    """An argument has the right type and an impossible value."""
+
+
+class ResourceLimitError(GraphClustError, MemoryError):
+    """The work would need more memory than allowed; raised before the memory is asked for."""
+
+
+class ConvergenceError(GraphClustError, RuntimeError):
+    """An iterative method did not converge and its fallbacks did not either."""
+
+
+class GraphWarning(UserWarning):
+    """Something about the graph was assumed or repaired: isolated nodes, summed duplicates, dropped zeros ..."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A method stopped with less than was asked for, for example fewer distinct points than clusters."""

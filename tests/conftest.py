@@ -1,0 +1,33 @@
+"""Shared set-up: one numba cache for each version of the compiled sources, and where the real data lies.
+
+numba does not see that a loop calls another file's loop that was edited since; a fresh cache folder does.
+"""
+
+import hashlib
+import os
+import pathlib
+
+import pytest
+
+_sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").glob("*.py"))
+_version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
+os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> pathlib.Path:
+    """The folder of real graphs, features and files; tests that need it are skipped where it is not."""
+    folder = os.environ.get("GRAPHCLUST_DATA")
+    if not folder or not pathlib.Path(folder).is_dir():
+        pytest.skip("GRAPHCLUST_DATA does not name a folder of real data")
+    return pathlib.Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def global_numpy_state_is_left_alone():
+    """No function may draw from, or seed, NumPy's global generator."""
+    import numpy as np
+
+    before = np.random.get_state()[1].copy()
+    yield
+    assert (np.random.get_state()[1] == before).all(), "the global NumPy random state was touched"
