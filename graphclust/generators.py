@@ -1,0 +1,170 @@
+"""Random graphs with planted clusters: stochastic block models, plain and degree-corrected, at any scale.
+
+Each pair of nodes is decided independently. The walk along a row jumps from edge to edge instead of asking every
+pair (Batagelj and Brandes 2005, "Efficient generation of large random networks"), and every row has its own replayable
+stream of random numbers: a first pass counts, a second writes each entry to its final place. So the rows come out
+sorted, nothing is ever sorted, and the memory is that of the graph and a few numbers a node. Degree correction
+follows Karrer and Newman 2011, "Stochastic blockmodels and community structure in networks".
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphclust.checks import as_generator, as_number, as_whole_number
+from graphclust.compiled.blocks import run_in_blocks
+from graphclust.compiled.generators import draw_rows
+from graphclust.errors import ParameterError
+from graphclust.graph import Graph
+
+__all__ = ["PlantedGraph", "planted_partition", "stochastic_block_model"]
+
+LANES = 8  # runs of consecutive rows that are drawn side by side; fixed, though any number gives the same graph
+DRAWS_PER_CALL = 1 << 22
+
+
+class PlantedGraph(NamedTuple):
+    """A generated graph and the planted cluster of each node: int64 labels of shape (n_nodes,)."""
+
+    graph: Graph
+    labels: np.ndarray
+
+
+def stochastic_block_model(
+    sizes: Sequence[int],
+    p: float | Sequence[float],
+    q: float,
+    *,
+    self_loops: bool = False,
+    degree_exponent: float | None = None,
+    rng: Any = None,
+) -> PlantedGraph:
+    """A graph of blocks: two nodes of one block are joined with probability p, of different blocks with q.
+
+    sizes : number of nodes of each block; block b is the b-th run of consecutive nodes.
+    p, q : probabilities in [0, 1]; p may be one number for each block.
+    self_loops : give every node a loop of weight 1, as the published experiments do.
+    degree_exponent : None, or an exponent > 2: the nodes get propensities t with density proportional to t^-exponent
+        (cut off at sqrt(n) times the least, scaled to mean 1 within each block), and nodes u, v are joined with
+        probability 1 - (1 - p)^(t_u t_v), which is p where both are 1 and near t_u t_v p where that is small.
+
+    Returns a `PlantedGraph(graph, labels)`; the same `rng` gives the same graph on any number of threads.
+    Time and memory are those of the result: O(nodes + edges), and some 60 bytes a node besides the graph's own arrays.
+    Raises ParameterError for sizes < 1, probabilities outside [0, 1] or an exponent <= 2.
+
+    >>> graph, labels = stochastic_block_model([30, 50], p=0.5, q=0.01, rng=7)
+    >>> graph
+    Graph(80 nodes, 830 edges, unweighted)
+    >>> labels[[0, 29, 30, 79]]
+    array([0, 0, 1, 1])
+    """
+    rng = as_generator(rng)
+    sizes = np.array([as_whole_number(size, f"sizes[{b}]", at_least=1) for b, size in enumerate(sizes)], np.int64)
+    if len(sizes) == 0 or sizes.sum() >= 2**31:
+        raise ParameterError(f"sizes sum to {sizes.sum()}, expected between 1 and 2^31 - 1 nodes")
+    if np.ndim(p) and len(p) != len(sizes):
+        raise ParameterError(
+            f"p holds {len(p)} probabilities, expected one number or one for each of {len(sizes)} blocks"
+        )
+    inside = np.array(
+        [_as_probability(one, f"p[{b}]") for b, one in enumerate(p)] if np.ndim(p) else [_as_probability(p, "p")]
+    )
+    q = _as_probability(q, "q")
+    n = int(sizes.sum())
+    ends = np.cumsum(sizes)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+
+    positions, guide = np.empty(0), np.empty(0, np.int32)
+    if degree_exponent is not None:
+        exponent = as_number(degree_exponent, "degree_exponent", above=2.0)
+        propensity = np.minimum((1.0 - rng.random(n)) ** (-1.0 / (exponent - 1.0)), np.sqrt(n))
+        propensity *= (sizes / np.bincount(labels, weights=propensity))[labels]
+        positions = np.concatenate([[0.0], np.cumsum(propensity)])
+        guide = np.searchsorted(positions[1:], np.arange(np.ceil(positions[-1])), side="right").astype(np.int32)
+
+    inside = np.broadcast_to(inside, len(sizes))
+    drawn = inside[labels] * (ends[labels] - np.arange(n)) + q * (n - ends[labels])  # expected in each row, plus 1
+    work = np.cumsum(1.0 + drawn)
+    lanes = np.unique(np.searchsorted(work, work[-1] * np.arange(LANES + 1) / LANES)).astype(np.int64)
+    lanes[-1] = n
+    n_parts = 1 + int(work[-1]) // (LANES * DRAWS_PER_CALL)
+    del drawn, work
+    key = rng.integers(2**64, dtype=np.uint64)
+    with np.errstate(divide="ignore"):
+        rates = -np.log1p(-inside), float(-np.log1p(-q))  # of hits on a stretch of length 1; infinite for 1
+    upper = np.empty(n, np.int32)
+    arrived = np.zeros((len(lanes) - 1, n), np.int32)
+    fixed = (key, ends, *rates, positions, guide, bool(self_loops))
+    _draw(lanes, n_parts, *fixed, np.zeros(0, np.int64), upper, arrived, np.empty(0, np.int32))
+
+    indptr = np.zeros(n + 1, np.int64)
+    np.cumsum(arrived.sum(axis=0) + upper + bool(self_loops), out=indptr[1:])
+    for lane in range(len(arrived) - 1, 0, -1):  # from how many each lane sends to how many came before
+        arrived[lane] = arrived[:lane].sum(axis=0)
+    arrived[0] = 0
+    indices = np.empty(indptr[-1], np.int32)
+    if len(indices):
+        _draw(lanes, n_parts, *fixed, indptr, upper, arrived, indices)
+    degrees = np.diff(indptr).astype(np.float64)
+    graph = Graph(indptr, indices, None, degrees, np.full(n, float(bool(self_loops))))
+    return PlantedGraph(graph, labels)
+
+
+def planted_partition(
+    n_blocks: int,
+    block_size: int,
+    inside_degree: float,
+    outside_degree: float,
+    *,
+    size_ratio: float = 1.0,
+    degree_exponent: float | None = None,
+    rng: Any = None,
+) -> PlantedGraph:
+    """A stochastic block model given by mean degrees: neighbours in the own block, and neighbours in all others.
+
+    n_blocks, block_size : number of blocks, and their mean size.
+    inside_degree : mean number of neighbours in the own block, the same for every block.
+    outside_degree : mean number of neighbours elsewhere, over all nodes.
+    size_ratio : each block's size over the one before; 1 gives equal blocks, 0.85 strongly unbalanced ones.
+    degree_exponent : see `stochastic_block_model`; with it the mean degrees come out a little smaller.
+
+    Returns a `PlantedGraph(graph, labels)`. Raises ParameterError where a block is too small for its inside degree, or
+    the rest of the graph for the outside degree.
+
+    >>> graph, labels = planted_partition(10, 100, inside_degree=12, outside_degree=3, rng=7)
+    >>> round(graph.total_volume / graph.n_nodes, 1)
+    15.0
+    """
+    n_blocks = as_whole_number(n_blocks, "n_blocks", at_least=1)
+    block_size = as_whole_number(block_size, "block_size", at_least=1)
+    inside_degree = as_number(inside_degree, "inside_degree", at_least=0.0)
+    outside_degree = as_number(outside_degree, "outside_degree", at_least=0.0)
+    size_ratio = as_number(size_ratio, "size_ratio", above=0.0)
+    shares = size_ratio ** np.arange(n_blocks)
+    bounds = np.rint(np.cumsum(shares) / shares.sum() * n_blocks * block_size).astype(np.int64)
+    sizes = np.diff(bounds, prepend=0)
+    n = n_blocks * block_size
+    if sizes.min() < inside_degree + 1:
+        raise ParameterError(
+            f"inside_degree={inside_degree:g} needs blocks of at least {inside_degree + 1:g} nodes, but the smallest "
+            f"has {sizes.min()}; raise block_size or bring size_ratio nearer to 1"
+        )
+    n_outside_pairs = float((sizes * (n - sizes)).sum())
+    if outside_degree * n > n_outside_pairs:
+        raise ParameterError(f"outside_degree={outside_degree:g} is more than there are nodes in other blocks")
+    p = inside_degree / np.maximum(sizes - 1, 1)
+    q = outside_degree * n / n_outside_pairs if outside_degree else 0.0
+    return stochastic_block_model(sizes.tolist(), p.tolist(), q, degree_exponent=degree_exponent, rng=rng)
+
+
+def _as_probability(value: Any, name: str) -> float:
+    number = as_number(value, name, at_least=0.0)
+    if number > 1.0:
+        raise ParameterError(f"{name}={value} is out of range, expected a probability between 0 and 1")
+    return number
+
+
+def _draw(lanes: np.ndarray, n_parts: int, *arrays) -> None:
+    for part in range(n_parts):
+        run_in_blocks(draw_rows, lanes, part, n_parts, *arrays)
