@@ -78,18 +78,11 @@ def stochastic_block_model(
     positions, guide = np.empty(0), np.empty(0, np.int32)
     if degree_exponent is not None:
         exponent = as_number(degree_exponent, "degree_exponent", above=2.0)
-        propensity = np.minimum((1.0 - rng.random(n)) ** (-1.0 / (exponent - 1.0)), np.sqrt(n))
-        propensity *= (sizes / np.bincount(labels, weights=propensity))[labels]
-        positions = np.concatenate([[0.0], np.cumsum(propensity)])
-        guide = np.searchsorted(positions[1:], np.arange(np.ceil(positions[-1])), side="right").astype(np.int32)
-
+        positions, guide = _line_of_propensities(labels, sizes, exponent, rng)
     inside = np.broadcast_to(inside, len(sizes))
-    drawn = inside[labels] * (ends[labels] - np.arange(n)) + q * (n - ends[labels])  # expected in each row, plus 1
-    work = np.cumsum(1.0 + drawn)
-    lanes = np.unique(np.searchsorted(work, work[-1] * np.arange(LANES + 1) / LANES)).astype(np.int64)
-    lanes[-1] = n
-    n_parts = 1 + int(work[-1]) // (LANES * DRAWS_PER_CALL)
-    del drawn, work
+    expected = inside[labels] * (ends[labels] - np.arange(n)) + q * (n - ends[labels])  # draws of each row
+    lanes, n_parts = _lanes(expected)
+    del expected
     key = rng.integers(2**64, dtype=np.uint64)
     with np.errstate(divide="ignore"):
         rates = -np.log1p(-inside), float(-np.log1p(-q))  # of hits on a stretch of length 1; infinite for 1
@@ -163,6 +156,22 @@ def _as_probability(value: Any, name: str) -> float:
     if number > 1.0:
         raise ParameterError(f"{name}={value} is out of range, expected a probability between 0 and 1")
     return number
+
+
+def _line_of_propensities(labels, sizes, exponent: float, rng) -> tuple[np.ndarray, np.ndarray]:
+    """Cumulated propensities, and for each whole number the first node whose stretch of the line ends beyond it."""
+    propensity = np.minimum((1.0 - rng.random(len(labels))) ** (-1.0 / (exponent - 1.0)), np.sqrt(len(labels)))
+    propensity *= (sizes / np.bincount(labels, weights=propensity))[labels]
+    positions = np.concatenate([[0.0], np.cumsum(propensity)])
+    guide = np.searchsorted(positions[1:], np.arange(np.ceil(positions[-1])), side="right")
+    return positions, guide.astype(np.int32)
+
+
+def _lanes(expected: np.ndarray) -> tuple[np.ndarray, int]:
+    """Boundaries of runs of rows of about equal work, and into how many calls to split each."""
+    work = np.cumsum(1.0 + expected)
+    starts = np.searchsorted(work, work[-1] * np.arange(LANES) / LANES)
+    return np.unique(np.append(starts, len(work))), 1 + int(work[-1]) // (LANES * DRAWS_PER_CALL)
 
 
 def _draw(lanes: np.ndarray, n_parts: int, *arrays) -> None:

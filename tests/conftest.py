@@ -28,6 +28,7 @@ def global_numpy_state_is_left_alone():
     """No function may draw from, or seed, NumPy's global generator."""
     import numpy as np
 
-    before = np.random.get_state()[1].copy()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
     yield
-    assert (np.random.get_state()[1] == before).all(), "the global NumPy random state was touched"
+    after = np.random.get_state()[1]  # noqa: NPY002
+    assert (after == before).all(), "the global NumPy random state was touched"

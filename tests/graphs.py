@@ -1,0 +1,91 @@
+"""The small graphs that everything is tried on. Each is simple to draw, and each breaks something."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+from scipy import sparse
+
+from graphclust.errors import GraphWarning
+from graphclust.generators import planted_partition, stochastic_block_model
+from graphclust.graph import Graph, as_graph
+
+
+def _from_edges(n: int, edges: list[tuple]) -> sparse.csr_array:
+    """Symmetric matrix of (u, v) or (u, v, weight); a loop is stored once."""
+    matrix = sparse.lil_array((n, n))
+    for u, v, *weight in edges:
+        matrix[u, v] = matrix[v, u] = weight[0] if weight else 1.0
+    return matrix.tocsr()
+
+
+def _of(graph: nx.Graph) -> sparse.csr_array:
+    return nx.to_scipy_sparse_array(graph, weight=None, dtype=np.float64, format="csr")
+
+
+def _weighted_grid() -> sparse.csr_array:
+    """A grid whose weights run over twelve orders of magnitude."""
+    grid = sparse.triu(_of(nx.grid_2d_graph(5, 7)), 1).tocoo()
+    weights = 10.0 ** np.linspace(-6, 6, grid.nnz)
+    upper = sparse.csr_array((weights, (grid.row, grid.col)), shape=grid.shape)
+    return (upper + upper.T).tocsr()
+
+
+def _tiny_pieces() -> sparse.csr_array:
+    """A clique of 12, three single edges, a triangle, a looped node on its own and two isolated nodes."""
+    pieces = [nx.complete_graph(12), *[nx.path_graph(2)] * 3, nx.complete_graph(3), nx.empty_graph(3)]
+    matrix = _of(nx.disjoint_union_all(pieces)).tolil()
+    matrix[21, 21] = 2.0
+    return matrix.tocsr()
+
+
+def _looped_sbm() -> sparse.csr_array:
+    return stochastic_block_model([20, 30, 10], 0.5, 0.02, self_loops=True, rng=71).graph.to_scipy()
+
+
+GRAPHS = {
+    "one node": lambda: sparse.csr_array((1, 1)),
+    "one looped node": lambda: _from_edges(1, [(0, 0)]),
+    "two nodes": lambda: _from_edges(2, [(0, 1)]),
+    "no edges": lambda: sparse.csr_array((5, 5)),
+    "loops only": lambda: _from_edges(4, [(0, 0), (1, 1, 2.0), (2, 2), (3, 3, 0.5)]),
+    "some loops": lambda: _from_edges(6, [(0, 0), (0, 1), (1, 2), (2, 2, 3.0), (2, 3), (3, 4), (4, 5), (5, 0)]),
+    "isolates": lambda: _from_edges(8, [(1, 2), (2, 4), (4, 1), (5, 6)]),
+    "star": lambda: _of(nx.star_graph(30)),
+    "clique": lambda: _of(nx.complete_graph(12)),
+    "path": lambda: _of(nx.path_graph(40)),
+    "complete bipartite": lambda: _of(nx.complete_bipartite_graph(7, 9)),
+    "two cliques": lambda: _of(nx.disjoint_union(nx.complete_graph(9), nx.complete_graph(11))),
+    "barbell": lambda: _of(nx.barbell_graph(10, 0)),
+    "weighted": lambda: _from_edges(
+        6, [(0, 1, 4.0), (1, 2, 4.0), (0, 2, 4.0), (2, 3, 0.25), (3, 4, 2.5), (4, 5, 2.5), (3, 5, 2.5)]
+    ),
+    "weights of all sizes": _weighted_grid,
+    "karate": lambda: _of(nx.karate_club_graph()),
+    "block model": lambda: stochastic_block_model([40, 40, 40], 0.5, 0.02, rng=31).graph.to_scipy(),
+    "looped block model": _looped_sbm,
+    "sparse blocks": lambda: planted_partition(6, 60, 6, 1, rng=53).graph.to_scipy(),
+    "power-law blocks": lambda: planted_partition(5, 80, 10, 2, degree_exponent=2.5, rng=97).graph.to_scipy(),
+    "hub": lambda: _of(nx.compose(nx.star_graph(200), nx.cycle_graph(201))),
+    "grid": lambda: _of(nx.grid_2d_graph(8, 12)),
+    "tiny pieces": _tiny_pieces,
+}
+
+
+def all_graphs() -> list[str]:
+    """Names, for pytest.mark.parametrize."""
+    return list(GRAPHS)
+
+
+def make(name: str) -> sparse.csr_array:
+    """A fresh symmetric float64 CSR matrix in canonical order."""
+    matrix = sparse.csr_array(GRAPHS[name](), dtype=np.float64)
+    matrix.sum_duplicates()
+    return matrix
+
+
+def make_graph(name: str) -> Graph:
+    """The same as a checked Graph, without the warning about isolated nodes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        return as_graph(make(name))
