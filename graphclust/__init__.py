@@ -7,6 +7,23 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; imported on first use, so that `import graphclust` is quick.
 _HOME = {
+    "Clustering": "clustering",
+    "NormalizedCutKernel": "graph_kernel",
+    "coreset_sc": "coreset.pipeline",
+    "cluster_coreset": "coreset.pipeline",
+    "coreset_graph": "coreset.induced_graph",
+    "extend_labels": "coreset.label_extension",
+    "ExtendedLabels": "coreset.label_extension",
+    "Coreset": "coreset.sampling",
+    "construct_coreset": "coreset.sampling",
+    "importance_sample": "coreset.sampling",
+    "sampling_probabilities": "coreset.sampling",
+    "Seeds": "coreset.seeding",
+    "d2_seeding": "coreset.seeding",
+    "spectral_embedding": "spectral.embedding",
+    "fast_spectral_embedding": "spectral.embedding",
+    "spectral_clustering": "spectral.whole_graph",
+    "fast_spectral_clustering": "spectral.whole_graph",
     "Graph": "graph",
     "as_graph": "graph",
     "Progress": "progress",

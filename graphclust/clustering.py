@@ -1,0 +1,133 @@
+"""Clustering: what a clustering of a graph found, how good it is and how it came about."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphclust import report
+from graphclust.graph import Graph
+from graphclust.quality import cut_and_volume
+
+__all__ = ["Clustering", "CoresetClustering"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoresetClustering:
+    """The coreset a clustering came from.
+
+    nodes : int64, shape (m,), rows of the graph, increasing.
+    weights : float64, shape (m,).
+    labels : int64, shape (m,), the clusters they were given before the labels were extended to all nodes.
+    """
+
+    nodes: np.ndarray
+    weights: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Labels of all nodes, the quality of the partition and an account of the work.
+
+    labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, isolated
+        nodes have -1.
+    k : the number of clusters asked for; `n_clusters` is the number found.
+    graph : the graph that was clustered.
+    coreset : the coreset and its labels, or None.
+    undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
+    remarks : what was assumed or repaired, one sentence each.
+    seconds : stage -> seconds, in order.
+    entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
+    parameters : the settings that were used, defaults filled in.
+    """
+
+    labels: np.ndarray
+    k: int
+    graph: Graph
+    coreset: CoresetClustering | None = None
+    undecided: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    entries_read: dict[str, int] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The caller's nodes, in the order of `labels`."""
+        return range(self.graph.n_nodes) if self.graph.nodes is None else self.graph.nodes
+
+    @property
+    def isolated(self) -> np.ndarray:
+        """True for nodes without edges, shape (n_nodes,): they have label -1."""
+        return self.graph.isolated
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """Clusters that have a node."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Nodes of each cluster, shape (n_clusters,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+
+    @cached_property
+    def _cut_and_volume(self) -> tuple[np.ndarray, np.ndarray]:
+        return cut_and_volume(self.graph, self.labels, self.n_clusters)
+
+    @property
+    def volume(self) -> np.ndarray:
+        """Sum of the degrees in each cluster, shape (n_clusters,)."""
+        return self._cut_and_volume[1]
+
+    @cached_property
+    def conductance(self) -> np.ndarray:
+        """cut(S) / min(vol(S), vol(V - S)) of each cluster, shape (n_clusters,)."""
+        cut, volume = self._cut_and_volume
+        smaller_side = np.minimum(volume, volume.sum() - volume)
+        return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
+
+    @cached_property
+    def normalized_cut(self) -> float:
+        """Sum over clusters of cut(S) / vol(S), on the graph as it was given; the papers' figure is this over k.
+
+        Computed on first use, in one pass over the edges.
+        """
+        cut, volume = self._cut_and_volume
+        return float((cut / volume).sum())
+
+    def as_dict(self) -> dict[Hashable, int]:
+        """Node -> label."""
+        return dict(zip(self.nodes, self.labels.tolist(), strict=True))
+
+    def communities(self) -> list[set[Hashable]]:
+        """The nodes of each cluster, as NetworkX's functions on communities take them; isolated nodes are in none."""
+        found: list[set[Hashable]] = [set() for _ in range(self.n_clusters)]
+        for node, label in zip(self.nodes, self.labels.tolist(), strict=True):
+            if label >= 0:
+                found[label].add(node)
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """Everything but the labels, as plain numbers, strings and lists, ready for JSON."""
+        return report.as_data(self)
+
+    def __str__(self) -> str:
+        return report.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"Clustering({self.graph.n_nodes} nodes in {self.n_clusters} clusters)"
+
+
+def numbered_by_size(labels: np.ndarray) -> np.ndarray:
+    """The same partition with clusters numbered 0, 1, ... by decreasing size, ties by their first node; -1 stays."""
+    labelled = np.flatnonzero(labels >= 0)
+    used, first, inverse, sizes = np.unique(labels[labelled], return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(used), np.int64)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(used))
+    renumbered = np.full(len(labels), -1, np.int64)
+    renumbered[labelled] = rank[inverse]
+    return renumbered

@@ -1,0 +1,71 @@
+"""Nearest coreset centroid in kernel space for every node, from the rows of the coreset nodes alone."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _first_at_least(indices, start, end, node):
+    """Position of the first entry >= node in an increasing row."""
+    while start < end:
+        middle = (start + end) // 2
+        if indices[middle] < node:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@njit(cache=True, nogil=True)
+def label_nodes(
+    first, last, block, indptr, indices, weights, degrees, self_affinity,
+    members, member_weights, cluster_starts, cluster_weights, sq_norms, labels, undecided, entries_read,
+):  # fmt: skip
+    """Labels of nodes first..last-1: argmin over clusters j of |c_j|^2 - 2 <x, c_j>, ties to the lower j.
+
+    members, member_weights (m,) hold the coreset sorted by cluster, cluster j from cluster_starts[j]; an empty cluster
+    has weight 0 and is no candidate. <x, c_j> is 0 for clusters without a neighbour of x, so that beside the clusters
+    met in the rows only the one of least |c_j|^2 can win; a node that no row meets is undecided and goes there.
+    """
+    n_clusters = len(cluster_weights)
+    default = -1
+    for j in range(n_clusters):
+        if cluster_weights[j] > 0.0 and (default < 0 or sq_norms[j] < sq_norms[default]):
+            default = j
+    best = np.full(last - first, sq_norms[default])
+    product = np.zeros(last - first)
+    met = np.empty(last - first, np.int64)
+    for x in range(first, last):
+        labels[x] = default
+        undecided[x] = True
+    for j in range(n_clusters):
+        n_met = 0
+        for i in range(cluster_starts[j], cluster_starts[j + 1]):
+            y = members[i]
+            scale = member_weights[i] / degrees[y]
+            if first <= y < last and self_affinity[y] > 0.0:
+                if product[y - first] == 0.0:
+                    met[n_met] = y
+                    n_met += 1
+                # Times d_y, because all products are divided by the degree of x below.
+                product[y - first] += member_weights[i] * self_affinity[y] * degrees[y]
+            start = _first_at_least(indices, indptr[y], indptr[y + 1], first)
+            for e in range(start, indptr[y + 1]):
+                x = indices[e]
+                if x >= last:
+                    break
+                entries_read[block] += 1
+                if x == y:
+                    continue
+                if product[x - first] == 0.0:
+                    met[n_met] = x
+                    n_met += 1
+                product[x - first] += scale * (weights[e] if len(weights) > 0 else 1.0)
+        for i in range(n_met):
+            x = met[i]
+            value = sq_norms[j] - 2.0 * product[x - first] / (degrees[x] * cluster_weights[j])
+            product[x - first] = 0.0
+            undecided[x] = False
+            if value < best[x - first] or (value == best[x - first] and j < labels[x]):
+                best[x - first] = value
+                labels[x] = j

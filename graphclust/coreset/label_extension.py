@@ -1,0 +1,86 @@
+"""Label every node by the nearest coreset centroid in kernel space.
+
+Jourdan et al. (2025), Algorithm 3, line 6. The inner product of a node with a centroid is non-zero only where the
+centroid's cluster owns a neighbour of the node, and K is symmetric: all of them accumulate from the rows of the coreset
+nodes, in O(n + volume of the coreset).
+"""
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.checks import as_labels
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.label_extension import label_nodes
+from graphclust.coreset.induced_graph import coreset_graph
+from graphclust.coreset.sampling import Coreset
+from graphclust.errors import GraphValidationError
+from graphclust.graph_kernel import NormalizedCutKernel
+
+__all__ = ["ExtendedLabels", "extend_labels"]
+
+N_BLOCKS = 8
+LEAST_ROWS = 1 << 15
+
+
+class ExtendedLabels(NamedTuple):
+    """Labels of all nodes from those of the coreset.
+
+    labels : int64, shape (n_nodes,); -1 for isolated nodes.
+    undecided : bool, shape (n_nodes,); True for nodes without a coreset neighbor: they all got the cluster whose
+        centroid has the least norm, which says nothing about them.
+    entries_read : entries of the graph's rows that were read.
+    """
+
+    labels: np.ndarray
+    undecided: np.ndarray
+    entries_read: int
+
+
+def extend_labels(
+    kernel: NormalizedCutKernel,
+    coreset: Coreset,
+    coreset_labels: np.ndarray,
+    *,
+    induced: sparse.csr_array | None = None,
+) -> ExtendedLabels:
+    """Give every node the cluster j of least |c_j|^2 - 2 <x, c_j>, c_j being the weighted coreset centroids.
+
+    coreset_labels : cluster of each coreset node, shape (m,); clusters may be empty, and are then never chosen.
+    induced : `coreset_graph(kernel, coreset)`, to save making it again.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.barbell_graph(4, 0))
+    >>> extend_labels(kernel, Coreset(np.array([1, 6]), np.array([13.0, 13.0])), np.array([0, 1])).labels
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+    labels = as_labels(coreset_labels, len(coreset.nodes), "coreset_labels")
+    if len(labels) == 0 or labels.min() < 0:
+        raise GraphValidationError("coreset_labels must give every coreset node a cluster >= 0, of at least one node")
+    induced = coreset_graph(kernel, coreset) if induced is None else induced
+    n_clusters = int(labels.max()) + 1
+    cluster_weights = np.bincount(labels, weights=coreset.weights, minlength=n_clusters)
+
+    row_labels = np.repeat(labels, np.diff(induced.indptr))
+    inside = row_labels == labels[induced.indices]
+    sq_norms = np.bincount(row_labels[inside], weights=induced.data[inside], minlength=n_clusters)
+    sq_norms = np.divide(sq_norms, cluster_weights**2, out=np.zeros(n_clusters), where=cluster_weights > 0)
+
+    by_cluster = np.argsort(labels, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_clusters))])
+    blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
+    extended = np.empty(kernel.n_nodes, np.int64)
+    undecided = np.empty(kernel.n_nodes, np.bool_)
+    entries_read = np.zeros(len(blocks) - 1, np.int64)
+    graph = kernel.graph
+    run_in_blocks(
+        label_nodes, blocks, graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, kernel.self_affinity,
+        coreset.nodes[by_cluster], coreset.weights[by_cluster], starts, cluster_weights, sq_norms,
+        extended, undecided, entries_read,
+    )  # fmt: skip
+    isolated = kernel.degrees == 0
+    extended[isolated] = -1
+    undecided[isolated] = False
+    return ExtendedLabels(extended, undecided, int(entries_read.sum()))

@@ -1,0 +1,159 @@
+"""Importance sampling and the coreset: few weighted nodes whose clustering cost is, in expectation, that of the graph.
+
+Jiang, Krauthgamer, Lou & Zhang (2024) for kernels; Jourdan et al. (2025), Algorithms 4 and 5.
+"""
+
+from dataclasses import dataclass, replace
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.coreset.seeding import Seeds, d2_seeding
+from graphclust.errors import ParameterError
+from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.progress import as_progress
+
+__all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]
+
+SECOND_TERMS = ("seed_weight", "voronoi")
+
+
+@dataclass(frozen=True, eq=False)
+class Coreset:
+    """Weighted nodes that stand for the whole graph.
+
+    nodes : int64, shape (m,), increasing, each once.
+    weights : float64 > 0, shape (m,); their sum is in expectation the graph's volume, implied loops included.
+    n_clipped : how many negative squared distances became 0 while it was sampled (see `Seeds`).
+    entries_read : entries of the graph's rows that were read to sample it.
+    """
+
+    nodes: np.ndarray
+    weights: np.ndarray
+    n_clipped: int = 0
+    entries_read: int = 0
+
+
+def sampling_probabilities(
+    kernel: NormalizedCutKernel, seeds: Seeds, *, second_term: str = "seed_weight"
+) -> np.ndarray:
+    """Probability of each node in one draw of importance sampling; shape (n_nodes,), sums to 1.
+
+    It is proportional to w_x Delta(x, seeds) / cost + a second term:
+    "seed_weight": w_x / total weight of the seeds (Jourdan et al. 2025, Algorithm 5, as printed), which on graphs makes
+    the probability nearly proportional to the degree;
+    "voronoi": w_x / weight of all nodes with the same nearest seed (Jiang et al. 2024).
+    """
+    as_choice(second_term, "second_term", SECOND_TERMS)
+    weights = kernel.point_weights
+    masses = weights * seeds.sq_distances
+    cost = masses.sum()
+    first = masses / cost if cost > 0 else np.zeros(kernel.n_nodes)
+    if second_term == "seed_weight":
+        second = weights / weights[np.unique(seeds.nodes)].sum()
+    else:
+        volumes = np.bincount(seeds.nearest, weights=weights, minlength=len(seeds.nodes))
+        second = np.divide(weights, volumes[seeds.nearest], out=np.zeros(kernel.n_nodes), where=weights > 0)
+    sensitivity = first + second
+    return sensitivity / sensitivity.sum()
+
+
+def importance_sample(
+    kernel: NormalizedCutKernel, seeds: Seeds, size: int, *, second_term: str = "seed_weight", rng: Any = None
+) -> Coreset:
+    """Draw `size` nodes independently, with repetition; a node drawn c times gets weight c w_x / (p_x size).
+
+    The cost of any set of centres on the coreset is then an unbiased estimate of its cost on the graph.
+
+    size : number of draws, >= 1; the coreset has at most that many nodes. See `sampling_probabilities` for the rest.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.path_graph(9))
+    >>> coreset = importance_sample(kernel, d2_seeding(kernel, 2, rng=1), 5, rng=1)
+    >>> len(coreset.nodes) <= 5 and (coreset.weights > 0).all()
+    np.True_
+    """
+    size = as_whole_number(size, "size", at_least=1)
+    rng = as_generator(rng)
+    probabilities = sampling_probabilities(kernel, seeds, second_term=second_term)
+    cumulative = np.cumsum(probabilities)
+    drawn = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    last = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
+    nodes, counts = np.unique(np.minimum(drawn, last), return_counts=True)
+    return Coreset(nodes, counts * kernel.point_weights[nodes] / (probabilities[nodes] * size))
+
+
+def construct_coreset(
+    kernel: NormalizedCutKernel,
+    k: int,
+    size: int,
+    *,
+    oversampling: float = 2.0,
+    sampling: str = "tree",
+    second_term: str = "seed_weight",
+    rounds: int = 1,
+    rng: Any = None,
+    progress: Any = None,
+) -> Coreset:
+    """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
+
+    size : draws of the last round. When there are no more points than that, all of them are the coreset, exactly.
+    sampling : "tree" or "naive", see `d2_seeding`; second_term : see `sampling_probabilities`.
+    rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4), whose sizes are
+        in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; it stops early
+        when a round would not shrink the coreset. The papers' experiments use one round.
+
+    Raises ParameterError when size < k.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.karate_club_graph())
+    >>> len(construct_coreset(kernel, 2, 34, rng=0).nodes)
+    34
+    """
+    k = as_whole_number(k, "k", at_least=1)
+    size = as_whole_number(size, "size", at_least=1)
+    rounds = as_whole_number(rounds, "rounds", at_least=1)
+    oversampling = as_number(oversampling, "oversampling", above=0.0)
+    as_choice(second_term, "second_term", SECOND_TERMS)
+    if size < k:
+        raise ParameterError(f"size={size} is less than k={k}, expected at least one coreset node a cluster")
+    rng, progress = as_generator(rng), as_progress(progress)
+
+    points = kernel.points
+    coreset = Coreset(points, kernel.point_weights[points])
+    n_clipped = entries_read = 0
+    for round_size in _round_sizes(len(points), size, rounds):
+        if len(coreset.nodes) <= round_size:
+            break
+        whole = len(coreset.nodes) == len(points)
+        inner = kernel if whole else kernel.restricted_to(coreset.nodes, coreset.weights)
+        with progress.stage("D²-sampling"):
+            seeds = d2_seeding(inner, ceil(oversampling * k), method=sampling, rng=rng, progress=progress)
+        with progress.stage("importance sampling"):
+            sample = importance_sample(inner, seeds, round_size, second_term=second_term, rng=rng)
+        n_clipped += seeds.n_clipped
+        entries_read += seeds.entries_read
+        coreset = sample if whole else Coreset(coreset.nodes[sample.nodes], sample.weights)
+    return replace(coreset, n_clipped=n_clipped, entries_read=entries_read)
+
+
+def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:
+    """Draws of each round: c sqrt(log^(i) n) log|X_(i-1)|, with c such that the last is `size`."""
+    if rounds == 1:
+        return [size]
+
+    def sizes(scale: float) -> list[float]:
+        found, previous, iterated = [], float(n_points), float(n_points)
+        for _ in range(rounds):
+            iterated = max(log(iterated), 1.0) if iterated > 1.0 else 1.0
+            previous = min(previous, scale * iterated**0.5 * max(log(previous), 1.0))
+            found.append(previous)
+        return found
+
+    low, high = 0.0, float(n_points)
+    for _ in range(100):  # bisection: the last size grows with the scale
+        middle = (low + high) / 2
+        low, high = (middle, high) if sizes(middle)[-1] < size else (low, middle)
+    return [*(max(size, round(s)) for s in sizes(high)[:-1]), size]

@@ -1,0 +1,1 @@
+"""Spectral embeddings and the spectral clustering of whole graphs."""

@@ -1,0 +1,89 @@
+"""Spectral clustering of a whole graph, without a coreset: the baselines, exact and fast."""
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_generator, as_whole_number
+from graphclust.clustering import Clustering, numbered_by_size
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.k_means.lloyd import kmeans
+from graphclust.progress import Progress, as_progress
+from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
+
+__all__ = ["fast_spectral_clustering", "spectral_clustering"]
+
+
+def spectral_clustering(
+    G: GraphLike,
+    k: int,
+    *,
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> Clustering:
+    """Cluster a graph by k-means on its k top eigenvectors, with unit rows (Ng, Jordan & Weiss 2001).
+
+    The exact method, for graphs of up to some ten thousand nodes and few clusters: the eigenvectors cost at least
+    O(k x entries + k^2 n). Arguments, result and errors as in `coreset_sc`.
+
+    >>> import networkx as nx
+    >>> spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).communities()
+    [{0, 1, 2, 3}, {4, 5, 6, 7}]
+    """
+    graph, k, rng, progress = _started(G, k, weight, symmetrize, rng, progress)
+    with progress.stage("embedding"):
+        points = spectral_embedding(graph, k, rng=rng)
+    return _clustered(graph, k, points, "spectral", rng, progress)
+
+
+def fast_spectral_clustering(
+    G: GraphLike,
+    k: int,
+    *,
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> Clustering:
+    """Cluster a graph by k-means on O(log k) random columns after O(log(n/k)) steps of the lazy walk.
+
+    Source: Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023. Arguments, result and
+    errors as in `coreset_sc`.
+
+    >>> import networkx as nx
+    >>> fast_spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).sizes
+    array([4, 4])
+    """
+    graph, k, rng, progress = _started(G, k, weight, symmetrize, rng, progress)
+    with progress.stage("embedding"):
+        points = fast_spectral_embedding(graph, k, rng=rng, progress=progress)
+    return _clustered(graph, k, points, "fast spectral", rng, progress)
+
+
+def _started(G, k, weight, symmetrize, rng, progress) -> tuple[Graph, int, np.random.Generator, Progress]:
+    rng, progress = as_generator(rng), as_progress(progress)
+    k = as_whole_number(k, "k", at_least=1)
+    with progress.stage("gate"):
+        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
+    if k > graph.n_nodes:
+        raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
+    if graph.n_entries == 0:
+        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    return graph, k, rng, progress
+
+
+def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progress: Progress) -> Clustering:
+    """k-means on the rows of the nodes that have edges."""
+    connected = np.flatnonzero(~graph.isolated)
+    with progress.stage("k-means"):
+        found = kmeans(
+            points[connected], min(k, len(connected)), sample_weight=graph.degrees[connected], rng=rng, progress=progress
+        )
+    labels = np.full(graph.n_nodes, -1, np.int64)
+    labels[connected] = found.labels
+    return Clustering(
+        numbered_by_size(labels), k, graph, remarks=graph.remarks, seconds=progress.seconds, parameters={"method": method}
+    )

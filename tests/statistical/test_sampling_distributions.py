@@ -1,0 +1,180 @@
+"""Do the samplers draw from the exact distribution? Each test is paired with a broken variant that it must reject."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import reference
+from scipy import stats
+
+from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
+from graphclust.coreset.seeding import Seeds, d2_seeding
+from graphclust.graph_kernel import NormalizedCutKernel
+
+DRAWS = 20_000
+LEAST_P = 1e-6
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """A loop-free graph of 40 nodes with degrees from 1 to about 20, and its dense kernel."""
+    graph = nx.barabasi_albert_graph(34, 3, seed=9)
+    graph.add_edges_from((0, leaf) for leaf in range(34, 40))
+    return NormalizedCutKernel.of(graph), *reference.dense_kernel(nx.to_numpy_array(graph))
+
+
+def p_value(drawn: np.ndarray, probabilities: np.ndarray) -> float:
+    """Chi-square of how often each node was drawn; nodes expected fewer than five times are taken together."""
+    assert (probabilities[drawn] > 0).all(), "a node of probability 0 was drawn"
+    observed = np.bincount(drawn, minlength=len(probabilities)).astype(float)
+    expected = probabilities * len(drawn)
+    rare = expected < 5
+    observed = np.append(observed[~rare], observed[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    kept = expected > 0
+    return stats.chisquare(observed[kept], expected[kept] * observed.sum() / expected.sum()).pvalue
+
+
+def third_draws(kernel, method, n_seeds):
+    """Pairs (seeds before, seed drawn) over many runs."""
+    rng = np.random.default_rng(5501)
+    return [tuple(d2_seeding(kernel, n_seeds, method=method, rng=rng).nodes) for _ in range(DRAWS)]
+
+
+@pytest.mark.parametrize(("method", "n_seeds"), [("tree", 2), ("naive", 2)])
+def test_d2_sampling_draws_from_the_exact_distribution(uneven, method, n_seeds):
+    kernel, K, weights = uneven
+    runs = third_draws(kernel, method, n_seeds)
+    first = np.array([run[-2] for run in runs])
+    assert p_value(first, np.full(40, 1 / 40)) > LEAST_P
+    x_star = [runs[0][0]] if method == "tree" else []
+    expected = np.mean([reference.d2_probabilities(K, weights, [*x_star, x]) for x in range(40)], axis=0)
+    drawn = np.array([run[-1] for run in runs])
+    assert p_value(drawn, expected) > LEAST_P
+
+    # Broken variants: weights forgotten, the first uniform draw not updated for, self-affinities forgotten.
+    ones = np.ones(40)
+    forgot_weights = np.mean([reference.d2_probabilities(K, ones, [*x_star, x]) for x in range(40)], axis=0)
+    assert p_value(drawn, np.where(expected > 0, np.maximum(forgot_weights, 1e-12), 0)) < LEAST_P
+    no_diagonal = np.abs(K - np.diag(np.diag(K)))
+    forgot_diagonal = no_diagonal.sum(axis=1) * weights
+    assert p_value(drawn, forgot_diagonal / forgot_diagonal.sum()) < LEAST_P
+    # Forgetting the update for the first draw would draw it again about once in forty times.
+    assert (drawn != first).all()
+
+
+def test_d2_sampling_given_the_seeds_before(uneven):
+    kernel, K, weights = uneven
+    runs = third_draws(kernel, "tree", 3)
+    x_star = runs[0][0]
+    second_most_common = max(range(40), key=lambda x: sum(run[2] == x for run in runs))
+    chosen = [run for run in runs if run[2] == second_most_common]
+    assert len(chosen) > 800
+    by_first: dict[int, int] = {}
+    for run in chosen:
+        by_first[run[1]] = by_first.get(run[1], 0) + 1
+    expected = sum(
+        count * reference.d2_probabilities(K, weights, [x_star, first, second_most_common])
+        for first, count in by_first.items()
+    ) / len(chosen)
+    assert p_value(np.array([run[3] for run in chosen]), expected) > LEAST_P
+
+
+def test_tree_and_scan_agree_on_the_whole_sequence(uneven):
+    """From the same start both draw the same joint distribution: a two-sample test on the third seed."""
+    kernel, _, _ = uneven
+    tree = third_draws(kernel, "tree", 3)
+    naive = third_draws(kernel, "naive", 4)
+    x_star = tree[0][0]
+    from_x_star = np.array([run[2] for run in naive if run[0] == x_star])
+    assert len(from_x_star) > 300
+    # Algorithm 2 starts {x*, uniform}; Algorithm 1 started at x* draws its second by D²: compare with the exact law.
+    K, weights = uneven[1], uneven[2]
+    second = reference.d2_probabilities(K, weights, [x_star])
+    third = sum(second[y] * reference.d2_probabilities(K, weights, [x_star, y]) for y in range(40) if second[y] > 0)
+    assert p_value(from_x_star, third) > LEAST_P
+
+
+@pytest.mark.parametrize("second_term", ["seed_weight", "voronoi"])
+def test_importance_sampling_draws_from_the_exact_distribution(uneven, second_term):
+    kernel, K, weights = uneven
+    seeds = d2_seeding(kernel, 4, rng=77)
+    expected = reference.importance_probabilities(K, weights, seeds.nodes, second_term)
+    np.testing.assert_allclose(sampling_probabilities(kernel, seeds, second_term=second_term), expected, rtol=1e-11)
+    rng = np.random.default_rng(313)
+    drawn = []
+    for _ in range(400):
+        coreset = importance_sample(kernel, seeds, 50, second_term=second_term, rng=rng)
+        counts = coreset.weights * expected[coreset.nodes] * 50 / weights[coreset.nodes]
+        np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
+        drawn.append(np.repeat(coreset.nodes, np.round(counts).astype(int)))
+    drawn = np.concatenate(drawn)
+    assert len(drawn) == DRAWS
+    assert p_value(drawn, expected) > LEAST_P
+    other = "voronoi" if second_term == "seed_weight" else "seed_weight"
+    assert p_value(drawn, reference.importance_probabilities(K, weights, seeds.nodes, other)) < LEAST_P
+    only_first = expected * 0 + reference.d2_probabilities(K, weights, seeds.nodes)
+    assert p_value(drawn, np.where(only_first > 0, only_first, 1e-9)) < LEAST_P
+
+
+def coreset_costs(kernel, K, seeds, weights_of, n_coresets=4000, size=25):
+    """Cost of a fixed set of centers on many coresets, the centers being three nodes' feature vectors."""
+    rng = np.random.default_rng(8088)
+    centers = [0, 7, 21]
+    distances = np.min([np.diag(K) + K[c, c] - 2 * K[:, c] for c in centers], axis=0)
+    costs = []
+    for _ in range(n_coresets):
+        coreset = importance_sample(kernel, seeds, size, rng=rng)
+        costs.append(float(weights_of(coreset) @ distances[coreset.nodes]))
+    return np.array(costs), distances
+
+
+def z_score(costs: np.ndarray, exact: float) -> float:
+    return float((costs.mean() - exact) / (costs.std() / np.sqrt(len(costs))))
+
+
+def test_coreset_cost_and_total_weight_are_unbiased(uneven):
+    kernel, K, weights = uneven
+    seeds = d2_seeding(kernel, 4, rng=12)
+    costs, distances = coreset_costs(kernel, K, seeds, lambda coreset: coreset.weights)
+    assert abs(z_score(costs, float(weights @ distances))) < 5
+
+    # Broken variant: a node drawn twice is kept once, with the weight of one draw.
+    probabilities = sampling_probabilities(kernel, seeds)
+    once, _ = coreset_costs(kernel, K, seeds, lambda c: weights[c.nodes] / (probabilities[c.nodes] * 25))
+    assert abs(z_score(once, float(weights @ distances))) > 20
+
+    rng = np.random.default_rng(31)
+    totals = np.array([importance_sample(kernel, seeds, 25, rng=rng).weights.sum() for _ in range(4000)])
+    assert abs(z_score(totals, float(weights.sum()))) < 5
+
+
+def test_iterated_coresets_are_unbiased_too(uneven):
+    kernel, K, weights = uneven
+    distances = np.diag(K) + K[3, 3] - 2 * K[:, 3]
+    rng = np.random.default_rng(404)
+    costs = []
+    for _ in range(3000):
+        coreset = construct_coreset(kernel, 2, 10, rounds=2, rng=rng)
+        costs.append(float(coreset.weights @ distances[coreset.nodes]))
+    assert abs(z_score(np.array(costs), float(weights @ distances))) < 5
+
+
+def test_error_of_a_coreset_falls_with_the_root_of_its_size(uneven):
+    kernel, K, weights = uneven
+    seeds = d2_seeding(kernel, 4, rng=12)
+    sizes = [100, 400, 1600, 6400]
+    errors = []
+    for size in sizes:
+        costs, distances = coreset_costs(kernel, K, seeds, lambda c: c.weights, n_coresets=300, size=size)
+        errors.append(np.abs(costs / float(weights @ distances) - 1).mean())
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert -0.65 < slope < -0.35
+
+
+def test_tiny_sensitivities_give_finite_weights():
+    kernel = NormalizedCutKernel.of(nx.path_graph(5))
+    seeds = Seeds(np.array([0]), np.full(5, 1e-300), np.zeros(5, int), 0, 0)
+    coreset = importance_sample(kernel, seeds, 1000, rng=0)
+    assert isinstance(coreset, Coreset)
+    assert np.isfinite(coreset.weights).all()
+    assert coreset.weights.sum() == pytest.approx(kernel.point_weights.sum(), rel=0.2)
