@@ -1,0 +1,198 @@
+"""The shape of the package: who may import whom, where numba lives, what an import costs."""
+
+import ast
+import importlib
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import graphclust
+
+ROOT = pathlib.Path(__file__).parents[1]
+PACKAGE = ROOT / "graphclust"
+COMPILED, FOUNDATIONS, ALGORITHMS, FACES = range(4)
+LAYER = {
+    "compiled": COMPILED,
+    "checks": FOUNDATIONS,
+    "clustering": FOUNDATIONS,
+    "errors": FOUNDATIONS,
+    "graph": FOUNDATIONS,
+    "graph_kernel": FOUNDATIONS,
+    "io": FOUNDATIONS,
+    "laplacian": FOUNDATIONS,
+    "progress": FOUNDATIONS,
+    "quality": FOUNDATIONS,
+    "report": FOUNDATIONS,
+    "coreset": ALGORITHMS,
+    "generators": ALGORITHMS,
+    "k_means": ALGORITHMS,
+    "kernel_k_means": ALGORITHMS,
+    "neighbors": ALGORITHMS,
+    "refinement": ALGORITHMS,
+    "spectral": ALGORITHMS,
+    "cli": FACES,
+    "demo": FACES,
+    "estimators": FACES,
+}
+TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "notebooks"}
+# What may be imported only where it is used, because it is slow to import or not always there.
+ON_USE = {"networkx", "sklearn", "matplotlib", "dask", "distributed", "pandas", "pyarrow", "igraph", "faiss", "tqdm"}
+
+
+def home(path: pathlib.Path) -> str:
+    """The top module or folder that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def sources() -> list[pathlib.Path]:
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.name != "__init__.py"]
+
+
+def imports(source: str) -> list[tuple[str, bool]]:
+    """Every imported dotted name, and whether it is imported when the module is, rather than in a function."""
+    tree = ast.parse(source)
+    late = {
+        node
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
+        or (isinstance(outer, ast.If) and "TYPE_CHECKING" in ast.unparse(outer.test))
+        for node in ast.walk(outer)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node not in late) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (node.module or "")
+            found += [(f"{origin}.{alias.name}", node not in late) for alias in node.names]
+    return found
+
+
+def internal_imports(source: str) -> list[str]:
+    """Top modules of this package that a source imports; a public name counts as the module that defines it."""
+    found = []
+    for name, _ in imports(source):
+        parts = name.split(".")
+        if parts[0] == "graphclust" and len(parts) > 1:
+            found.append(graphclust._HOME.get(parts[1], parts[1]).split(".")[0])
+    return found
+
+
+def test_every_way_to_import_is_seen():
+    source = (
+        "import graphclust.cli\nfrom graphclust import quality, Graph\nfrom graphclust.io.load import load_graph\n"
+        "def f():\n    import sklearn.cluster\n    from graphclust.k_means import lloyd\n"
+    )
+    assert internal_imports(source) == ["cli", "quality", "graph", "io", "k_means"]
+    assert ("sklearn.cluster", False) in imports(source) and ("graphclust.cli", True) in imports(source)
+    assert imports("from . import graph") == [("..graph", True)]
+
+
+def test_every_module_has_a_layer():
+    assert {home(path) for path in sources()} <= set(LAYER)
+
+
+def test_no_module_imports_a_higher_layer():
+    upward = [
+        f"{path.relative_to(PACKAGE)} imports {imported}"
+        for path in sources()
+        for imported in internal_imports(path.read_text())
+        if imported != "__version__" and LAYER[imported] > LAYER[home(path)]
+    ]
+    assert upward == []
+
+
+def test_compiled_loops_import_nothing_of_ours_but_each_other():
+    outward = [
+        f"{path.name} imports {imported}"
+        for path in sources()
+        if home(path) == "compiled"
+        for imported in internal_imports(path.read_text())
+        if imported != "compiled"
+    ]
+    assert outward == []
+
+
+def test_imports_are_absolute():
+    assert [path.name for path in sources() for name, _ in imports(path.read_text()) if name.startswith(".")] == []
+
+
+def test_numba_is_imported_in_the_compiled_folder_only():
+    users = {home(path) for path in sources() for name, _ in imports(path.read_text()) if name.split(".")[0] == "numba"}
+    assert users == {"compiled"}
+
+
+def test_slow_and_optional_packages_are_imported_where_they_are_used():
+    early = [
+        f"{path.relative_to(PACKAGE)} imports {name}"
+        for path in sources()
+        for name, at_import in imports(path.read_text())
+        if at_import and name.split(".")[0] in ON_USE and home(path) != "estimators"
+    ]
+    assert early == []
+
+
+def test_no_public_name_is_a_modules_name():
+    packages = [PACKAGE, *(path.parent for path in PACKAGE.rglob("*/__init__.py"))]
+    for folder in packages:
+        modules = {path.stem for path in folder.glob("*.py")} | {
+            path.name for path in folder.iterdir() if path.is_dir()
+        }
+        name = ".".join(("graphclust", *folder.relative_to(PACKAGE).parts))
+        public = getattr(importlib.import_module(name), "__all__", [])
+        assert modules & set(public) == set(), f"in {name}"
+
+
+def test_every_public_name_is_found_documented_and_typed():
+    for name in graphclust.__all__:
+        value = getattr(graphclust, name)
+        if callable(value):
+            assert value.__module__ == f"graphclust.{graphclust._HOME[name]}"
+            assert value.__doc__, f"{name} has no docstring"
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = graphclust.no_such_name
+
+
+def test_every_module_says_what_it_is_and_exports_what_it_has():
+    for path in sources():
+        if path.name == "__main__.py":
+            continue
+        name = ".".join(("graphclust", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+        module = importlib.import_module(name)
+        assert module.__doc__ or not path.read_text().strip(), f"{name} has no docstring"
+        assert [public for public in getattr(module, "__all__", []) if not hasattr(module, public)] == []
+
+
+def test_no_file_is_named_after_nothing():
+    assert {path.stem for path in sources()} & {"utils", "util", "common", "helpers", "core", "misc"} == set()
+
+
+def test_the_repository_holds_only_the_agreed_names():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = {line.split("/")[0] for line in listed.splitlines()}
+    assert {name for name in names if not name.startswith(".")} <= TOP_LEVEL
+
+
+def in_a_new_process(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_takes_less_than_half_a_second():
+    code = "import time; t = time.perf_counter(); import graphclust; dir(graphclust); print(time.perf_counter() - t)"
+    assert min(float(in_a_new_process(code)) for _ in range(3)) < 0.5
+
+
+def test_importing_compiles_nothing():
+    modules = [f"graphclust.compiled.{path.stem}" for path in (PACKAGE / "compiled").glob("[a-z]*.py")]
+    code = (
+        "import importlib, graphclust\n"
+        "for name in graphclust.__all__: getattr(graphclust, name)\n"
+        f"for name in {modules}:\n"
+        "    for thing in vars(importlib.import_module(name)).values():\n"
+        "        print(*getattr(thing, 'signatures', []))\n"
+    )
+    assert in_a_new_process(code).split() == []
