@@ -38,17 +38,15 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     n_blocks = len(boundaries) - 1
     starts = boundaries.tolist()
     n_threads = min(numba.get_num_threads(), n_blocks)
-    if n_threads <= 1:
-        for block in range(n_blocks):
-            loop(starts[block], starts[block + 1], block, *arrays)
-        return
     next_block = itertools.count()
     stop = threading.Event()
 
     def work():
         try:
-            while not stop.is_set() and (block := next(next_block)) < n_blocks:
-                loop(starts[block], starts[block + 1], block, *arrays)
+            # Compiled arithmetic never warns, so neither does a loop that runs as plain Python.
+            with np.errstate(all="ignore"):
+                while not stop.is_set() and (block := next(next_block)) < n_blocks:
+                    loop(starts[block], starts[block + 1], block, *arrays)
         except BaseException:
             stop.set()
             raise
@@ -57,9 +55,11 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     try:
         work()
     finally:
-        for other in others:
-            other.exception()  # wait: no block may still write when the caller goes on
-    for other in others:
+        # What has not begun is not needed any more; what has must end, so that nobody writes when the caller goes on.
+        begun = [other for other in others if not other.cancel()]
+        for other in begun:
+            other.exception()
+    for other in begun:
         other.result()
 
 
