@@ -45,6 +45,10 @@ _HOME = {
     "GraphWarning": "errors",
     "ParameterError": "errors",
     "ResourceLimitError": "errors",
+    "KMeansResult": "k_means.lloyd",
+    "distance_seeding": "k_means.seeding",
+    "kmeans": "k_means.lloyd",
+    "kmeans_plusplus": "k_means.seeding",
 }
 
 __all__ = sorted([*_HOME, "__version__"])

@@ -1,0 +1,1 @@
+"""k-means on vectors: seeding, Lloyd's iteration and its scalable relatives."""

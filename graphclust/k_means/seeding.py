@@ -1,0 +1,161 @@
+"""Where k-means starts: k points of the data, drawn by their distance to those drawn before.
+
+D^a seeding draws the next seed with probability proportional to w |x - nearest seed|^a: a = 0 is uniform, a = 2 is
+k-means++ (Arthur and Vassilvitskii 2007; expected cost <= 8 (ln k + 2) times the lowest), a = infinity is
+furthest-first. The greedy form draws several candidates and keeps the one that lowers the cost most.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.point_seeding import approach, distances_to_seeds, sum_masses
+from graphclust.compiled.point_tiles import TILE
+from graphclust.errors import ConvergenceWarning
+from graphclust.k_means.points import as_cluster_count, as_points
+from graphclust.progress import Progress, as_progress
+
+_ROWS = 1024
+
+
+def distance_seeding(
+    X: Any,
+    k: int,
+    *,
+    exponent: float = 2.0,
+    n_candidates: int = 1,
+    sample_weight: Any = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> np.ndarray:
+    """Rows of k distinct points drawn by D^a seeding, in the order drawn; shape (k,), int64.
+
+    X : points, shape (n, d), float32 or float64.
+    exponent : a >= 0, or numpy.inf for furthest-first (ties to the lowest row).
+    n_candidates : points drawn for each seed after the first, of which the one that lowers the sum of
+        w |x - nearest seed|^2 most is kept (ties to the first drawn).
+    sample_weight : weights >= 0, shape (n,); a point of weight 0 is never drawn.
+
+    Fewer than k distinct points of positive weight: a ConvergenceWarning, and only so many rows.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    >>> distance_seeding([[0.0], [1.0], [10.0]], 2, exponent=float("inf"), rng=1)
+    array([1, 2])
+    """
+    points = as_points(X)
+    k = as_cluster_count(k, len(points))
+    weights = as_weights(sample_weight, len(points))
+    if exponent != np.inf:
+        exponent = as_number(exponent, "exponent", at_least=0.0)
+    n_candidates = as_whole_number(n_candidates, "n_candidates", at_least=1)
+    rng = as_generator(rng)
+    rows = draw_seeds(points, weights, k, exponent, n_candidates, rng, as_progress(progress))
+    warn_if_fewer(len(rows), k)
+    return rows
+
+
+def kmeans_plusplus(X: Any, k: int, *, greedy: bool = False, sample_weight: Any = None, rng: Any = None) -> np.ndarray:
+    """Rows of k distinct points drawn by k-means++: `distance_seeding` with exponent 2; shape (k,), int64.
+
+    greedy : keep the best of 2 + floor(ln k) candidates for each seed: better starts for more time.
+
+    >>> kmeans_plusplus([[0.0], [0.0], [9.0], [9.0]], 2, rng=1)
+    array([2, 1])
+    """
+    points = as_points(X)
+    k = as_cluster_count(k, len(points))
+    n_candidates = greedy_candidates(k) if greedy else 1
+    return distance_seeding(points, k, n_candidates=n_candidates, sample_weight=sample_weight, rng=rng)
+
+
+def greedy_candidates(k: int) -> int:
+    """How many candidates greedy k-means++ draws for each seed."""
+    return 2 + int(np.log(k))
+
+
+def warn_if_fewer(n_found: int, k: int) -> None:
+    """Say so where there are fewer distinct points than clusters asked for."""
+    if n_found < k:
+        warnings.warn(
+            f"k={k}, but only {n_found} distinct points of positive weight were found to make clusters of",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def draw_seeds(
+    X: np.ndarray,
+    weights: np.ndarray,
+    k: int,
+    exponent: float,
+    n_candidates: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> np.ndarray:
+    """`distance_seeding` without its checks; returns fewer rows where there are fewer distinct points."""
+    n, d = X.shape
+    boundaries = row_blocks(n, _ROWS)
+    seed_tiles = np.zeros((-(-k // TILE), d, TILE), X.dtype)
+    to_seeds = np.zeros((n_candidates, k), X.dtype)
+    nearest_seed = np.zeros(n, np.int64)
+    sq_distances = np.full(n, np.inf, X.dtype)
+    gains = np.zeros((len(boundaries) - 1, n_candidates))
+    masses = np.empty(n)
+    block_masses = np.empty(len(boundaries) - 1)
+    unread = np.ones(1, np.bool_)
+
+    def gains_of(candidates: np.ndarray, new_seed: int) -> np.ndarray:
+        gains[:] = 0.0
+        run_in_blocks(
+            approach,
+            boundaries,
+            X,
+            weights,
+            X[candidates],
+            to_seeds,
+            new_seed,
+            nearest_seed,
+            sq_distances,
+            gains,
+            unread,
+        )
+        return gains.sum(axis=0)
+
+    rows = [draw(weights, np.add.reduceat(weights, boundaries[:-1]), boundaries, rng.random())]
+    while True:
+        distances_to_seeds(seed_tiles, len(rows) - 1, X[rows[-1:]], to_seeds)
+        gains_of(rows[-1:], len(rows) - 1)
+        unread[0] = False
+        seed_tiles[(len(rows) - 1) // TILE, :, (len(rows) - 1) % TILE] = X[rows[-1]]
+        progress.step(len(rows), k)
+        if len(rows) == k:
+            break
+        half_power = 1.0 if exponent == np.inf else exponent / 2.0
+        run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, masses, block_masses)
+        if not block_masses.any():
+            break
+        if exponent == np.inf:
+            rows.append(int(np.argmax(np.where(weights > 0.0, sq_distances, 0.0))))
+            continue
+        candidates = [draw(masses, block_masses, boundaries, uniform) for uniform in rng.random(n_candidates)]
+        best = 0
+        if n_candidates > 1:
+            distances_to_seeds(seed_tiles, len(rows), X[candidates], to_seeds)
+            best = int(np.argmax(gains_of(candidates, -1)))
+        rows.append(candidates[best])
+    return np.array(rows, dtype=np.int64)
+
+
+def draw(masses: np.ndarray, block_masses: np.ndarray, boundaries: np.ndarray, uniform: float) -> int:
+    """The row whose share of the total mass contains `uniform` in [0, 1); a row of mass 0 is never drawn."""
+    running = np.cumsum(block_masses)
+    target = uniform * running[-1]
+    block = min(int(np.searchsorted(running, target, side="right")), int(np.flatnonzero(block_masses)[-1]))
+    start = boundaries[block]
+    within = masses[start : boundaries[block + 1]]
+    target -= running[block] - block_masses[block]
+    return int(start + min(np.searchsorted(np.cumsum(within), target, side="right"), np.flatnonzero(within)[-1]))

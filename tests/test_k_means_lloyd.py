@@ -1,0 +1,139 @@
+"""Lloyd's iteration: by hand, against a plain NumPy twin and scikit-learn, and where data degenerate."""
+
+import numba
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from graphclust import ConvergenceWarning, GraphValidationError, ParameterError, kmeans
+
+
+def blobs(n, d, k, seed, spread=0.5):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((k, d))[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
+
+
+def test_four_points_by_hand():
+    result = kmeans([[0.0, 0.0], [0.0, 2.0], [10.0, 0.0], [10.0, 2.0]], 2, init=[[0.0, 0.0], [9.0, 0.0]])
+    assert result.centroids.tolist() == [[0.0, 1.0], [10.0, 1.0]]
+    assert result.labels.tolist() == [0, 0, 1, 1]
+    assert result.inertia == 4.0
+    assert result.n_iter == 1
+    assert result.history.tolist() == pytest.approx([4.0])
+
+
+@pytest.mark.parametrize("seed", [518, 2209, 7741])
+def test_agrees_with_scikit_learn_from_the_same_start(seed):
+    X = blobs(700, 5, 9, seed)
+    weights = np.random.default_rng(seed).random(700)
+    ours = kmeans(X, 9, init=X[:9], sample_weight=weights)
+    theirs = KMeans(9, init=X[:9], n_init=1, tol=0).fit(X, sample_weight=weights)
+    assert (ours.labels == theirs.labels_).all()
+    assert ours.centroids == pytest.approx(theirs.cluster_centers_, abs=1e-9)
+    assert ours.inertia == pytest.approx(theirs.inertia_)
+    assert ours.history[-1] == pytest.approx(ours.inertia)
+
+
+@pytest.mark.parametrize("max_iter", [1, 3, 300])
+def test_labels_match_the_centroids_and_inertia_never_rises(max_iter):
+    X = blobs(500, 3, 12, 31, spread=1.0)
+    result = kmeans(X, 12, max_iter=max_iter, rng=4)
+    sq_distances = ((X[:, None] - result.centroids) ** 2).sum(axis=2)
+    assert (result.labels == sq_distances.argmin(axis=1)).all()
+    assert result.inertia == pytest.approx(sq_distances.min(axis=1).sum())
+    assert (np.diff(result.history) <= 1e-9 * result.history[0]).all()
+
+
+def test_weight_equals_repetition():
+    X = blobs(200, 4, 5, 77)
+    weights = np.random.default_rng(77).integers(0, 4, 200)
+    start = X[np.flatnonzero(weights)[:5]]
+    weighted = kmeans(X, 5, init=start, sample_weight=weights)
+    repeated = kmeans(np.repeat(X, weights, axis=0), 5, init=start)
+    assert weighted.centroids == pytest.approx(repeated.centroids, abs=1e-12)
+    assert (np.repeat(weighted.labels, weights) == repeated.labels).all()
+
+
+def test_ties_go_to_the_lowest_index():
+    result = kmeans([[0.0], [2.0], [1.0]], 2, init=[[2.0], [0.0]], max_iter=1)
+    assert result.labels.tolist() == [1, 0, 0]
+
+
+def test_an_empty_cluster_takes_the_point_that_costs_most():
+    X = [[0.0], [1.0], [5.0], [6.5]]
+    result = kmeans(X, 2, init=[[3.0], [100.0]], max_iter=1)
+    assert sorted(result.centroids.ravel().tolist()) == [2.0, 6.5]
+    weighted = kmeans(X, 2, init=[[3.0], [100.0]], max_iter=1, sample_weight=[9, 1, 1, 1])
+    assert 0.0 not in weighted.centroids
+    assert 6.5 in weighted.centroids
+
+
+def test_fewer_distinct_points_than_clusters():
+    X = np.repeat([[0.1, 0.7], [0.3, 0.2]], 5, axis=0)
+    with pytest.warns(ConvergenceWarning, match="k=4, but only 2"):
+        result = kmeans(X, 4, rng=1)
+    assert len(result.centroids) == 2
+    assert set(result.labels) == {0, 1}
+    with pytest.warns(ConvergenceWarning, match="k=4, but only 2"):
+        given = kmeans(X, 4, init=X[:4])
+    assert given.inertia == pytest.approx(0.0, abs=1e-30)
+    assert len(given.centroids) == 2
+
+
+def test_as_many_clusters_as_points():
+    X = blobs(40, 2, 3, 5)
+    result = kmeans(X, 40, rng=2)
+    assert result.inertia == 0.0
+    assert sorted(result.labels) == list(range(40))
+
+
+def test_points_of_weight_zero_only_get_a_label():
+    X = np.array([[0.0], [1.0], [10.0], [11.0], [500.0]])
+    result = kmeans(X, 2, sample_weight=[1, 1, 1, 1, 0], rng=3)
+    assert sorted(result.centroids.ravel()) == [0.5, 10.5]
+    assert result.labels[4] == result.labels[3]
+
+
+def test_the_same_bits_on_one_and_two_threads(monkeypatch):
+    monkeypatch.setattr("graphclust.k_means.points._SMALL_WORK", 0)
+    X = blobs(900, 5, 20, 8, spread=1.0)
+    before = numba.get_num_threads()
+    results = []
+    try:
+        for n_threads in (1, min(2, before)):
+            numba.set_num_threads(n_threads)
+            results.append(kmeans(X, 20, init="greedy k-means++", rng=6))
+    finally:
+        numba.set_num_threads(before)
+    one, two = results
+    assert one.centroids.tobytes() == two.centroids.tobytes()
+    assert one.labels.tobytes() == two.labels.tobytes()
+    assert one.inertia == two.inertia
+    assert one.history.tobytes() == two.history.tobytes()
+
+
+def test_the_best_of_several_runs_is_kept():
+    X = blobs(300, 2, 15, 19)
+    single = [kmeans(X, 15, init="random", rng=seed).inertia for seed in range(6)]
+    assert kmeans(X, 15, init="random", n_init=6, rng=1).inertia < np.median(single)
+
+
+@pytest.mark.parametrize(
+    "arguments, error, words",
+    [
+        ({"X": [[np.nan]], "k": 1}, GraphValidationError, "finite"),
+        ({"X": [1.0, 2.0], "k": 1}, GraphValidationError, "shape"),
+        ({"X": [["a"]], "k": 1}, TypeError, "numbers"),
+        ({"X": [[1.0]], "k": 2}, ParameterError, "k=2"),
+        ({"X": [[1.0]], "k": True}, TypeError, "k=True"),
+        ({"X": [[1.0]], "k": 1, "init": "best"}, ParameterError, "init"),
+        ({"X": [[1.0]], "k": 1, "init": [[1.0, 2.0]]}, GraphValidationError, "init"),
+        ({"X": [[1.0]], "k": 1, "tol": -1.0}, ParameterError, "tol"),
+        ({"X": [[1.0]], "k": 1, "max_iter": 0}, ParameterError, "max_iter"),
+        ({"X": [[1.0]], "k": 1, "n_init": 0}, ParameterError, "n_init"),
+        ({"X": [[1.0]], "k": 1, "sample_weight": [0.0]}, GraphValidationError, "sample_weight"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, words):
+    with pytest.raises(error, match=words):
+        kmeans(**arguments)
