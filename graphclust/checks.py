@@ -18,15 +18,22 @@ def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None
     return int(value)
 
 
-def as_number(value: Any, name: str, *, at_least: float = -np.inf, above: float = -np.inf, below: float = np.inf) -> float:
+def as_number(
+    value: Any, name: str, *, at_least: float = -np.inf, above: float = -np.inf, below: float = np.inf
+) -> float:
     """`value` as a finite float with at_least <= value, above < value < below."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}, expected a number")
     number = float(value)
     if not (np.isfinite(number) and number >= at_least and above < number < below):
-        bounds = [f">= {at_least:g}" if np.isfinite(at_least) else "", f"> {above:g}" if np.isfinite(above) else "",
-                  f"< {below:g}" if np.isfinite(below) else ""]
-        raise ParameterError(f"{name}={value} is out of range, expected a finite number {', '.join(filter(None, bounds))}")
+        bounds = [
+            f">= {at_least:g}" if np.isfinite(at_least) else "",
+            f"> {above:g}" if np.isfinite(above) else "",
+            f"< {below:g}" if np.isfinite(below) else "",
+        ]
+        raise ParameterError(
+            f"{name}={value} is out of range, expected a finite number {', '.join(filter(None, bounds))}"
+        )
     return number
 
 
@@ -57,7 +64,9 @@ def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> np.ndarray:
     if array.size and array.min() < -1:
         raise GraphValidationError(f"{name} holds {array.min()}, expected cluster numbers >= 0, or -1 for none")
     if array.size and array.max() >= max(n_nodes, 1) * 4 + 1024:
-        raise GraphValidationError(f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0")
+        raise GraphValidationError(
+            f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0"
+        )
     return np.ascontiguousarray(array, dtype=np.int64)
 
 

@@ -125,7 +125,9 @@ class Clustering:
 def numbered_by_size(labels: np.ndarray) -> np.ndarray:
     """The same partition with clusters numbered 0, 1, ... by decreasing size, ties by their first node; -1 stays."""
     labelled = np.flatnonzero(labels >= 0)
-    used, first, inverse, sizes = np.unique(labels[labelled], return_index=True, return_inverse=True, return_counts=True)
+    used, first, inverse, sizes = np.unique(
+        labels[labelled], return_index=True, return_inverse=True, return_counts=True
+    )
     rank = np.empty(len(used), np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(used))
     renumbered = np.full(len(labels), -1, np.int64)

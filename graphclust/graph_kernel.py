@@ -92,6 +92,4 @@ class NormalizedCutKernel:
 
     def restricted_to(self, nodes: np.ndarray, weights: np.ndarray) -> "NormalizedCutKernel":
         """The same kernel between some nodes only (increasing), with other point weights, both of shape (m,)."""
-        return NormalizedCutKernel(
-            self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights
-        )
+        return NormalizedCutKernel(self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights)

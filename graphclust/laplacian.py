@@ -21,9 +21,7 @@ class NormalizedAdjacency(LinearOperator):
         super().__init__(np.float64, (graph.n_nodes, graph.n_nodes))
         self.graph = graph
         self.degrees = graph.degrees if degrees is None else degrees
-        self.scale = np.divide(
-            1.0, np.sqrt(self.degrees), out=np.zeros(graph.n_nodes), where=self.degrees > 0
-        )
+        self.scale = np.divide(1.0, np.sqrt(self.degrees), out=np.zeros(graph.n_nodes), where=self.degrees > 0)
         self._blocks = entry_blocks(graph.indptr)
 
     def lazy_step(self, columns: np.ndarray, stay: float) -> np.ndarray:

@@ -50,7 +50,9 @@ def as_text(clustering: "Clustering") -> str:
         lines.append(f"  coreset          {len(coreset.nodes):,} nodes ({share:.1%})")
     if clustering.undecided is not None:
         n_undecided = int(clustering.undecided.sum())
-        lines.append(f"  undecided        {n_undecided:,} nodes ({n_undecided / graph.n_nodes:.1%}) have no coreset neighbour")
+        lines.append(
+            f"  undecided        {n_undecided:,} nodes ({n_undecided / graph.n_nodes:.1%}) have no coreset neighbour"
+        )
     lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
     if clustering.remarks:
         lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]

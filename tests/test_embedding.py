@@ -120,7 +120,9 @@ def test_power_method_equals_its_dense_twin(name):
 
 def test_power_method_takes_at_least_one_round_and_two_columns():
     steps = []
-    points = fast_spectral_embedding(nx.path_graph(5), 5, rng=0, progress=lambda stage, done, total: steps.append(total))
+    points = fast_spectral_embedding(
+        nx.path_graph(5), 5, rng=0, progress=lambda stage, done, total: steps.append(total)
+    )
     assert points.shape == (5, 3)
     assert len(steps) == steps[0] == 10
     assert fast_spectral_embedding(nx.path_graph(5), 1, rng=0).shape == (5, 2)

@@ -90,7 +90,9 @@ def coreset_sc(
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
         if k > graph.n_nodes:
-            raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
+            raise ParameterError(
+                f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}"
+            )
         kernel = NormalizedCutKernel.of(graph, loops, shift)
     size = default_coreset_size(graph.n_nodes, k) if coreset_size is None else coreset_size
 
@@ -115,7 +117,9 @@ def coreset_sc(
     if loops == "implied" and (graph.loops == 0).any():
         remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
     if coreset.n_clipped:
-        remarks.append(f"{coreset.n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
+        remarks.append(
+            f"{coreset.n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it"
+        )
     return Clustering(
         labels, k, graph,
         CoresetClustering(coreset.nodes, coreset.weights, coreset_labels),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
-from graphclust.coreset.seeding import Seeds, d2_seeding
+from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import ParameterError
 from graphclust.graph_kernel import NormalizedCutKernel
 from graphclust.progress import as_progress
@@ -116,6 +116,7 @@ def construct_coreset(
     size = as_whole_number(size, "size", at_least=1)
     rounds = as_whole_number(rounds, "rounds", at_least=1)
     oversampling = as_number(oversampling, "oversampling", above=0.0)
+    as_choice(sampling, "sampling", METHODS)
     as_choice(second_term, "second_term", SECOND_TERMS)
     if size < k:
         raise ParameterError(f"size={size} is less than k={k}, expected at least one coreset node a cluster")

@@ -19,6 +19,7 @@ from graphclust.progress import as_progress
 
 __all__ = ["Seeds", "d2_seeding"]
 
+METHODS = ("tree", "naive")
 ENTRIES_PER_STEP = 1 << 22  # row entries between two looks at the progress hook
 
 
@@ -61,7 +62,7 @@ def d2_seeding(
     (4, [0.0, 0.0, 0.0, 0.0])
     """
     n_seeds = as_whole_number(n_seeds, "n_seeds", at_least=1)
-    as_choice(method, "method", ("tree", "naive"))
+    as_choice(method, "method", METHODS)
     rng, progress = as_generator(rng), as_progress(progress)
     points = kernel.points
     first_uniform = int(points[rng.integers(len(points))])
@@ -85,7 +86,9 @@ def _draw_by_tree(kernel: NormalizedCutKernel, points, first_uniform: int, unifo
     masses = weights * sq_distances
     tree = sampling_tree.build(masses)
     if not tree[0] > 0.0:
-        raise GraphClustError("the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0")
+        raise GraphClustError(
+            "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"
+        )
     nearest = np.zeros(kernel.n_nodes, np.int64)
     tally = np.zeros(2, np.int64)
     rows = (graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, self_affinity, weights)

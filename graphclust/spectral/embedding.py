@@ -89,7 +89,9 @@ def fast_spectral_embedding(
     columns -= top[:, None] * ((columns * top[:, None]).sum(axis=0) / (top * top).sum())
     for done in range(n_steps):
         columns = operator.lazy_step(columns, 0.5)
-        columns /= np.abs(columns).max()  # a power of the walk may underflow
+        largest = np.abs(columns).max()
+        if largest > 0:  # a power of the walk would underflow in the end
+            columns /= largest
         progress.step(done + 1, n_steps)
     return scale_rows(columns, degrees, "degree")
 
@@ -156,7 +158,9 @@ def _eigenpairs(operator: NormalizedAdjacency, k: int, rng) -> tuple[np.ndarray,
 def _dense_eigenpairs(operator: NormalizedAdjacency, k: int) -> tuple[np.ndarray, np.ndarray]:
     n = operator.shape[0]
     if n > 20_000:
-        raise ParameterError(f"k={k} of {n} eigenvectors need a dense solver, which is limited to 20,000 nodes; lower k")
+        raise ParameterError(
+            f"k={k} of {n} eigenvectors need a dense solver, which is limited to 20,000 nodes; lower k"
+        )
     scaled = operator.graph.to_scipy().toarray() * (operator.scale[:, None] * operator.scale[None, :])
     values, vectors = eigh(scaled, subset_by_index=(n - k, n - 1))
     return values[::-1], vectors[:, ::-1]

@@ -80,10 +80,19 @@ def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progr
     connected = np.flatnonzero(~graph.isolated)
     with progress.stage("k-means"):
         found = kmeans(
-            points[connected], min(k, len(connected)), sample_weight=graph.degrees[connected], rng=rng, progress=progress
+            points[connected],
+            min(k, len(connected)),
+            sample_weight=graph.degrees[connected],
+            rng=rng,
+            progress=progress,
         )
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[connected] = found.labels
     return Clustering(
-        numbered_by_size(labels), k, graph, remarks=graph.remarks, seconds=progress.seconds, parameters={"method": method}
+        numbered_by_size(labels),
+        k,
+        graph,
+        remarks=graph.remarks,
+        seconds=progress.seconds,
+        parameters={"method": method},
     )

@@ -1,0 +1,353 @@
+"""coreset_sc end to end: every kind of input, every kind of graph, the result and its report, bad arguments."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import all_graphs, make, make_graph
+from scipy import sparse
+from test_seeding import poisoned_except
+
+import graphclust
+from graphclust import coreset_sc
+from graphclust.clustering import numbered_by_size
+from graphclust.errors import ConvergenceWarning, GraphValidationError, GraphWarning, ParameterError
+from graphclust.generators import stochastic_block_model
+from graphclust.graph import Graph
+from graphclust.quality import adjusted_rand_index, normalized_cut
+
+PAPER = {"method": "paper"}
+
+
+def quietly(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", GraphWarning)
+        return coreset_sc(*args, **options)
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    return stochastic_block_model([300] * 8, 0.2, 0.002, rng=404)
+
+
+@pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
+@pytest.mark.parametrize("embedding", ["eigsh", "power"])
+def test_every_graph_goes_through(name, embedding):
+    matrix = make(name)
+    n = matrix.shape[0]
+    for k in {1, min(2, n), min(5, n), n}:
+        for size in (None, k, max(k, n // 2)):
+            result = quietly(matrix, k, coreset_size=size, embedding=embedding, rng=3, **PAPER)
+            assert result.labels.shape == (n,)
+            isolated = matrix.sum(axis=1) == 0
+            assert (result.labels[isolated] == -1).all()
+            assert (result.labels[~isolated] >= 0).all()
+            assert set(result.labels[~isolated]) == set(range(result.n_clusters))
+            assert result.n_clusters <= k
+            assert (np.diff(result.sizes) <= 0).all()
+            assert result.normalized_cut == pytest.approx(normalized_cut(make_graph(name), result.labels))
+            assert str(result)
+            json.dumps(result.report())
+    assert (quietly(matrix, 1, rng=0, **PAPER).labels[~isolated] == 0).all()
+
+
+@pytest.mark.parametrize("name", ["block model", "two cliques", "barbell", "looped block model"])
+def test_clear_clusters_are_found_exactly(name):
+    k = {"block model": 3, "looped block model": 3}.get(name, 2)
+    planted = {"block model": np.repeat(range(3), 40), "two cliques": np.repeat(range(2), [9, 11]),
+               "barbell": np.repeat(range(2), 10), "looped block model": np.repeat(range(3), [20, 30, 10])}[name]  # fmt: skip
+    found = coreset_sc(make(name), k, embedding="eigsh", rng=5, **PAPER)
+    assert adjusted_rand_index(found.labels, planted) == 1
+
+
+def test_the_power_method_finds_most_blocks(blocks):
+    """Three random columns for eight blocks: some draws of them do not tell two blocks apart."""
+    found = [coreset_sc(blocks.graph, 8, embedding="power", rng=seed, **PAPER).labels for seed in range(12)]
+    agreement = [adjusted_rand_index(labels, blocks.labels) for labels in found]
+    assert np.median(agreement) > 0.9
+    assert max(agreement) == 1
+
+
+def test_planted_blocks_from_a_coreset_of_an_eighth(blocks):
+    result = coreset_sc(blocks.graph, 8, coreset_size=300, rng=1, **PAPER)
+    assert len(result.coreset.nodes) <= 300
+    assert adjusted_rand_index(result.labels, blocks.labels) > 0.99
+    on_coreset = adjusted_rand_index(result.coreset.labels, blocks.labels[result.coreset.nodes])
+    assert on_coreset > 0.97
+
+
+def test_components_are_not_split_when_there_are_k_of_them():
+    graph = nx.disjoint_union_all([nx.gnp_random_graph(40, 0.3, seed=s) for s in range(5)])
+    found = coreset_sc(graph, 5, rng=2, **PAPER)
+    assert adjusted_rand_index(found.labels, np.repeat(range(5), 40)) == 1
+    assert found.normalized_cut == 0
+
+
+def test_after_the_gate_only_rows_of_sampled_nodes_are_read(blocks):
+    options = {"coreset_size": 200, "rng": 9, **PAPER}
+    result = coreset_sc(blocks.graph, 8, **options)
+    lengths = np.diff(blocks.graph.indptr)
+    assert (
+        result.entries_read["coreset graph"] == result.entries_read["labelling"] == lengths[result.coreset.nodes].sum()
+    )
+    kernel = graphclust.NormalizedCutKernel.of(blocks.graph)
+    seeds = graphclust.d2_seeding(kernel, 16, rng=9)
+    assert result.entries_read["sampling"] == lengths[seeds.nodes].sum()
+    poisoned = poisoned_except(blocks.graph, np.union1d(result.coreset.nodes, seeds.nodes))
+    again = coreset_sc(poisoned, 8, **options)
+    assert (again.labels == result.labels).all()
+    assert (again.undecided == result.undecided).all()
+
+
+def every_form(matrix):
+    """The same weighted graph in every form that is taken."""
+    csr = matrix.astype(np.float64)
+    wide = csr.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    shuffled = sparse.coo_array(csr)
+    order = np.random.default_rng(0).permutation(csr.nnz)
+    shuffled = sparse.coo_array((shuffled.data[order], (shuffled.row[order], shuffled.col[order])), shape=csr.shape)
+    unsorted = csr.copy()
+    for row in range(csr.shape[0]):
+        part = slice(unsorted.indptr[row], unsorted.indptr[row + 1])
+        unsorted.indices[part] = unsorted.indices[part][::-1].copy()
+        unsorted.data[part] = unsorted.data[part][::-1].copy()
+    unsorted.has_sorted_indices = False
+    named = nx.from_scipy_sparse_array(csr)
+    yield "csr_array", csr
+    yield "csr_matrix", sparse.csr_matrix(csr)
+    for form in ("csc", "coo", "lil", "dok", "bsr"):
+        yield form, csr.asformat(form)
+    yield "int64 indices", wide
+    yield "shuffled coo", shuffled
+    yield "unsorted rows", unsorted
+    yield "float32", csr.astype(np.float32)
+    yield "dense", csr.toarray()
+    yield "networkx", named
+    yield "Graph", graphclust.as_graph(csr)
+
+
+@pytest.mark.parametrize("name", ["block model", "weighted", "power-law blocks"])
+def test_same_labels_for_every_form_of_the_same_graph(name):
+    matrix = make(name)
+    expected = None
+    for form, graph in every_form(matrix):
+        labels = quietly(graph, 3, coreset_size=6 if name == "weighted" else 60, rng=17, **PAPER).labels
+        expected = labels if expected is None else expected
+        assert (labels == expected).all(), form
+
+
+def test_the_caller_s_matrix_is_not_modified():
+    matrix = make("block model")
+    for form, graph in every_form(matrix):
+        if sparse.issparse(graph) and graph.format in ("csr", "csc"):
+            before = graph.data.tobytes(), graph.indices.tobytes(), graph.indptr.tobytes(), graph.has_sorted_indices
+            quietly(graph, 3, rng=1, **PAPER)
+            after = graph.data.tobytes(), graph.indices.tobytes(), graph.indptr.tobytes(), graph.has_sorted_indices
+            assert before == after, form
+
+
+def test_networkx_nodes_of_any_kind_keep_their_names():
+    names = ["a", ("b", 1), frozenset({3}), 4.5, None.__class__, "f", "g", "h"]
+    graph = nx.relabel_nodes(nx.barbell_graph(4, 0), dict(enumerate(names)))
+    result = coreset_sc(graph, 2, rng=0, **PAPER)
+    assert list(result.nodes) == names
+    assert sorted(map(len, result.communities())) == [4, 4]
+    assert set(names[:4]) in result.communities()
+    assert result.as_dict()[("b", 1)] == result.labels[1]
+
+
+def test_edge_weights_are_read_from_the_attribute():
+    graph = nx.Graph()
+    graph.add_edge(0, 1, weight=1.0, strength=9.0)
+    graph.add_edge(1, 2, weight=9.0, strength=1.0)
+    graph.add_edge(2, 3, weight=1.0, strength=9.0)
+    assert coreset_sc(graph, 2, rng=0, weight="strength", **PAPER).labels.tolist() == [0, 0, 1, 1]
+    assert len(set(coreset_sc(graph, 2, rng=0, **PAPER).labels[1:3])) == 1
+
+
+def test_the_whole_result(blocks):
+    result = coreset_sc(blocks.graph, 8, coreset_size=300, rng=1, **PAPER)
+    assert result.k == result.n_clusters == 8
+    assert result.sizes.sum() == 2400
+    assert result.volume.sum() == blocks.graph.total_volume
+    assert result.conductance.shape == (8,)
+    assert (result.conductance <= result.normalized_cut).all()
+    assert list(result.nodes) == list(range(2400))
+    assert result.as_dict()[5] == result.labels[5]
+    assert (np.diff(result.coreset.nodes) > 0).all()
+    assert result.coreset.labels.shape == result.coreset.weights.shape == result.coreset.nodes.shape
+    assert not result.isolated.any()
+    assert list(result.seconds) == [
+        "gate", "D²-sampling", "importance sampling", "coreset graph", "embedding", "k-means", "labelling"
+    ]  # fmt: skip
+    text = str(result)
+    for word in (
+        "2,400 nodes",
+        "8 clusters",
+        f"{result.normalized_cut:.4f}",
+        "undecided",
+        "gate",
+        "total",
+        "self-loop",
+    ):
+        assert word in text
+    assert repr(result) == "Clustering(2400 nodes in 8 clusters)"
+
+
+def test_undecided_nodes_are_shown():
+    sparse_blocks = graphclust.planted_partition(5, 400, 4, 0.5, rng=8)
+    result = quietly(sparse_blocks.graph, 5, coreset_size=20, rng=3, **PAPER)
+    assert result.undecided.mean() > 0.8
+    assert f"{result.undecided.sum():,} nodes" in str(result)
+
+
+def test_a_chosen_diagonal(blocks):
+    for loops, shift in (("given", 1.0), ("implied", 0.5)):
+        found = coreset_sc(blocks.graph, 8, coreset_size=600, loops=loops, shift=shift, rng=1, **PAPER)
+        assert adjusted_rand_index(found.labels, blocks.labels) > 0.9
+    with pytest.raises(ParameterError, match="shift"):
+        coreset_sc(blocks.graph, 8, loops="given", **PAPER)
+
+
+def test_naive_sampling_voronoi_rounds_and_coreset_weights_as_degrees(blocks):
+    for options in ({"sampling": "naive"}, {"second_term": "voronoi"}, {"rounds": 2}, {"degrees": "weights"}):
+        found = coreset_sc(blocks.graph, 8, coreset_size=600, rng=1, **options, **PAPER)
+        assert adjusted_rand_index(found.labels, blocks.labels) > 0.9, options
+
+
+def test_fewer_clusters_than_asked_for_are_announced():
+    with pytest.warns(ConvergenceWarning, match=r"only \d+ of k=6"):
+        result = coreset_sc(nx.path_graph(30), 6, coreset_size=6, rng=0, **PAPER)  # a node is drawn twice
+    assert result.n_clusters < 6
+    assert any("of k=6" in remark for remark in result.remarks)
+
+
+def test_isolated_nodes_are_announced():
+    matrix = make("isolates")
+    with pytest.warns(GraphWarning, match="3 isolated nodes"):
+        result = coreset_sc(matrix, 2, rng=0, **PAPER)
+    assert result.labels[[0, 3, 7]].tolist() == [-1, -1, -1]
+    assert result.isolated.sum() == 3
+    assert "3 isolated nodes" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("k", "error"), [(0, ParameterError), (-1, ParameterError), (35, ParameterError), (True, TypeError), (2.5, TypeError),
+                     ("3", TypeError), (None, TypeError), (float("nan"), TypeError)]
+)  # fmt: skip
+def test_impossible_k(k, error):
+    with pytest.raises(error, match="k="):
+        coreset_sc(nx.karate_club_graph(), k)
+
+
+def test_k_may_be_any_kind_of_whole_number():
+    assert coreset_sc(nx.karate_club_graph(), np.int64(2), rng=0).n_clusters == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"coreset_size": 1}, ParameterError, "coreset_size=1"),
+        ({"coreset_size": 0}, ParameterError, "coreset_size=0"),
+        ({"coreset_size": 0.5}, TypeError, "coreset_size=0.5"),
+        ({"oversampling": -1}, ParameterError, "oversampling=-1"),
+        ({"oversampling": float("nan")}, ParameterError, "oversampling=nan"),
+        ({"shift": -1}, ParameterError, "shift=-1"),
+        ({"loops": "no"}, ParameterError, "loops='no'"),
+        ({"sampling": "fast"}, ParameterError, "'tree', 'naive'"),
+        ({"second_term": 3}, ParameterError, "second_term=3"),
+        ({"rounds": 0}, ParameterError, "rounds=0"),
+        ({"embedding": "lanczos"}, ParameterError, "embedding='lanczos'"),
+        ({"degrees": "d"}, ParameterError, "degrees='d'"),
+        ({"method": "best"}, ParameterError, "method='best'"),
+        ({"rng": -1}, ParameterError, "rng=-1"),
+        ({"rng": "a"}, TypeError, "rng='a'"),
+        ({"progress": 3}, TypeError, "progress=3"),
+        ({"symmetrize": "mean"}, ParameterError, "symmetrize='mean'"),
+    ],
+)
+def test_impossible_options(options, error, words):
+    with pytest.raises(error, match=words.replace("(", r"\(")):
+        coreset_sc(nx.karate_club_graph(), 2, **{**PAPER, **options})
+
+
+def test_a_mistyped_option_is_named():
+    with pytest.raises(TypeError, match="coreset_sise"):
+        coreset_sc(nx.karate_club_graph(), 2, coreset_sise=5)
+
+
+def test_no_graph_to_cluster():
+    with pytest.raises(GraphValidationError, match="no edges"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        coreset_sc(np.zeros((4, 4)), 2)
+    with pytest.raises(TypeError, match="expected a networkx.Graph"):
+        coreset_sc([[0, 1], [1, 0]], 2)
+    with pytest.raises(GraphValidationError, match=r"symmetrize=\"sum\""):
+        coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2)
+    with pytest.warns(GraphWarning, match="sum of its two weights"):
+        result = coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2, symmetrize="sum", rng=0, **PAPER)
+    assert result.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+
+
+def test_the_listener_sees_the_stages_and_can_stop_them(blocks):
+    seen = []
+    coreset_sc(
+        blocks.graph,
+        8,
+        embedding="power",
+        rng=0,
+        progress=lambda stage, done, total: seen.append((stage, done, total)),
+        **PAPER,
+    )
+    assert {"D²-sampling", "embedding"} <= {stage for stage, _, _ in seen}
+    assert all(0 < done <= total for _, done, total in seen)
+
+    def out_of_time(stage, done, total):
+        if stage == "embedding":
+            raise TimeoutError(stage)
+
+    with pytest.raises(TimeoutError):
+        coreset_sc(blocks.graph, 8, embedding="power", rng=0, progress=out_of_time, **PAPER)
+
+
+def test_the_gate_is_skipped_for_a_graph():
+    graph = make_graph("block model")
+    assert isinstance(graph, Graph)
+    assert coreset_sc(graph, 3, rng=0, **PAPER).graph is graph
+
+
+def test_numbering_by_size():
+    assert numbered_by_size(np.array([7, 7, 3, -1, 3, 3, 9])).tolist() == [1, 1, 0, -1, 0, 0, 2]
+    assert numbered_by_size(np.array([4, 2])).tolist() == [0, 1]
+    assert numbered_by_size(np.array([-1, -1])).tolist() == [-1, -1]
+
+
+THREADS_SCRIPT = """
+import warnings, hashlib, sys
+warnings.simplefilter("ignore")
+import graphclust, numpy as np
+blocks = graphclust.planted_partition(30, 2000, 30, 3, degree_exponent=2.5, rng=5)
+for options in ({"embedding": "power"}, {"embedding": "eigsh"}):
+    labels = graphclust.coreset_sc(blocks.graph, 30, coreset_size=3000, method="paper", rng=11, **options).labels
+    print(hashlib.sha256(labels.tobytes()).hexdigest())
+"""
+
+
+def test_same_labels_on_one_and_two_threads():
+    outputs = set()
+    for numba_threads, blas_threads in (("1", "1"), ("2", "1"), ("1", "2"), ("2", "2")):
+        environment = {**os.environ, "NUMBA_NUM_THREADS": numba_threads, "OPENBLAS_NUM_THREADS": blas_threads,
+                       "OMP_NUM_THREADS": blas_threads, "MKL_NUM_THREADS": blas_threads}  # fmt: skip
+        run = subprocess.run(
+            [sys.executable, "-c", THREADS_SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
+        outputs.add(run.stdout)
+    assert len(outputs) == 1
+    assert len(outputs.pop().split()) == 2
