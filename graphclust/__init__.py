@@ -26,6 +26,8 @@ _HOME = {
     "fast_spectral_clustering": "spectral.whole_graph",
     "Graph": "graph",
     "as_graph": "graph",
+    "LoadInfo": "io.load",
+    "load_graph": "io.load",
     "Progress": "progress",
     "PlantedGraph": "generators",
     "planted_partition": "generators",

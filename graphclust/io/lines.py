@@ -1,0 +1,71 @@
+"""Blocks of text lines: where to cut them, how to show a piece of them, what weights they may not hold."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from graphclust.errors import GraphValidationError
+
+PIECE = 1 << 20  # bytes that one call of a compiled loop reads
+
+
+def line_boundaries(block: bytes) -> np.ndarray:
+    """Offsets that cut a block, which ends with a newline, into pieces of whole lines of about a megabyte."""
+    boundaries = [0]
+    while boundaries[-1] < len(block):
+        end = block.find(b"\n", boundaries[-1] + PIECE)
+        boundaries.append(len(block) if end < 0 else end + 1)
+    return np.array(boundaries)
+
+
+def without_comments(block: bytes, marks: tuple[bytes, ...] = (b"%",)) -> bytes:
+    """The same lines, with those that are comments left blank, so that lines keep their numbers."""
+    lines = block.split(b"\n")
+    return b"\n".join(b"" if line.lstrip().startswith(marks) else line for line in lines)
+
+
+def shown(text: bytes, most: int = 80) -> str:
+    """A piece of a file for a message: printable, and not longer than a line."""
+    words = text[:most].decode("utf-8", "backslashreplace")
+    words = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in words)
+    return words + "..." if len(text) > most else words
+
+
+class NegativeOrInfinite:
+    """Weights that no graph may have, counted over all blocks of a file; the first is remembered with its place."""
+
+    def __init__(self, path: str, weights: str):
+        self.path, self.policy = path, weights
+        self._counts = {"non-finite": 0, "negative": 0}
+        self._first: dict[str, str] = {}
+
+    def look_at(self, values: np.ndarray, place: Callable[[int], str]) -> np.ndarray | None:
+        """The weights to use of one block, by the policy; `place(entry)` says where an entry stands."""
+        if self.policy == "ignore":
+            return None
+        if not np.isfinite(values.sum()):  # a sum is quick, and shows any nan or infinity
+            self._count("non-finite", ~np.isfinite(values), values, place)
+        if self.policy == "abs":
+            return np.abs(values)
+        if len(values) and values.min() < 0:
+            self._count("negative", values < 0, values, place)
+        return values
+
+    def _count(self, kind: str, bad: np.ndarray, values: np.ndarray, place: Callable[[int], str]) -> None:
+        entries = np.flatnonzero(bad)
+        if len(entries) and kind not in self._first:
+            self._first[kind] = f"{values[entries[0]]:g} at {place(int(entries[0]))}"
+        self._counts[kind] += len(entries)
+
+    def complain(self) -> None:
+        """Raise if there was any."""
+        remedies = {
+            "non-finite": 'remove these entries, or pass weights="ignore" to count every entry as 1',
+            "negative": 'pass weights="abs" for their sizes, or weights="ignore" to count every entry as 1',
+        }
+        for kind, remedy in remedies.items():
+            if self._counts[kind]:
+                raise GraphValidationError(
+                    f"{self.path}: {self._counts[kind]} {kind} weights, the first {self._first[kind]}; "
+                    f"expected finite weights >= 0: {remedy}"
+                )

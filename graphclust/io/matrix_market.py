@@ -1,0 +1,255 @@
+"""Matrix Market files (https://math.nist.gov/MatrixMarket/formats.html), coordinate format, read by `scipy.io.mmread`.
+
+`mmread` is fast and exact, but believes the header, ignores the rest of a line that it cannot read, and mirrors a
+symmetric file that already holds both triangles. So it is handed the file in blocks of entries whose grammar has been
+checked, each under a small header of our own.
+"""
+
+import io
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from scipy.io import mmread
+
+from graphclust.compiled import text_rows
+from graphclust.compiled.blocks import run_in_blocks
+from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.edges import Edges, check_memory
+from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown, without_comments
+from graphclust.io.source import Source
+from graphclust.progress import Progress
+
+BANNER = re.compile(rb"%%MatrixMarket\b", re.IGNORECASE)
+_FIELDS = {"pattern": "pattern", "integer": "integer", "unsigned-integer": "unsigned-integer", "real": "real"}
+_FIELDS["double"] = "real"
+
+
+@dataclass(frozen=True)
+class Header:
+    field: str
+    symmetric: bool
+    n: int
+    n_entries: int
+
+    @property
+    def has_value(self) -> bool:
+        return self.field != "pattern"
+
+
+def read_matrix_market(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+    """The edges of a square coordinate matrix, pattern, integer or real, general or symmetric.
+
+    An entry of a symmetric file may be in either triangle, but not in both.
+
+    Raises GraphFormatError with the line for what breaks the format, has too few or too many entries, or has
+    an array instead of coordinates; GraphValidationError for what is no graph: rectangular, complex, hermitian,
+    skew-symmetric, negative or non-finite values; ResourceLimitError for a header beyond all proportion.
+    """
+    blocks = source.line_blocks(progress)
+    header, rest, line = _read_header(source, blocks, memory_limit)
+    chunks: list = []
+    n_read = 0
+    unfit = NegativeOrInfinite(source.path, weights)
+    for block in _with_first(rest, blocks):
+        rows, columns, values = _read_entries(block, header, header.n_entries - n_read, source.path, line)
+        n_read += len(rows)
+        if values is not None:
+            values = unfit.look_at(values, lambda entry: _place(rows, columns, entry, block, line))  # noqa: B023
+        if len(rows):
+            chunks.append((rows, columns, values))
+        line += block.count(b"\n")
+    if n_read < header.n_entries:
+        raise GraphFormatError(
+            f"Truncated: the header declares {header.n_entries} entries, found {n_read}; get the file again",
+            source.path,
+            line,
+        )
+    unfit.complain()
+    return Edges(
+        source.path,
+        header.n,
+        chunks,
+        symmetric="stored once" if header.symmetric else "full",
+        details={"weighted": header.has_value and weights != "ignore"},
+    )
+
+
+def _with_first(first, blocks):
+    if first:
+        yield first
+    yield from blocks
+
+
+def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Header, bytes, int]:
+    """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
+    banner = None
+    line = 0
+    for block in blocks:
+        at = 0
+        while at < len(block):
+            end = block.index(b"\n", at)
+            text, at = block[at:end].strip(), end + 1
+            line += 1
+            if banner is None:
+                banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path)
+            elif text and not text.startswith(b"%"):
+                return _read_sizes(text, banner, source, line, memory_limit), block[at:], line
+    if banner is None:
+        raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
+    raise GraphFormatError(
+        'Premature end of file: expected "rows columns entries" after the banner', source.path, line + 1
+    )
+
+
+def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
+    words = shown(text, 200).lower().split()
+    if not words or words[0] != "%%matrixmarket":
+        raise GraphFormatError(
+            f"Not a Matrix Market file: it starts with {shown(text)!r}, expected a %%MatrixMarket banner; for an edge "
+            "list use format='snap' (whole-number ids) or format='csv' (any ids)",
+            path,
+            1,
+        )
+    kind, layout, field, symmetry = (words[1:] + [""] * 4)[:4]
+    if kind != "matrix":
+        raise GraphFormatError(f"holds a {kind!r}, expected a matrix", path, 1)
+    if layout != "coordinate":
+        raise GraphFormatError(
+            f"holds the format {layout!r}, coordinate required; for an array, pass scipy.io.mmread(path) to as_graph",
+            path,
+            1,
+        )
+    if field == "complex" or symmetry in ("hermitian", "skew-symmetric"):
+        raise GraphValidationError(
+            f"{path}, line 1: the matrix is {field} {symmetry}, expected a real symmetric or general one; "
+            "read it with scipy.io.mmread and pass abs(matrix)"
+        )
+    if field not in _FIELDS:
+        raise GraphFormatError(f"holds the field {field!r}, expected one of {', '.join(_FIELDS)}", path, 1)
+    if symmetry not in ("general", "symmetric"):
+        raise GraphFormatError(f"holds the symmetry {symmetry!r}, expected general or symmetric", path, 1)
+    return _FIELDS[field], symmetry == "symmetric"
+
+
+def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int, memory_limit: int | None) -> Header:
+    words = text.split()
+    if len(words) != 3 or not all(word.isdigit() and len(word) < 20 for word in words):
+        raise GraphFormatError(f'sizes are {shown(text)!r}, expected "rows columns entries"', source.path, line)
+    n_rows, n_columns, n_entries = map(int, words)
+    field, symmetric = banner
+    if n_rows != n_columns:
+        if symmetric:
+            raise GraphFormatError(
+                f"is symmetric and {n_rows} x {n_columns}; a symmetric matrix must be square", source.path, line
+            )
+        raise GraphValidationError(
+            f"{source.path}, line {line}: the matrix is {n_rows} x {n_columns}, expected a square adjacency matrix; of "
+            "a rectangular B (bipartite), pass scipy.sparse.block_array([[None, B], [B.T, None]]) to as_graph"
+        )
+    if n_rows == 0:
+        raise GraphValidationError(f"{source.path}, line {line}: the matrix has 0 nodes, expected at least 1 node")
+    least = 4 if field == "pattern" else 6
+    if n_entries * least - 1 > source.most_bytes:
+        raise GraphFormatError(
+            f"the header declares {n_entries} entries, but the file has only {source.most_bytes} bytes "
+            f"(at least {least} an entry)",
+            source.path,
+            line,
+        )
+    check_memory(source.path, n_rows, n_entries, field != "pattern", source.most_bytes, memory_limit)
+    return Header(field, symmetric, n_rows, n_entries)
+
+
+def _read_entries(block: bytes, header: Header, n_missing: int, path: str, line: int):
+    """Rows, columns (from 0) and values of one block of lines."""
+    boundaries = line_boundaries(block)
+    n_rows = np.zeros(len(boundaries) - 1, np.int64)
+    faults = np.zeros((len(boundaries) - 1, 2), np.int64)
+    text = np.frombuffer(block, np.uint8)
+    run_in_blocks(
+        text_rows.check_entries, boundaries, text, header.has_value, header.field != "real", n_rows, faults
+    )  # fmt: skip
+    n_here = int(n_rows.sum())
+    faulty = np.flatnonzero(faults[:, 0])
+    if len(faulty):
+        code, position = faults[faulty[0]].tolist()
+        if code == text_rows.COMMENT:
+            return _read_entries(without_comments(block), header, n_missing, path, line)
+        _explain(block, position, header, n_missing, path, line)
+    try:
+        if n_here > n_missing:
+            raise ValueError("more entries than the header declares")
+        sizes = b"%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n" % (
+            header.field.encode(), header.n, header.n, n_here,
+        )  # fmt: skip
+        matrix = mmread(io.BytesIO(sizes + block))
+    except (ValueError, OverflowError) as problem:
+        _explain(block, 0, header, n_missing, path, line, str(problem))
+    values = matrix.data.astype(np.float64, copy=False) if header.has_value else None
+    return matrix.row, matrix.col, values
+
+
+def _explain(
+    block: bytes, position: int, header: Header, n_missing: int, path: str, line: int, problem: str = "unreadable"
+) -> NoReturn:
+    """Find the first line from `position` on that is not an entry, and say what is wrong with it."""
+    line += block.count(b"\n", 0, position)
+    expected = "row column value" if header.has_value else "row column"
+    n_seen = 0
+    for text in block[position:].split(b"\n"):
+        line += 1
+        words = text.split()
+        if not words or words[0].startswith(b"%"):
+            continue
+        n_seen += 1
+        if position == 0 and n_seen > n_missing:
+            raise GraphFormatError(f"more entries than the {header.n_entries} that the header declares", path, line)
+        if len(words) < 2 + header.has_value:
+            raise GraphFormatError(
+                f"the entry is {shown(text)!r}, a value is missing; expected {expected!r}", path, line
+            )
+        for word in words[:2]:
+            if not word.lstrip(b"-").isdigit():
+                raise GraphFormatError(f"the index is {shown(word)!r}, expected a whole number", path, line)
+            if not 1 <= int(word[:40]) <= header.n:
+                hint = "; indices are 1-based: is this file 0-based?" if int(word[:40]) == 0 else ""
+                raise GraphFormatError(
+                    f"index {shown(word)} is out of bounds, expected 1 to {header.n}{hint}", path, line
+                )
+        if header.has_value:
+            _explain_value(words[2], header.field, path, line)
+        if len(words) > 2 + header.has_value:
+            raise GraphFormatError(
+                f"the entry {shown(text)!r} has {len(words)} columns, expected {expected!r}", path, line
+            )
+    raise GraphFormatError(f"entries cannot be read: {problem}", path, line)
+
+
+def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
+    try:
+        value = float(word)
+    except ValueError:
+        raise GraphFormatError(f"the value is {shown(word)!r}, expected a number", path, line) from None
+    if not np.isfinite(value) and field == "real":
+        raise GraphValidationError(f"{path}, line {line}: non-finite value {shown(word)}, expected finite weights >= 0")
+    if b"_" in word or word.startswith(b"+"):
+        raise GraphFormatError(f"the value is {shown(word)!r}, expected a plain decimal number", path, line)
+    if field != "real" and not word.lstrip(b"-").isdigit():
+        raise GraphFormatError(f"the value is {shown(word)!r}, expected a whole number in an {field} file", path, line)
+    smallest, largest = (0, 2**64) if field == "unsigned-integer" else (-(2**63), 2**63)
+    if field != "real" and not smallest <= int(word[:40]) < largest:
+        raise GraphFormatError(f"the value {shown(word)} is out of range for a 64-bit {field}", path, line)
+
+
+def _place(rows, columns, entry: int, block: bytes, line: int) -> str:
+    """Where an entry of a block stands in the file: its indices as written there, and its line."""
+    seen = -1
+    for text in block.split(b"\n"):
+        line += 1
+        if text.strip() and not text.lstrip().startswith(b"%"):
+            seen += 1
+            if seen == entry:
+                break
+    return f"({rows[entry] + 1}, {columns[entry] + 1}) in line {line}"

@@ -1,0 +1,132 @@
+"""The bytes of a file, decompressed on the way and in bounded blocks of whole lines, whatever the file may claim."""
+
+import bz2
+import gzip
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from typing import IO
+
+from graphclust.errors import GraphFormatError, ResourceLimitError
+from graphclust.progress import Progress
+
+BLOCK = 16 << 20  # bytes; what is parsed between two looks at the clock
+HEAD = 1 << 16  # bytes that decide what a file is
+LONGEST_LINE = 16 << 20
+BOMB_SIZE, BOMB_RATIO = 64 << 20, 200  # text never shrinks 200-fold
+
+_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, OSError, ValueError)
+
+
+class Source:
+    """A stream of decompressed bytes that knows its name, and can be looked at before it is read."""
+
+    def __init__(self, stream: IO[bytes], path: str, compression: str | None, raw: IO[bytes], max_bytes: int | None):
+        self.path = path
+        self.compression = compression
+        self._stream, self._raw, self._max_bytes = stream, raw, max_bytes
+        self._raw_size = os.fstat(raw.fileno()).st_size
+        self._n_read = 0
+        self._ahead = b""
+
+    def __enter__(self) -> "Source":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stream.close()
+        self._raw.close()
+
+    @property
+    def most_bytes(self) -> int:
+        """No more bytes than this can follow: deflate packs at most 1032 to one."""
+        return self._raw_size if self.compression is None else min(self._max_bytes or 2**63, self._raw_size * 1100)
+
+    def head(self) -> bytes:
+        """The first bytes; they will be read again."""
+        while len(self._ahead) < HEAD and (more := self._next(HEAD - len(self._ahead))):
+            self._ahead += more
+        return self._ahead
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes, fewer only before the end; empty at the end."""
+        if self._ahead:
+            taken, self._ahead = self._ahead[:size], self._ahead[size:]
+            return taken
+        return self._next(size)
+
+    def line_blocks(self, progress: Progress) -> Iterator[bytes]:
+        """The rest as blocks of whole lines; every block ends with a newline."""
+        kept: list[bytes] = []
+        while block := self.read(BLOCK):
+            progress.step(self._raw.tell(), self._raw_size)
+            end = block.rfind(b"\n") + 1
+            if end:
+                yield b"".join([*kept, block[:end]])
+                kept = []
+            if end < len(block):
+                kept.append(block[end:])
+            if sum(map(len, kept)) > LONGEST_LINE:
+                raise GraphFormatError(
+                    f"line too long: {LONGEST_LINE} bytes without an end, expected a text file", self.path
+                )
+        if kept:
+            yield b"".join([*kept, b"\n"])
+
+    def _next(self, size: int) -> bytes:
+        try:
+            data = self._stream.read(size)
+        except _BROKEN as problem:
+            if self.compression is None:
+                raise
+            raise GraphFormatError(
+                f"truncated or corrupt {self.compression} ({problem}); get the file again", self.path
+            ) from None
+        self._n_read += len(data)
+        if self._max_bytes is not None and self._n_read > self._max_bytes:
+            raise ResourceLimitError(
+                f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
+            )
+        if (
+            self.compression is not None
+            and self._n_read > BOMB_SIZE
+            and self._max_bytes is None
+            and self._n_read > BOMB_RATIO * self._raw.tell()
+        ):
+            raise ResourceLimitError(
+                f"{self.path}: {self._raw.tell()} compressed bytes have become {self._n_read}, more than {BOMB_RATIO} "
+                "to one; if this is meant, set max_bytes"
+            )
+        return data
+
+
+def open_source(path: str | os.PathLike, max_bytes: int | None = None) -> Source:
+    """Open a regular file for reading, decompressing gzip and bzip2, which are known by their first bytes.
+
+    max_bytes : refuse to decompress more than this; None stops only where more than 64 MiB came out at 200 to one.
+
+    Raises FileNotFoundError, IsADirectoryError, PermissionError as the system does; GraphFormatError for what is
+    neither a regular file nor one of these compressions; ResourceLimitError past the limits.
+    """
+    name = os.fsdecode(path)
+    if not name:
+        raise FileNotFoundError("the path of the graph file is empty")
+    if "\0" in name:
+        raise ValueError(f"the path {name!r} holds a NUL character")
+    mode = os.stat(name).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{name} is a directory, expected a graph file")
+    if not stat.S_ISREG(mode):
+        raise GraphFormatError("not a regular file; write its content to a file first", name)
+    raw = open(name, "rb", buffering=1 << 20)  # noqa: SIM115 - the Source closes it
+    magic = raw.peek(6)
+    compression, stream = None, raw
+    if magic.startswith(b"\x1f\x8b"):
+        compression, stream = "gzip", gzip.GzipFile(fileobj=raw, mode="rb")
+    elif magic.startswith(b"BZh"):
+        compression, stream = "bzip2", bz2.BZ2File(raw)
+    for start, kind in ((b"PK\x03\x04", "zip"), (b"\xfd7zXZ", "xz"), (b"(\xb5/\xfd", "zstd"), (b"7z\xbc\xaf", "7z")):
+        if magic.startswith(start):
+            raw.close()
+            raise GraphFormatError(f"is a {kind} archive, expected plain text, gzip, bzip2 or tar.gz; unpack it", name)
+    return Source(stream, name, compression, raw, max_bytes)
