@@ -1,0 +1,51 @@
+"""Write a file whole or not at all: into a new file beside it, which then takes its name."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from graphclust.errors import ParameterError
+
+
+def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathLike | None = None) -> None:
+    """Refuse a path that cannot or must not be written, before any work is done for it.
+
+    overwrite : whether a file that is there may be replaced.  never : a file that must not be, the input.
+
+    Raises FileExistsError, NotADirectoryError or FileNotFoundError (no such folder), IsADirectoryError, ParameterError.
+    """
+    name = os.fsdecode(path)
+    folder = os.path.dirname(name) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {name}: there is no folder {folder}")
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"cannot write {name}: it is a folder, expected the name of a file")
+    if never is not None and os.path.exists(name) and os.path.exists(never) and os.path.samefile(name, never):
+        raise ParameterError(f"output {name} is the input file, which is never overwritten; choose another name")
+    if os.path.lexists(name) and not overwrite:
+        raise FileExistsError(
+            f"{name} exists already and was left as it is; choose another name, or force overwriting it"
+        )
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike, overwrite: bool = False) -> Iterator[IO[bytes]]:
+    """A binary file that appears under its name when the block ends, and leaves nothing behind if that fails."""
+    check_target(path, overwrite)
+    name = os.fsdecode(path)
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(name) or ".", prefix=".graphclust-")
+    try:
+        with os.fdopen(handle, "wb", buffering=1 << 20) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's file is private
+        check_target(path, overwrite)
+        os.replace(temporary, name)
+    except BaseException:
+        os.unlink(temporary)
+        raise

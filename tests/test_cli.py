@@ -1,0 +1,219 @@
+"""The command line as a person meets it: run as a program, judged by its output, its exit code and what it leaves."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust import cli
+from graphclust.io.labels import read_labels
+
+TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
+
+
+def run(*arguments, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "graphclust.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+@pytest.fixture
+def edges(tmp_path) -> pathlib.Path:
+    path = tmp_path / "cliques.txt"
+    path.write_text(TWO_CLIQUES)
+    return path
+
+
+def said(capsys, *arguments) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command, run within this process."""
+    try:
+        code = cli.main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        code = end.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_two_cliques_are_found_and_written(capsys, edges, tmp_path):
+    code, out, err = said(capsys, "cluster", edges, "-k", 2, "-o", tmp_path / "labels.tsv")
+    assert (code, err) == (0, "")
+    assert "12 nodes, 31 edges (unweighted) in 2 clusters" in out
+    nodes, labels = read_labels(tmp_path / "labels.tsv")
+    assert nodes == list(range(12)) and len(set(labels[:6])) == 1 and len(set(labels[6:])) == 1
+
+
+def test_report_as_json(capsys, edges):
+    code, out, _ = said(capsys, "cluster", edges, "-k", 2, "--report", "json")
+    report = json.loads(out)
+    assert code == 0 and report["sizes"] == [6, 6] and report["seconds"]["reading"] > 0
+    code, out, _ = said(capsys, "info", edges, "--report", "json")
+    facts = json.loads(out)
+    assert (facts["n_nodes"], facts["n_edges"], facts["n_components"], facts["directions"]["one"]) == (12, 31, 1, 31)
+
+
+def test_same_seed_same_labels(capsys, tmp_path):
+    for name in ("a.npz", "b.npz"):
+        assert said(capsys, "cluster", "les-miserables", "-k", 5, "--seed", 7, "-o", tmp_path / name)[0] == 0
+    assert (read_labels(tmp_path / "a.npz")[1] == read_labels(tmp_path / "b.npz")[1]).all()
+
+
+def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "34 nodes, 78 edges" in said(capsys, "cluster", "karate", "-k", 2)[1]
+    pathlib.Path("karate").write_text(TWO_CLIQUES)
+    assert "12 nodes, 31 edges" in said(capsys, "cluster", "karate", "-k", 2)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["cluster", "missing.txt", "-k", 2], 1, "No such file or directory: missing.txt"),
+        (["cluster", "karate", "-k", "abc"], 2, "invalid int value: 'abc'"),
+        (["cluster", "karate", "-k", 0], 2, "-k 0 is out of range"),
+        (["cluster", "karate", "-k", 35], 2, "k=35 is more than the 34 nodes"),
+        (["cluster", "karate"], 2, "the following arguments are required: -k"),
+        (["cluster", "karate", "-k", 2, "--fast"], 2, "unrecognized arguments: --fast"),
+        (["cluster", "karate", "-k", 2, "--seed", -1], 2, "rng=-1"),
+        (["cluster", "karate", "-k", 2, "--coreset-size", 1], 2, "coreset_size=1"),
+        (["cluster", "karate", "-k", 2, "-o", "nowhere/labels.tsv"], 1, "there is no folder nowhere"),
+        (["cluster", "karate", "-k", 2, "-o", "labels.doc"], 2, "expected .tsv"),
+        (["cluster", ".", "-k", 2], 1, ". is a directory"),
+        (["info", ""], 1, "the path of the graph file is empty"),
+        (["info", "a\0b"], 1, "NUL"),
+        ([], 2, "command"),
+    ],
+)
+def test_one_line_on_stderr(capsys, tmp_path, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    found, out, err = said(capsys, *arguments)
+    assert (found, out, err.count("\n")) == (code, "", 1)
+    assert message in err and "Traceback" not in err
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_fault_of_ours_is_one_line_too(capsys, monkeypatch):
+    def broken(*_, **__):
+        raise AssertionError("seven is no prime")
+
+    monkeypatch.setattr(cli.classics, "classic_graph", broken)
+    code, _, err = said(capsys, "info", "karate")
+    assert code == 1 and err.count("\n") == 1 and "AssertionError: seven is no prime" in err
+    assert "Traceback" in said(capsys, "info", "karate", "--debug")[2]
+
+
+def test_output_is_never_overwritten_unasked(capsys, edges, tmp_path):
+    target = tmp_path / "labels.tsv"
+    target.write_text("precious")
+    code, _, err = said(capsys, "cluster", edges, "-k", 2, "-o", target)
+    assert code == 2 and "exists" in err and target.read_text() == "precious"
+    assert said(capsys, "cluster", edges, "-k", 2, "-o", target, "--force")[0] == 0
+    assert len(read_labels(target)[1]) == 12
+    assert sorted(os.listdir(tmp_path)) == ["cliques.txt", "labels.tsv"]
+
+
+def test_the_input_is_never_overwritten(capsys, edges, tmp_path):
+    (tmp_path / "link.tsv").symlink_to(edges)
+    for target in (edges, tmp_path / "." / "cliques.txt", tmp_path / "link.tsv"):
+        code, _, err = said(capsys, "cluster", edges, "-k", 2, "-o", target, "--force")
+        assert code == 2 and "is the input file" in err
+    assert edges.read_text() == TWO_CLIQUES
+
+
+def test_a_failed_run_leaves_no_file(capsys, edges, tmp_path):
+    assert said(capsys, "cluster", edges, "-k", 13, "-o", tmp_path / "labels.tsv")[0] == 2
+    assert os.listdir(tmp_path) == ["cliques.txt"]
+
+
+def test_broken_pipe_is_quiet():
+    command = f"{sys.executable} -m graphclust.cli demo | head -1; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert ended.stderr == "" and ended.returncode != 0 and ended.stdout.startswith("A stochastic block model")
+
+
+def test_closed_and_full_stdout():
+    command = f"{sys.executable} -m graphclust.cli info karate"
+    for target, message in ((">&-", ""), (">/dev/full", "No space left on device\n")):
+        ended = subprocess.run(["bash", "-c", f"{command} {target}"], capture_output=True, text=True, timeout=60)
+        assert ended.returncode == 1 and ended.stderr.endswith(message) and ended.stderr.count("\n") == bool(message)
+
+
+def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
+    pipe_fed = tmp_path / "large.txt"
+    rng = np.random.default_rng(518)
+    np.savetxt(pipe_fed, rng.integers(0, 200_000, (300_000, 2)), fmt="%d")
+    with pipe_fed.open("ab") as file:
+        file.write(pipe_fed.read_bytes() * 20)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "graphclust.cli", "cluster", pipe_fed, "-k", "3000", "--coreset-size", "60000"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, err = process.communicate(timeout=30)
+    assert time.monotonic() - start < 2.0
+    assert process.returncode == 130 and err.endswith("graphclust: interrupted\n") and "Traceback" not in err
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal:
+    def __init__(self, is_terminal):
+        self.text, self.isatty = "", lambda: is_terminal
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_progress_line_waits_a_second_and_is_wiped():
+    clock, terminal = Clock(), Terminal(True)
+    line = cli.ProgressLine(terminal, clock)
+    clock.now = 0.9
+    line("reading", 1, 4)
+    assert terminal.text == ""
+    clock.now = 1.1
+    line("reading", 1, 4)
+    assert terminal.text.startswith("\rreading") and "25%" in terminal.text
+    line.clear()
+    assert terminal.text.endswith("\r")
+
+
+def test_progress_of_long_work_without_a_terminal():
+    clock, log = Clock(), Terminal(False)
+    line = cli.ProgressLine(log, clock)
+    for second in range(25):
+        clock.now = float(second)
+        line("k-means", second, 25)
+    assert log.text.splitlines() == [f"{'k-means':24s} 40%", f"{'k-means':24s} 80%"]
+
+
+def test_demo_shows_both_graphs(capsys):
+    code, out, err = said(capsys, "demo")
+    assert (code, err) == (0, "")
+    assert "50,000 nodes" in out and "34 nodes, 78 edges" in out
+    indices = [float(line.rsplit(" ", 1)[1]) for line in out.splitlines() if "ARI against" in line]
+    assert len(indices) == 2 and indices[0] > 0.9 and indices[1] > 0.5
+
+
+def test_real_files(capsys, data_folder):
+    enron = data_folder / "files" / "edgelists" / "email-Enron.txt.gz"
+    code, out, _ = said(capsys, "cluster", enron, "-k", 10)
+    assert code == 0 and "36,692 nodes, 183,831 edges" in out
+    bus = data_folder / "files" / "matrixmarket" / "nist" / "1138_bus.mtx.gz"
+    code, _, err = said(capsys, "cluster", bus, "-k", 5)
+    assert code == 1 and "negative" in err and "abs" in err
+    assert said(capsys, "cluster", bus, "-k", 5, "--weights", "abs")[0] == 0
