@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,11 +104,11 @@ class Graph:
         """
         parent = np.arange(self.n_nodes)
         blocks = row_blocks(self.n_nodes).tolist()
-        for first, last in zip(blocks, blocks[1:], strict=False):
+        for first, last in pairwise(blocks):
             gate.join_first_neighbours(first, last, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)
         giant = np.bincount(parent, minlength=1).argmax()
-        for first, last in zip(blocks, blocks[1:], strict=False):
+        for first, last in pairwise(blocks):
             gate.join_remaining_neighbours(first, last, giant, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)
         is_root = parent == np.arange(self.n_nodes)
@@ -123,7 +124,7 @@ class Graph:
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     def subgraph(self, nodes: np.ndarray) -> "Graph":
-        """The graph between some nodes, given in increasing order; reads only their rows. Names and remarks are left."""
+        """The graph between some nodes, in increasing order; reads only their rows. Names and remarks are left."""
         position = np.full(self.n_nodes, -1, np.int32)
         position[nodes] = np.arange(len(nodes), dtype=np.int32)
         indptr = np.zeros(len(nodes) + 1, np.int64)
@@ -164,7 +165,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
     Policies, each stated in `remarks` and in one `GraphWarning`: duplicate entries are summed (of boolean
     entries: collapsed), stored zeros are dropped, entries (i, j) and (j, i) that differ by less than 1e-8 of their
-    size become their mean, nodes of degree 0 stay and are never labelled. Self-loops are kept and count once in a degree.
+    size become their mean, nodes of degree 0 stay and are never labelled. Self-loops are kept and count once.
 
     Raises TypeError for what is no graph; GraphValidationError for a matrix that is not square, not symmetric,
     malformed, without nodes, with negative or non-finite weights, or with degrees out of floating-point range.
@@ -246,9 +247,9 @@ def graph_from_csr(
         matrix.sum_duplicates()
         n_duplicates = len(indices) - matrix.nnz
         if n_duplicates:
-            remarks = (*remarks, f"{n_duplicates} duplicate entries were {'collapsed' if pattern else 'summed'}")
+            remarks = (*remarks, _remark_on_duplicates(n_duplicates, pattern))
         if pattern:
-            matrix.data[:] = 1.0
+            matrix.data = (matrix.data > 0).astype(np.float64)
         matrix.eliminate_zeros()
         n_zeros = len(indices) - n_duplicates - matrix.nnz
         if n_zeros:
@@ -273,20 +274,36 @@ def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize) -> Gra
 def _from_scipy(matrix, symmetrize: str | None) -> Graph:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphValidationError(f"G has shape {matrix.shape}, expected a square adjacency matrix")
-    remarks: tuple[str, ...] = ()
-    if matrix.format != "csr":
-        if matrix.dtype != bool:  # before the conversion, which sums duplicates in the matrix's own, maybe narrow, type
-            matrix = matrix.astype(_as_float_weights(np.empty(0, matrix.dtype)).dtype)
-        n_stored = matrix.nnz
-        matrix = matrix.tocsr()
-        if matrix.nnz < n_stored:
-            remarks = (f"{n_stored - matrix.nnz} duplicate entries were summed",)
+    pattern = matrix.dtype == bool
+    matrix, remarks = (matrix, ()) if matrix.format == "csr" else _as_csr(matrix, pattern)
     _check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
-    pattern = matrix.data.dtype == bool
+    _as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
     weights = None if _all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
     return graph_from_csr(
         matrix.indptr, matrix.indices, weights, remarks=remarks, symmetrize=symmetrize, pattern=pattern
     )
+
+
+def _as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """A matrix of any other format; SciPy's own conversions trust the indices, and sum duplicates in narrow types."""
+    shape = matrix.shape
+    if matrix.format == "csc":
+        _check_shape(matrix.indptr, matrix.indices, matrix.data, shape[1])
+        n_stored = matrix.indptr[-1]
+        data, indices = _as_float_weights(matrix.data[:n_stored]), matrix.indices[:n_stored]
+        _check_range(indices, shape[0])
+        return sparse.csc_array((data, indices, matrix.indptr), shape=shape).tocsr(), ()
+    entries = matrix if matrix.format == "coo" else matrix.tocoo()
+    row, column, data = entries.row, entries.col, _as_float_weights(entries.data)
+    if matrix.format in ("bsr", "dia"):  # their zeros are padding, not something that was stored
+        row, column, data = (array[data != 0] for array in (row, column, data))
+    _check_range(row, shape[0])
+    _check_range(column, shape[1])
+    result = sparse.coo_array((data, (row, column)), shape=shape).tocsr()
+    n_duplicates = len(data) - result.nnz
+    if pattern:
+        result.data = (result.data > 0).astype(np.float64)
+    return result, (_remark_on_duplicates(n_duplicates, pattern),) if n_duplicates else ()
 
 
 def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | None) -> Graph:
@@ -317,8 +334,11 @@ def _check_shape(indptr, indices, weights, n: int) -> None:
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or array.dtype.kind != "i":
             raise GraphValidationError(
-                f"{name} has dtype {array.dtype} and {array.ndim} dimensions, expected signed whole numbers in one dimension"
+                f"{name} has dtype {array.dtype} and {array.ndim} dimensions, "
+                "expected signed whole numbers in one dimension"
             )
+    if weights is not None and weights.ndim != 1:
+        raise GraphValidationError(f"weights has {weights.ndim} dimensions, expected one weight per entry")
     if len(indptr) != n + 1 or indptr[0] != 0:
         raise GraphValidationError(f"indptr has {len(indptr)} numbers from {indptr[0]} on, expected {n + 1} from 0 on")
     decreasing = np.flatnonzero(indptr[1:] < indptr[:-1])
@@ -329,13 +349,23 @@ def _check_shape(indptr, indices, weights, n: int) -> None:
         raise GraphValidationError(f"indptr ends at {indptr[-1]}, but only {stored} entries are stored")
 
 
+def _check_range(indices: np.ndarray, n: int) -> None:
+    if len(indices) and not (indices.min() >= 0 and indices.max() < n):
+        raise GraphValidationError(f"G has indices from {indices.min()} to {indices.max()}, expected them in [0, {n})")
+
+
+def _remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
+    return f"{n_duplicates} duplicate entries were {'collapsed' if pattern else 'summed'}"
+
+
 def _as_float_weights(data: np.ndarray) -> np.ndarray:
     """Native float64; shares memory when it already is."""
     if data.dtype.kind == "c":
         raise TypeError(f"G holds {data.dtype} weights, expected real numbers; pass abs(G) or G.real")
     if data.dtype.kind not in "biuf":
         raise TypeError(f"G holds weights of dtype {data.dtype}, expected numbers; convert with G.astype(float)")
-    return data.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # a longer number too large for a float becomes infinite, and is refused as such
+        return data.astype(np.float64, copy=False)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
@@ -360,7 +390,8 @@ def _refuse_bad_entries(found, counts, examples, indptr, indices, weights, n: in
             row = int(np.searchsorted(indptr, entry, side="right")) - 1
             value = indices[entry] if kind == gate.OUT_OF_RANGE else weights[entry]
             raise GraphValidationError(
-                f"G has {found[kind]} entries with {complaint}, the first {value} at ({row}, {indices[entry]}); {remedy}"
+                f"G has {found[kind]} entries with {complaint}, the first {value} "
+                f"at ({row}, {indices[entry]}); {remedy}"
             )
 
 
@@ -395,8 +426,9 @@ def _symmetrized(matrix: sparse.csr_array, rule: str | None) -> tuple[sparse.csr
     i, j = int(gap.row[worst]), int(gap.col[worst])
     if gap.data[worst] > SYMMETRY_TOLERANCE * max(matrix[i, j], matrix[j, i]):
         raise GraphValidationError(
-            f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:g}, A[{j}, {i}]={matrix[j, i]:g} (and {gap.nnz // 2} such pairs); "
-            f'expected an undirected graph, or pass symmetrize="sum" or "max"'
+            f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:g}, A[{j}, {i}]={matrix[j, i]:g} "
+            f"(and {gap.nnz // 2} such pairs); "
+            'expected an undirected graph, or pass symmetrize="sum" or "max"'
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()
     return mean, f"{gap.nnz // 2} pairs of entries (i, j), (j, i) differed by rounding and became their mean"
