@@ -1,18 +1,18 @@
-"""Squared distances by tiles of points: the points of a tile lie side by side, so one instruction serves several.
+"""Squared distances by tiles of points: the points of a tile lie side by side, so that one instruction serves several.
 
-Every distance is the sum of (x - c)^2 in one fixed order, in pairs of pairs of features: no cancellation, and the
-same bits for any block, thread or caller.
+Every distance is a sum of (x - c)^2 in one written order, so `sq_distance_in_order` gives the same bits for one point.
 """
 
-import numpy as np
 from numba import njit
 
 TILE = 64
+# A row of the tile is a little longer: rows a power of two apart would share a few cache lines.
+TILE_STRIDE = TILE + 8
 
 
 @njit(cache=True, nogil=True)
 def load_tile(X, rows, n_rows, tile):
-    """Copy the given rows of X into the first columns of tile (d, TILE); the other columns repeat the last row."""
+    """Copy the given rows of X into the first columns of tile (d, TILE_STRIDE); other columns repeat the last row."""
     for t in range(TILE):
         i = rows[min(t, n_rows - 1)]
         for l in range(X.shape[1]):
@@ -45,25 +45,17 @@ def tile_sq_distances(tile, centroids, j, sq_distances):
 
 
 @njit(cache=True, nogil=True)
-def assign_rows(first, last, block, X, centroids, labels, sq_distances):
-    """Nearest centroid of each row, ties to the lowest index, and the squared distance to it."""
-    tile = np.empty((X.shape[1], TILE), X.dtype)
-    rows = np.empty(TILE, np.int64)
-    distances = np.empty(TILE, X.dtype)
-    nearest = np.empty(TILE, X.dtype)
-    winner = np.empty(TILE, np.int64)
-    for start in range(first, last, TILE):
-        n_rows = min(TILE, last - start)
-        for t in range(n_rows):
-            rows[t] = start + t
-        load_tile(X, rows, n_rows, tile)
-        nearest[:] = np.inf
-        winner[:] = 0
-        for j in range(len(centroids)):
-            tile_sq_distances(tile, centroids, j, distances)
-            for t in range(TILE):
-                winner[t] = j if distances[t] < nearest[t] else winner[t]
-                nearest[t] = distances[t] if distances[t] < nearest[t] else nearest[t]
-        for t in range(n_rows):
-            labels[start + t] = winner[t]
-            sq_distances[start + t] = nearest[t]
+def sq_distance_in_order(X, i, centroids, j):
+    """The same number for one point."""
+    total = X[i, 0] - X[i, 0]
+    whole = X.shape[1] - X.shape[1] % 4
+    for l in range(0, whole, 4):
+        e0 = X[i, l] - centroids[j, l]
+        e1 = X[i, l + 1] - centroids[j, l + 1]
+        e2 = X[i, l + 2] - centroids[j, l + 2]
+        e3 = X[i, l + 3] - centroids[j, l + 3]
+        total += (e0 * e0 + e1 * e1) + (e2 * e2 + e3 * e3)
+    for l in range(whole, X.shape[1]):
+        e0 = X[i, l] - centroids[j, l]
+        total += e0 * e0
+    return total

@@ -12,8 +12,9 @@ import numpy as np
 from graphclust.checks import as_choice, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
 from graphclust.compiled.centroid_update import group_rows, sum_chunks
-from graphclust.compiled.point_tiles import assign_rows
+from graphclust.compiled.point_distances import own_sq_distances
 from graphclust.errors import GraphValidationError
+from graphclust.k_means.bounds import BoundedAssignment
 from graphclust.k_means.points import as_cluster_count, as_points, point_blocks
 from graphclust.k_means.seeding import draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.progress import Progress, as_progress
@@ -104,33 +105,35 @@ def lloyd(
 ) -> KMeansResult:
     """Lloyd's iteration from the given centroids, to a fixed point, to `tol` or for `max_iter` updates."""
     n, d = X.shape
-    boundaries = point_blocks(n, len(centroids) * d)
-    labels = np.zeros(n, np.int64)
-    nearest = np.empty(n, np.int64)
-    sq_distances = np.empty(n, X.dtype)
     total_mass = weights.sum()
-    center = cluster_sums(X, weights, labels, 1)[0][0] / total_mass
+    center = cluster_sums(X, weights, np.zeros(n, np.int64), 1)[0][0] / total_mass
     spread = (weights * squared_lengths(X, center)).sum()
-    labels[:] = -1
+    bounds = BoundedAssignment(X, centroids)
+    labels = np.full(n, -1)
     history: list[float] = []
     settled = False
     while True:
-        run_in_blocks(assign_rows, boundaries, X, centroids, nearest, sq_distances)
+        nearest = bounds.assign()
         if np.array_equal(nearest, labels):
             break
         labels[:] = nearest
         if settled or len(history) == max_iter:
             break
-        old = centroids
-        centroids, masses = updated_centroids(X, weights, labels, centroids)
+        old = bounds.centroids
+        centroids, masses = updated_centroids(X, weights, labels, old)
         history.append(max(spread - (masses * squared_lengths(centroids, center)).sum(), 0.0))
-        moved = ((centroids - old) ** 2).sum() if len(centroids) == len(old) else np.inf
-        settled = moved <= tol * spread / (total_mass * d)
+        if len(centroids) == len(old):
+            bounds.move(centroids)
+            settled = ((centroids - old) ** 2).sum() <= tol * spread / (total_mass * d)
+        else:
+            bounds = BoundedAssignment(X, centroids)
         progress.step(len(history), max_iter)
     occupied = np.bincount(labels, weights, minlength=len(centroids)) > 0.0
     if not occupied.all():
         centroids = np.ascontiguousarray(centroids[occupied])
-        run_in_blocks(assign_rows, boundaries, X, centroids, labels, sq_distances)
+        labels = BoundedAssignment(X, centroids).assign()
+    sq_distances = np.empty(n, X.dtype)
+    run_in_blocks(own_sq_distances, point_blocks(n, d), X, centroids, labels, sq_distances)
     return KMeansResult(centroids, labels, float((weights * sq_distances).sum()), len(history), np.array(history))
 
 

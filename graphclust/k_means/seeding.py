@@ -13,7 +13,6 @@ import numpy as np
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
 from graphclust.compiled.point_seeding import approach, distances_to_seeds, sum_masses
-from graphclust.compiled.point_tiles import TILE
 from graphclust.errors import ConvergenceWarning
 from graphclust.k_means.points import as_cluster_count, as_points
 from graphclust.progress import Progress, as_progress
@@ -99,40 +98,29 @@ def draw_seeds(
     """`distance_seeding` without its checks; returns fewer rows where there are fewer distinct points."""
     n, d = X.shape
     boundaries = row_blocks(n, _ROWS)
-    seed_tiles = np.zeros((-(-k // TILE), d, TILE), X.dtype)
-    to_seeds = np.zeros((n_candidates, k), X.dtype)
+    seeds = np.empty((k, d), X.dtype)
+    to_seeds = np.zeros((n_candidates, k))
     nearest_seed = np.zeros(n, np.int64)
     sq_distances = np.full(n, np.inf, X.dtype)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
     masses = np.empty(n)
     block_masses = np.empty(len(boundaries) - 1)
-    unread = np.ones(1, np.bool_)
 
-    def gains_of(candidates: np.ndarray, new_seed: int) -> np.ndarray:
+    def gains_of(candidates: list[int], n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
-        run_in_blocks(
-            approach,
-            boundaries,
-            X,
-            weights,
-            X[candidates],
-            to_seeds,
-            new_seed,
-            nearest_seed,
-            sq_distances,
-            gains,
-            unread,
-        )
+        points = X[candidates]
+        distances_to_seeds(seeds, n_seeds, points, to_seeds)
+        state = (nearest_seed, sq_distances, gains)
+        run_in_blocks(approach, boundaries, X, weights, points, to_seeds[: len(points)], new_seed, *state)
         return gains.sum(axis=0)
 
     rows = [draw(weights, np.add.reduceat(weights, boundaries[:-1]), boundaries, rng.random())]
     while True:
-        distances_to_seeds(seed_tiles, len(rows) - 1, X[rows[-1:]], to_seeds)
-        gains_of(rows[-1:], len(rows) - 1)
-        unread[0] = False
-        seed_tiles[(len(rows) - 1) // TILE, :, (len(rows) - 1) % TILE] = X[rows[-1]]
-        progress.step(len(rows), k)
-        if len(rows) == k:
+        n_seeds = len(rows)
+        gains_of(rows[-1:], n_seeds - 1, n_seeds - 1)
+        seeds[n_seeds - 1] = X[rows[-1]]
+        progress.step(n_seeds, k)
+        if n_seeds == k:
             break
         half_power = 1.0 if exponent == np.inf else exponent / 2.0
         run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, masses, block_masses)
@@ -142,11 +130,7 @@ def draw_seeds(
             rows.append(int(np.argmax(np.where(weights > 0.0, sq_distances, 0.0))))
             continue
         candidates = [draw(masses, block_masses, boundaries, uniform) for uniform in rng.random(n_candidates)]
-        best = 0
-        if n_candidates > 1:
-            distances_to_seeds(seed_tiles, len(rows), X[candidates], to_seeds)
-            best = int(np.argmax(gains_of(candidates, -1)))
-        rows.append(candidates[best])
+        rows.append(candidates[0 if n_candidates == 1 else int(np.argmax(gains_of(candidates, n_seeds, -1)))])
     return np.array(rows, dtype=np.int64)
 
 
