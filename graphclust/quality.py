@@ -35,6 +35,7 @@ def cut_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray
     labels : int64 in [-1, k), shape (n_nodes,). One pass over the edges; the sums do not depend on the threads.
     """
     leaving = np.empty(graph.n_nodes)
+    narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
     run_in_blocks(
         leaving_weights,
         entry_blocks(graph.indptr),
