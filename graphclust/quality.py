@@ -36,15 +36,8 @@ def cut_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray
     """
     leaving = np.empty(graph.n_nodes)
     narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
-    run_in_blocks(
-        leaving_weights,
-        entry_blocks(graph.indptr),
-        graph.indptr,
-        graph.indices,
-        graph.weights_or_empty,
-        labels,
-        leaving,
-    )
+    rows = graph.indptr, graph.indices, graph.weights_or_empty
+    run_in_blocks(leaving_weights, entry_blocks(graph.indptr), *rows, narrow, leaving)
     return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
 
 
