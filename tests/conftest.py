@@ -9,6 +9,8 @@ import pathlib
 
 import pytest
 
+collect_ignore_glob = ["benchmarks/*"]  # scripts, some of which need packages that the tests do not
+
 _sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").glob("*.py"))
 _version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
