@@ -5,6 +5,7 @@ import pytest
 
 from graphclust.k_means import bounds as bounds_module
 from graphclust.k_means.bounds import BoundedAssignment, group_centroids
+from graphclust.k_means.points import DensePoints
 
 
 def distances(X, centroids):
@@ -19,7 +20,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
     monkeypatch.setattr(bounds_module, "_MOST_BYTES", most_bytes)
     rng = np.random.default_rng(d * k)
     X = (rng.standard_normal((300, d)) + 3).astype(dtype)
-    bounded = BoundedAssignment(X, X[:k].copy())
+    bounded = BoundedAssignment(DensePoints(X), X[:k].copy())
     for step in range(12):
         labels = bounded.assign()
         true = distances(X, bounded.centroids)
@@ -40,7 +41,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
 @pytest.mark.parametrize("d", [2, 80])
 def test_equal_centroids_tie_to_the_lowest_index_also_once_bounds_exist(d):
     X = np.random.default_rng(3).integers(0, 4, (200, d)).astype(float)
-    bounded = BoundedAssignment(X, np.repeat(X[:5], 2, axis=0))
+    bounded = BoundedAssignment(DensePoints(X), np.repeat(X[:5], 2, axis=0))
     for _ in range(3):
         assert (bounded.assign() % 2 == 0).all()
         bounded.move(np.repeat(bounded.centroids[::2][::-1], 2, axis=0))

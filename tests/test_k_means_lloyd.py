@@ -3,9 +3,10 @@
 import numba
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.cluster import KMeans
 
-from graphclust import ConvergenceWarning, GraphValidationError, ParameterError, kmeans
+from graphclust import ConvergenceWarning, GraphValidationError, ParameterError, distance_seeding, kmeans
 
 
 def blobs(n, d, k, seed, spread=0.5):
@@ -137,3 +138,57 @@ def test_the_best_of_several_runs_is_kept():
 def test_bad_input_is_named(arguments, error, words):
     with pytest.raises(error, match=words):
         kmeans(**arguments)
+
+
+def sparse_topics(n, d, k, seed, density=0.05):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, d)) * (rng.random((n, d)) < density)
+    X[np.arange(n), rng.integers(0, k, n)] += 3.0
+    X[0] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_equals_dense(dtype):
+    X = sparse_topics(400, 90, 6, 12).astype(dtype)
+    dense = kmeans(X, 6, init=X[1:7])
+    for matrix in (sparse.csr_array(X), sparse.csr_matrix(X), sparse.coo_array(X)):
+        result = kmeans(matrix, 6, init=X[1:7])
+        assert (result.labels == dense.labels).all()
+        assert result.centroids == pytest.approx(dense.centroids, abs=1e-5)
+        assert result.inertia == pytest.approx(dense.inertia, rel=1e-5)
+        assert result.centroids.dtype == dtype
+
+
+def test_sparse_seeding_draws_the_same_points():
+    X = sparse_topics(300, 40, 5, 3)
+    for arguments in ({"n_candidates": 3}, {"exponent": np.inf}, {"exponent": 1.0}):
+        dense = distance_seeding(X, 20, rng=9, **arguments)
+        assert (distance_seeding(sparse.csr_array(X), 20, rng=9, **arguments) == dense).all()
+
+
+def test_storage_does_not_matter():
+    X = blobs(300, 4, 5, 21)
+    expected = kmeans(X, 5, rng=1)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for same in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X.tolist(), frozen):
+        assert kmeans(same, 5, rng=1).centroids.tobytes() == expected.centroids.tobytes()
+    single = kmeans(X.astype(np.float32), 5, rng=1)
+    assert single.centroids.dtype == np.float32
+    assert single.inertia == pytest.approx(expected.inertia, rel=1e-4)
+
+
+def test_a_far_offset_does_not_hide_the_clusters():
+    X = blobs(300, 4, 5, 21)
+    near, far = kmeans(X, 5, rng=1), kmeans(X + 1e7, 5, rng=1)
+    assert (near.labels == far.labels).all()
+
+
+def test_a_malformed_csr_matrix_is_refused():
+    matrix = sparse.csr_array(np.eye(4))
+    matrix.indices[2] = 9
+    with pytest.raises(GraphValidationError, match="CSR"):
+        kmeans(matrix, 2)
+    with pytest.raises(GraphValidationError, match="below"):
+        kmeans([[1e200], [1.0]], 1)

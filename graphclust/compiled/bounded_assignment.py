@@ -14,15 +14,15 @@ from graphclust.compiled.point_distances import sq_distance
 
 @njit(cache=True, nogil=True)
 def assign_bounded(
-    first, last, block, X, centroids, members, group_starts, group_of, drift, group_drift, rounding, labels, upper,
-    lower, group_lower,
+    first, last, block, X, centroids, order, members, group_starts, group_of, drift, group_drift, rounding, labels,
+    upper, lower, group_lower,
 ):  # fmt: skip
-    """Nearest centroid of each row, ties to the lowest index; a row with label -1 has no bounds yet.
+    """Nearest centroid of each point X[order[i]], ties to the lowest index; one with label -1 has no bounds yet.
 
     members (k,), group_starts (n_groups + 1,): the centroids by group, ascending in each; group_of (k,) the inverse.
     drift (k,), group_drift (n_groups + 1,): summed movement, largest in the group, and last the largest of all.
     rounding: relative error of a distance, and absolute error of a bound plus its drift.
-    upper, lower (n,), group_lower (n, n_groups): bounds, minus or plus the drift at the time they were made.
+    labels, upper, lower (n,), group_lower (n, n_groups): by position in order; bounds minus or plus the drift then.
     """
     n_groups = len(group_starts) - 1
     longer = 1.0 + rounding[0]
@@ -44,7 +44,7 @@ def assign_bounded(
             # One call computes every distance, first that to the own centroid, so that equal ones compare equal.
             for e in range(0 if g < 0 else group_starts[g], 1 if g < 0 else group_starts[g + 1]):
                 j = winner if g < 0 else members[e]
-                distance = np.float64(sq_distance(X, i, centroids, j))
+                distance = np.float64(sq_distance(X, order[i], centroids, j))
                 if distance < nearest:
                     second = nearest
                     nearest = distance

@@ -13,17 +13,12 @@ def group_rows(labels, ends, order):
 
 
 @njit(cache=True, nogil=True)
-def sum_chunks(first, last, block, X, weights, order, chunk_starts, chunk_ends, sums, masses):
-    """sums (n_chunks, d) of w x and masses (n_chunks,) of w over the rows order[start:end] of each chunk."""
+def sum_chunks(first, last, block, X, rows, weights, order, chunk_starts, chunk_ends, sums, masses):
+    """sums (n_chunks, d) of w x and masses (n_chunks,) of w; a chunk's points are X[rows[order[start:end]]]."""
     for chunk in range(first, last):
-        total = sums[chunk]
-        mass = 0.0
-        for e in range(chunk_starts[chunk], chunk_ends[chunk]):
-            w = weights[order[e]]
-            if w == 0.0:
-                continue
-            x = X[order[e]]
-            mass += w
-            for l in range(len(total)):
-                total[l] += w * x[l]
-        masses[chunk] = mass
+        for position in range(chunk_starts[chunk], chunk_ends[chunk]):
+            i = rows[order[position]]
+            w = weights[order[position]]
+            masses[chunk] += w
+            for l in range(X.shape[1]):
+                sums[chunk, l] += w * X[i, l]

@@ -13,7 +13,7 @@ _SLACK = 4.0 * (1.0 + 1e-4)
 
 
 @njit(cache=True, nogil=True)
-def approach(first, last, block, X, weights, candidates, to_seeds, new_seed, nearest_seed, sq_distances, gains):
+def approach(first, last, block, X, candidates, weights, to_seeds, new_seed, nearest_seed, sq_distances, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
 
     With new_seed >= 0 the first candidate becomes that seed: nearest_seed and sq_distances (n,) are updated.

@@ -13,8 +13,8 @@ _CHUNK = 1024
 
 @njit(cache=True, nogil=True)
 def assign_in_tiles(
-    first, last, block, X, centroids, members, group_starts, group_of, drift, group_drift, rounding, labels, upper,
-    lower, group_lower,
+    first, last, block, X, centroids, order, members, group_starts, group_of, drift, group_drift, rounding, labels,
+    upper, lower, group_lower,
 ):  # fmt: skip
     """As `assign_bounded`, with the same arguments."""
     n_groups = len(group_starts) - 1
@@ -40,7 +40,7 @@ def assign_in_tiles(
             if j >= 0:
                 if lower[i] - far > upper[i] + drift[j]:
                     continue
-                best[n_active] = sq_distance_in_order(X, i, centroids, j)
+                best[n_active] = sq_distance_in_order(X, order[i], centroids, j)
                 reach[n_active] = np.sqrt(best[n_active]) * longer
                 upper[i] = reach[n_active] - drift[j]
                 if lower[i] - far > reach[n_active]:
@@ -58,7 +58,7 @@ def assign_in_tiles(
             for r in range(n_active):
                 i = active[r]
                 if group_lower[i, g] - group_drift[g] <= reach[r] + rounding[1]:
-                    rows[n_rows] = i
+                    rows[n_rows] = order[i]
                     slots[n_rows] = r
                     n_rows += 1
                 if n_rows < TILE and (n_rows == 0 or r < n_active - 1):
@@ -77,8 +77,8 @@ def assign_in_tiles(
                         closest[t] = j if distances[t] < nearest[t] else closest[t]
                         nearest[t] = distances[t] if distances[t] < nearest[t] else nearest[t]
                 for t in range(n_rows):
-                    i = rows[t]
                     r_t = slots[t]
+                    i = active[r_t]
                     old = winner[r_t]
                     group_lower[i, g] = np.sqrt(nearest[t]) * shorter + group_drift[g]
                     if nearest[t] < best[r_t] or (nearest[t] == best[r_t] and closest[t] <= old):

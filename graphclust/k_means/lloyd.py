@@ -10,17 +10,12 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_generator, as_number, as_weights, as_whole_number
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.centroid_update import group_rows, sum_chunks
-from graphclust.compiled.point_distances import own_sq_distances
-from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment
-from graphclust.k_means.points import as_cluster_count, as_points, point_blocks
+from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, updated_centroids
+from graphclust.k_means.points import Points, as_centroids, as_cluster_count, as_points
 from graphclust.k_means.seeding import draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.progress import Progress, as_progress
 
-_CHUNK = 4096
-_SMALL = 1 << 15
 INITS = ("k-means++", "greedy k-means++", "random")
 
 
@@ -56,7 +51,7 @@ def kmeans(
 ) -> KMeansResult:
     """Cluster points into k parts of low inertia; the best of `n_init` runs of Lloyd's iteration.
 
-    X : points, shape (n, d), float32 or float64 (other numbers become float64).
+    X : points, shape (n, d), dense or SciPy sparse, float32 or float64 (other numbers become float64).
     sample_weight : weights >= 0, shape (n,). A point of weight 2 counts as two; one of weight 0 only gets a label.
     init : "k-means++", "greedy k-means++", "random" (distinct points by weight) or centroids of shape (k, d).
     tol : 0 stops when no label changes, a fixed point; otherwise also when the centroids' summed squared
@@ -74,42 +69,32 @@ def kmeans(
     """
     rng = as_generator(rng)
     points = as_points(X)
-    n, d = points.shape
-    k = as_cluster_count(k, n)
-    weights = as_weights(sample_weight, n)
+    k = as_cluster_count(k, points.n)
+    weights = as_weights(sample_weight, points.n)
     n_init = as_whole_number(n_init, "n_init", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
     progress = as_progress(progress)
-    if not isinstance(init, str):
-        given = as_points(init, "init").astype(points.dtype)
-        if given.shape != (k, d):
-            raise GraphValidationError(f"init has shape {given.shape}, expected k centroids: ({k}, {d})")
-        best = lloyd(points, weights, given, max_iter, tol, progress)
-    else:
-        as_choice(init, "init", INITS)
-        exponent = 0.0 if init == "random" else 2.0
-        n_candidates = greedy_candidates(k) if init == "greedy k-means++" else 1
-        best = None
-        for _ in range(n_init):
-            seeds = draw_seeds(points, weights, k, exponent, n_candidates, rng, progress)
-            result = lloyd(points, weights, points[seeds], max_iter, tol, progress)
-            if best is None or result.inertia < best.inertia:
-                best = result
+    best = None
+    for _ in range(n_init if isinstance(init, str) else 1):
+        start = starting_centroids(points, weights, k, init, rng, progress)
+        result = lloyd(points, weights, start, max_iter, tol, progress)
+        if best is None or result.inertia < best.inertia:
+            best = result
     warn_if_fewer(len(best.centroids), k)
     return best
 
 
 def lloyd(
-    X: np.ndarray, weights: np.ndarray, centroids: np.ndarray, max_iter: int, tol: float, progress: Progress
+    points: Points, weights: np.ndarray, centroids: np.ndarray, max_iter: int, tol: float, progress: Progress
 ) -> KMeansResult:
     """Lloyd's iteration from the given centroids, to a fixed point, to `tol` or for `max_iter` updates."""
-    n, d = X.shape
+    rows = np.arange(points.n)
     total_mass = weights.sum()
-    center = cluster_sums(X, weights, np.zeros(n, np.int64), 1)[0][0] / total_mass
-    spread = (weights * squared_lengths(X, center)).sum()
-    bounds = BoundedAssignment(X, centroids)
-    labels = np.full(n, -1)
+    center = cluster_sums(points, rows, weights, np.zeros(points.n, np.int64), 1)[0][0] / total_mass
+    spread = (weights * points.sq_lengths(rows, center)).sum()
+    bounds = BoundedAssignment(points, centroids)
+    labels = np.full(points.n, -1)
     history: list[float] = []
     settled = False
     while True:
@@ -120,82 +105,36 @@ def lloyd(
         if settled or len(history) == max_iter:
             break
         old = bounds.centroids
-        centroids, masses = updated_centroids(X, weights, labels, old)
-        history.append(max(spread - (masses * squared_lengths(centroids, center)).sum(), 0.0))
+        centroids, masses = updated_centroids(points, weights, labels, len(old))
+        history.append(max(spread - (masses * ((centroids - center) ** 2).sum(axis=1)).sum(), 0.0))
         if len(centroids) == len(old):
-            bounds.move(centroids)
-            settled = ((centroids - old) ** 2).sum() <= tol * spread / (total_mass * d)
+            moved = bounds.move(centroids)
+            settled = (moved**2).sum() <= tol * spread / (total_mass * points.d)
         else:
-            bounds = BoundedAssignment(X, centroids)
+            bounds = BoundedAssignment(points, centroids)
         progress.step(len(history), max_iter)
+    return finished(points, weights, bounds.centroids, labels, history)
+
+
+def finished(
+    points: Points, weights: np.ndarray, centroids: np.ndarray, labels: np.ndarray, history: list[float]
+) -> KMeansResult:
+    """The result for labels that are nearest to these centroids; a centroid without weighted points is left out."""
     occupied = np.bincount(labels, weights, minlength=len(centroids)) > 0.0
     if not occupied.all():
         centroids = np.ascontiguousarray(centroids[occupied])
-        labels = BoundedAssignment(X, centroids).assign()
-    sq_distances = np.empty(n, X.dtype)
-    run_in_blocks(own_sq_distances, point_blocks(n, d), X, centroids, labels, sq_distances)
-    return KMeansResult(centroids, labels, float((weights * sq_distances).sum()), len(history), np.array(history))
+        labels = BoundedAssignment(points, centroids).assign()
+    inertia = float((weights * own_sq_distances(points, centroids, labels)).sum())
+    return KMeansResult(centroids, labels, inertia, len(history), np.array(history))
 
 
-def squared_lengths(X: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """|x - origin|^2 of each row, float64, without a copy of X as a whole."""
-    lengths = np.empty(len(X))
-    for start in range(0, len(X), _CHUNK):
-        lengths[start : start + _CHUNK] = ((X[start : start + _CHUNK] - origin) ** 2).sum(axis=1)
-    return lengths
-
-
-def cluster_sums(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sum of w x (k, d) and of w (k,) over each cluster, float64; they depend on each cluster's members alone."""
-    sizes = np.bincount(labels, minlength=k)
-    first_rows = np.cumsum(sizes) - sizes
-    order = np.empty(len(labels), np.int64)
-    group_rows(labels, first_rows.copy(), order)
-    n_chunks = -(-sizes // _CHUNK)
-    ends = np.cumsum(n_chunks)
-    chunk_cluster = np.repeat(np.arange(k), n_chunks)
-    starts = first_rows[chunk_cluster] + _CHUNK * (np.arange(ends[-1]) - (ends - n_chunks)[chunk_cluster])
-    stops = np.minimum(starts + _CHUNK, (first_rows + sizes)[chunk_cluster])
-    chunk_sums = np.zeros((ends[-1], X.shape[1]))
-    chunk_masses = np.zeros(ends[-1])
-    chunks_per_block = max(1, min(len(starts) // 16, (1 << 16) // X.shape[1]))
-    boundaries = row_blocks(len(starts), chunks_per_block if X.size > _SMALL else len(starts))
-    run_in_blocks(sum_chunks, boundaries, X, weights, order, starts, stops, chunk_sums, chunk_masses)
-    sums, masses = np.zeros((k, X.shape[1])), np.zeros(k)
-    np.add.at(sums, chunk_cluster, chunk_sums)
-    np.add.at(masses, chunk_cluster, chunk_masses)
-    return sums, masses
-
-
-def updated_centroids(
-    X: np.ndarray, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means (k', d) and masses (k',) of the clusters; `labels` is changed where a cluster was empty.
-
-    Each empty cluster takes the point with the largest w |x - its mean|^2. Where every other cluster is already one
-    point and its copies, the empty clusters are dropped.
-    """
-    sums, masses = cluster_sums(X, weights, labels, len(centroids))
-    for j in np.flatnonzero(masses == 0.0):
-        farthest = _farthest_point(X, weights, labels, sums / np.where(masses > 0.0, masses, 1.0)[:, None])
-        if farthest < 0:
-            break
-        labels[farthest] = j
-        sums, masses = cluster_sums(X, weights, labels, len(centroids))
-    kept = masses > 0.0
-    if not kept.all():
-        labels[:] = np.maximum(np.cumsum(kept)[labels] - 1, 0)
-        sums, masses = sums[kept], masses[kept]
-    return (sums / masses[:, None]).astype(X.dtype), masses
-
-
-def _farthest_point(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, means: np.ndarray) -> int:
-    """The point with the largest w |x - its mean|^2 in a cluster of two or more distinct points; -1 for none."""
-    costs = weights * ((X - means[labels]) ** 2).sum(axis=1)
-    while costs.any():
-        farthest = int(np.argmax(costs))
-        members = np.flatnonzero((labels == labels[farthest]) & (weights > 0.0))
-        if (X[members] != X[farthest]).any():
-            return farthest
-        costs[members] = 0.0  # copies of one point, whose mean is off by rounding
-    return -1
+def starting_centroids(
+    points: Points, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
+) -> np.ndarray:
+    """Centroids (k', d) to start from: the given ones, or points of the data chosen as `init` says."""
+    if not isinstance(init, str):
+        return as_centroids(init, k, points)
+    as_choice(init, "init", INITS)
+    exponent = 0.0 if init == "random" else 2.0
+    n_candidates = greedy_candidates(k) if init == "greedy k-means++" else 1
+    return points.rows(draw_seeds(points, weights, k, exponent, n_candidates, rng, progress))

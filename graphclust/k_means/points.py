@@ -1,30 +1,159 @@
-"""The data of k-means: points as a C-ordered float matrix, and the blocks of rows that the loops work on."""
+"""The data of k-means, dense or sparse: what the algorithms ask of points, each answered by a compiled loop."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.checks import as_whole_number
-from graphclust.compiled.blocks import row_blocks
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.bounded_assignment import assign_bounded
+from graphclust.compiled.centroid_update import sum_chunks
+from graphclust.compiled.point_distances import own_sq_distances
+from graphclust.compiled.point_seeding import approach
+from graphclust.compiled.sparse_assignment import (
+    approach_sparse,
+    assign_sparse,
+    own_sq_distances_sparse,
+    sum_chunks_sparse,
+)
+from graphclust.compiled.tiled_assignment import assign_in_tiles
 from graphclust.errors import GraphValidationError, ParameterError
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.
 _SMALL_WORK = 1 << 19
-_LARGEST_WORK = 1 << 32
+_LARGEST_WORK = 1 << 31
+_FEW_FEATURES = 64
+_GROUP_SIZE = 24
+_SLICE = 4096
 
 
-def as_points(X: Any, name: str = "X") -> np.ndarray:
-    """A finite (n, d) matrix, n and d >= 1, C-ordered, of float32 or float64; whole numbers become float64."""
+class DensePoints:
+    """The rows of a C-ordered (n, d) array of float32 or float64."""
+
+    sum_loop: Callable[..., None] = staticmethod(sum_chunks)
+    own_loop: Callable[..., None] = staticmethod(own_sq_distances)
+    approach_loop: Callable[..., None] = staticmethod(approach)
+
+    def __init__(self, values: np.ndarray):
+        self.values = values
+        self.n, self.d = values.shape
+        self.dtype = values.dtype
+        self.arrays: tuple[np.ndarray, ...] = (values,)
+        self.work = self.d
+        self.rounding = (self.d + 16) * float(np.finfo(self.dtype).eps) + 1e-6
+
+    def assignment(self, k: int) -> tuple[Callable[..., None], int]:
+        """The loop that assigns to k centroids, and for how many groups of them it should keep bounds."""
+        return (assign_in_tiles, max(1, k // _GROUP_SIZE)) if self.d < _FEW_FEATURES else (assign_bounded, k)
+
+    def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The arrays from which the loops take points and centroids."""
+        return self.values, centroids
+
+    def rows(self, rows: Any) -> np.ndarray:
+        """These points as a dense array."""
+        return self.values[rows]
+
+    def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
+        """|x - origin|^2 of these points, float64."""
+        lengths = np.empty(len(rows))
+        for start in range(0, len(rows), _SLICE):
+            chosen = self.values[rows[start : start + _SLICE]]
+            lengths[start : start + _SLICE] = ((chosen - origin) ** 2).sum(axis=1)
+        return lengths
+
+
+class SparsePoints:
+    """The rows of a CSR matrix of float32 or float64."""
+
+    sum_loop: Callable[..., None] = staticmethod(sum_chunks_sparse)
+    own_loop: Callable[..., None] = staticmethod(own_sq_distances_sparse)
+    approach_loop: Callable[..., None] = staticmethod(approach_sparse)
+
+    def __init__(self, matrix: Any):
+        self.n, self.d = matrix.shape
+        self.dtype = matrix.dtype
+        self.indptr = matrix.indptr.astype(np.int64, copy=False)
+        self.indices = matrix.indices.astype(np.int32, copy=False)
+        self.values = matrix.data
+        self.matrix = matrix
+        self.sq_norms = np.zeros(self.n)
+        filled = np.flatnonzero(np.diff(self.indptr))
+        if len(filled):
+            self.sq_norms[filled] = np.add.reduceat(self.values.astype(np.float64) ** 2, self.indptr[filled])
+        self.arrays: tuple[np.ndarray, ...] = (self.indptr, self.indices, self.values)
+        longest = int(np.diff(self.indptr).max())
+        self.work = max(1, longest)
+        self.rounding = (longest + 16) * float(np.finfo(self.dtype).eps)
+
+    def assignment(self, k: int) -> tuple[Callable[..., None], int]:
+        """As for dense points."""
+        return assign_sparse, 1
+
+    def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
+        """As for dense points."""
+        sq_norms = (centroids.astype(np.float64) ** 2).sum(axis=1)
+        return *self.arrays, self.sq_norms, np.ascontiguousarray(centroids.T), sq_norms
+
+    def rows(self, rows: Any) -> np.ndarray:
+        """As for dense points."""
+        return self.matrix[np.atleast_1d(rows)].toarray()
+
+    def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
+        """As for dense points."""
+        centroids = origin[None].astype(np.float64)
+        lengths = np.empty(self.n)
+        labels = np.zeros(self.n, np.int64)
+        run_in_blocks(self.own_loop, point_blocks(self.n, self.work), *self.against(centroids), labels, lengths)
+        return lengths[rows]
+
+
+Points = DensePoints | SparsePoints
+
+
+def as_points(X: Any, name: str = "X") -> Points:
+    """Finite points, shape (n, d) with n and d >= 1, of float32 or float64; whole numbers become float64."""
+    if sparse.issparse(X):
+        return _sparse_points(X, name)
     array = np.asarray(X)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} is {type(X).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
     if array.ndim != 2 or 0 in array.shape:
         raise GraphValidationError(f"{name} has shape {array.shape}, expected (n_points, n_features), both >= 1")
     array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
-    if not np.isfinite(array).all():
-        i, l = np.argwhere(~np.isfinite(array))[0]
-        raise GraphValidationError(f"{name}[{i}, {l}] is {array[i, l]}, expected finite numbers")
-    return array
+    _check_range(array, array.shape[1], name)
+    return DensePoints(array)
+
+
+def _sparse_points(X: Any, name: str) -> SparsePoints:
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"{name} has dtype {X.dtype}, expected real numbers")
+    if X.ndim != 2 or 0 in X.shape:
+        raise GraphValidationError(f"{name} has shape {X.shape}, expected (n_points, n_features), both >= 1")
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise GraphValidationError(f"{name} has {X.shape[1]} features, expected at most {np.iinfo(np.int32).max}")
+    matrix = sparse.csr_array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as problem:
+        raise GraphValidationError(f"{name} is no valid CSR matrix: {problem}") from None
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    _check_range(matrix.data, matrix.shape[1], name)
+    return SparsePoints(matrix)
+
+
+def _check_range(values: np.ndarray, d: int, name: str) -> None:
+    """Refuse what is not finite, or so large that a squared distance would not be."""
+    largest = float(np.sqrt(np.finfo(values.dtype).max / (8 * d)))
+    for start in range(0, len(values), _SLICE):
+        piece = values[start : start + _SLICE]
+        if not (np.abs(piece) < largest).all():
+            bad = piece[~(np.abs(piece) < largest)].ravel()[0]
+            raise GraphValidationError(f"{name} holds {bad}, expected finite numbers below {largest:.3g} in size")
 
 
 def as_cluster_count(k: Any, n_points: int) -> int:
@@ -33,6 +162,14 @@ def as_cluster_count(k: Any, n_points: int) -> int:
     if k > n_points:
         raise ParameterError(f"k={k} is more than the {n_points} points, expected k <= {n_points}")
     return k
+
+
+def as_centroids(init: Any, k: int, points: Points) -> np.ndarray:
+    """Given centroids as a dense (k, d) array of the points' dtype."""
+    given = as_points(init, "init")
+    if (given.n, given.d) != (k, points.d):
+        raise GraphValidationError(f"init has shape {(given.n, given.d)}, expected k centroids: ({k}, {points.d})")
+    return np.array(given.rows(np.arange(k)), dtype=points.dtype)
 
 
 def point_blocks(n_points: int, work_per_point: int) -> np.ndarray:

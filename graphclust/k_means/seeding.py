@@ -12,9 +12,9 @@ import numpy as np
 
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.point_seeding import approach, distances_to_seeds, sum_masses
+from graphclust.compiled.point_seeding import distances_to_seeds, sum_masses
 from graphclust.errors import ConvergenceWarning
-from graphclust.k_means.points import as_cluster_count, as_points
+from graphclust.k_means.points import Points, as_cluster_count, as_points
 from graphclust.progress import Progress, as_progress
 
 _ROWS = 1024
@@ -32,7 +32,7 @@ def distance_seeding(
 ) -> np.ndarray:
     """Rows of k distinct points drawn by D^a seeding, in the order drawn; shape (k,), int64.
 
-    X : points, shape (n, d), float32 or float64.
+    X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     exponent : a >= 0, or numpy.inf for furthest-first (ties to the lowest row).
     n_candidates : points drawn for each seed after the first, of which the one that lowers the sum of
         w |x - nearest seed|^2 most is kept (ties to the first drawn).
@@ -46,8 +46,8 @@ def distance_seeding(
     array([1, 2])
     """
     points = as_points(X)
-    k = as_cluster_count(k, len(points))
-    weights = as_weights(sample_weight, len(points))
+    k = as_cluster_count(k, points.n)
+    weights = as_weights(sample_weight, points.n)
     if exponent != np.inf:
         exponent = as_number(exponent, "exponent", at_least=0.0)
     n_candidates = as_whole_number(n_candidates, "n_candidates", at_least=1)
@@ -65,10 +65,9 @@ def kmeans_plusplus(X: Any, k: int, *, greedy: bool = False, sample_weight: Any 
     >>> kmeans_plusplus([[0.0], [0.0], [9.0], [9.0]], 2, rng=1)
     array([2, 1])
     """
-    points = as_points(X)
-    k = as_cluster_count(k, len(points))
+    k = as_whole_number(k, "k", at_least=1)
     n_candidates = greedy_candidates(k) if greedy else 1
-    return distance_seeding(points, k, n_candidates=n_candidates, sample_weight=sample_weight, rng=rng)
+    return distance_seeding(X, k, n_candidates=n_candidates, sample_weight=sample_weight, rng=rng)
 
 
 def greedy_candidates(k: int) -> int:
@@ -87,7 +86,7 @@ def warn_if_fewer(n_found: int, k: int) -> None:
 
 
 def draw_seeds(
-    X: np.ndarray,
+    points: Points,
     weights: np.ndarray,
     k: int,
     exponent: float,
@@ -96,29 +95,30 @@ def draw_seeds(
     progress: Progress,
 ) -> np.ndarray:
     """`distance_seeding` without its checks; returns fewer rows where there are fewer distinct points."""
-    n, d = X.shape
-    boundaries = row_blocks(n, _ROWS)
-    seeds = np.empty((k, d), X.dtype)
+    boundaries = row_blocks(points.n, _ROWS)
+    seeds = np.empty((k, points.d), points.dtype)
     to_seeds = np.zeros((n_candidates, k))
-    nearest_seed = np.zeros(n, np.int64)
-    sq_distances = np.full(n, np.inf, X.dtype)
+    nearest_seed = np.zeros(points.n, np.int64)
+    sq_distances = np.full(points.n, np.inf)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
-    masses = np.empty(n)
+    masses = np.empty(points.n)
     block_masses = np.empty(len(boundaries) - 1)
 
     def gains_of(candidates: list[int], n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
-        points = X[candidates]
-        distances_to_seeds(seeds, n_seeds, points, to_seeds)
-        state = (nearest_seed, sq_distances, gains)
-        run_in_blocks(approach, boundaries, X, weights, points, to_seeds[: len(points)], new_seed, *state)
+        chosen = points.rows(candidates)
+        distances_to_seeds(seeds, n_seeds, chosen, to_seeds)
+        run_in_blocks(
+            points.approach_loop, boundaries, *points.against(chosen), weights, to_seeds[: len(candidates)], new_seed,
+            nearest_seed, sq_distances, gains,
+        )  # fmt: skip
         return gains.sum(axis=0)
 
     rows = [draw(weights, np.add.reduceat(weights, boundaries[:-1]), boundaries, rng.random())]
     while True:
         n_seeds = len(rows)
         gains_of(rows[-1:], n_seeds - 1, n_seeds - 1)
-        seeds[n_seeds - 1] = X[rows[-1]]
+        seeds[n_seeds - 1] = points.rows(rows[-1:])[0]
         progress.step(n_seeds, k)
         if n_seeds == k:
             break

@@ -1,0 +1,123 @@
+"""Assignment, sums and distances for the rows of a CSR matrix; |x - c|^2 as |x|^2 - 2 x.c + |c|^2.
+
+A row meets all centroids at once: centroids lie transposed (d, k), so one stored entry serves k products. Where
+rounding cannot tell the two best apart they are recomputed in double precision.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _product(start, stop, indices, values, transposed, j):
+    """x.c_j in double precision, in the order of the row's entries."""
+    total = 0.0
+    for e in range(start, stop):
+        total += np.float64(values[e]) * np.float64(transposed[indices[e], j])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def assign_sparse(
+    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, order, members, group_starts,
+    group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
+):  # fmt: skip
+    """As `assign_bounded`, with one group of all centroids; rounding[0] is relative to |x|^2 + |c|^2."""
+    k = transposed.shape[1]
+    far = group_drift[1] + rounding[1]
+    sums = np.empty(k, transposed.dtype)
+    sq_distances = np.empty(k)
+    for position in range(first, last):
+        own = labels[position]
+        if own >= 0 and lower[position] - far > upper[position] + drift[own]:
+            continue
+        i = order[position]
+        start = indptr[i]
+        stop = indptr[i + 1]
+        if own >= 0:
+            length = sq_norms[i] + centroid_sq_norms[own]
+            own_distance = length - 2.0 * _product(start, stop, indices, values, transposed, own)
+            reach = np.sqrt(max(own_distance, 0.0) + rounding[0] * length)
+            upper[position] = reach - drift[own]
+            if lower[position] - far > reach:
+                continue
+        for j in range(k):
+            sums[j] = 0.0
+        for e in range(start, stop):
+            value = values[e]
+            column = indices[e]
+            for j in range(k):
+                sums[j] += value * transposed[column, j]
+        nearest = np.inf
+        second = np.inf
+        winner = 0
+        error = 0.0
+        for j in range(k):
+            length = sq_norms[i] + centroid_sq_norms[j]
+            error = max(error, rounding[0] * length)
+            sq_distances[j] = max(length - 2.0 * sums[j], 0.0)
+            if sq_distances[j] < nearest:
+                second = nearest
+                nearest = sq_distances[j]
+                winner = j
+            elif sq_distances[j] < second:
+                second = sq_distances[j]
+        if second - nearest <= 2.0 * error:
+            closest = np.inf
+            for j in range(k):
+                if sq_distances[j] <= nearest + 2.0 * error:
+                    product = _product(start, stop, indices, values, transposed, j)
+                    exact = sq_norms[i] + centroid_sq_norms[j] - 2.0 * product
+                    if exact < closest:
+                        closest = exact
+                        winner = j
+        labels[position] = winner
+        upper[position] = np.sqrt(nearest + 3.0 * error) - drift[winner]
+        lower[position] = np.sqrt(max(second - error, 0.0)) + group_drift[1] if k > 1 else np.inf
+
+
+@njit(cache=True, nogil=True)
+def own_sq_distances_sparse(
+    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, labels, sq_distances
+):
+    """Squared distance of each row to the centroid of its label."""
+    for i in range(first, last):
+        product = _product(indptr[i], indptr[i + 1], indices, values, transposed, labels[i])
+        sq_distances[i] = max(sq_norms[i] + centroid_sq_norms[labels[i]] - 2.0 * product, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def sum_chunks_sparse(
+    first, last, block, indptr, indices, values, rows, weights, order, chunk_starts, chunk_ends, sums, masses
+):
+    """As `sum_chunks`, for the rows of a CSR matrix."""
+    for chunk in range(first, last):
+        for position in range(chunk_starts[chunk], chunk_ends[chunk]):
+            i = rows[order[position]]
+            w = weights[order[position]]
+            masses[chunk] += w
+            for e in range(indptr[i], indptr[i + 1]):
+                sums[chunk, indices[e]] += w * values[e]
+
+
+@njit(cache=True, nogil=True)
+def approach_sparse(
+    first, last, block, indptr, indices, values, sq_norms, transposed, candidate_sq_norms, weights, to_seeds, new_seed,
+    nearest_seed, sq_distances, gains,
+):  # fmt: skip
+    """As `approach`, for the rows of a CSR matrix; the candidates lie transposed (d, n_candidates)."""
+    for i in range(first, last):
+        if weights[i] == 0.0:
+            continue
+        for c in range(transposed.shape[1]):
+            if to_seeds[c, nearest_seed[i]] >= 4.0004 * sq_distances[i]:
+                continue
+            length = sq_norms[i] + candidate_sq_norms[c]
+            distance = length - 2.0 * _product(indptr[i], indptr[i + 1], indices, values, transposed, c)
+            if distance <= 1e-14 * length:
+                distance = 0.0
+            if distance < sq_distances[i]:
+                gains[block, c] += weights[i] * (sq_distances[i] - distance)
+                if new_seed >= 0:
+                    sq_distances[i] = distance
+                    nearest_seed[i] = new_seed

@@ -1,0 +1,78 @@
+"""The update step: cluster sums in an order that depends on the members alone, means, and clusters that lost all."""
+
+import numpy as np
+
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.centroid_update import group_rows
+from graphclust.k_means.points import Points, point_blocks
+
+_CHUNK = 4096
+_SMALL = 1 << 15
+
+
+def cluster_sums(
+    points: Points, rows: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of w x (k, d) and of w (k,) over each cluster of these rows, float64; weights and labels are by row given."""
+    sizes = np.bincount(labels, minlength=k)
+    first_rows = np.cumsum(sizes) - sizes
+    order = np.empty(len(labels), np.int64)
+    group_rows(labels, first_rows.copy(), order)
+    n_chunks = -(-sizes // _CHUNK)
+    ends = np.cumsum(n_chunks)
+    chunk_cluster = np.repeat(np.arange(k), n_chunks)
+    starts = first_rows[chunk_cluster] + _CHUNK * (np.arange(ends[-1]) - (ends - n_chunks)[chunk_cluster])
+    stops = np.minimum(starts + _CHUNK, (first_rows + sizes)[chunk_cluster])
+    sums, masses = np.zeros((ends[-1], points.d)), np.zeros(ends[-1])
+    chunks = 1 + len(starts) // 16 if len(labels) * points.work > _SMALL else len(starts)
+    boundaries = row_blocks(len(starts), min(chunks, 1 + (1 << 28) // (_CHUNK * points.work)))
+    run_in_blocks(points.sum_loop, boundaries, *points.arrays, rows, weights, order, starts, stops, sums, masses)
+    if len(starts) == k and (n_chunks == 1).all():
+        return sums, masses
+    total, mass = np.zeros((k, points.d)), np.zeros(k)
+    for chunk, j in enumerate(chunk_cluster):
+        total[j] += sums[chunk]
+        mass[j] += masses[chunk]
+    return total, mass
+
+
+def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Squared distance of each point to the centroid of its label, float64."""
+    sq_distances = np.empty(points.n)
+    boundaries = point_blocks(points.n, points.work)
+    run_in_blocks(points.own_loop, boundaries, *points.against(centroids), labels, sq_distances)
+    return sq_distances
+
+
+def updated_centroids(points: Points, weights: np.ndarray, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means (k', d) and masses (k',) of the clusters; `labels` is changed where a cluster was empty.
+
+    Each empty cluster takes the point with the largest w |x - its mean|^2. Where every other cluster is already one
+    point and its copies, the empty clusters are dropped.
+    """
+    rows = np.arange(points.n)
+    sums, masses = cluster_sums(points, rows, weights, labels, k)
+    for j in np.flatnonzero(masses == 0.0):
+        means = (sums / np.where(masses > 0.0, masses, 1.0)[:, None]).astype(points.dtype)
+        farthest = _farthest_point(points, weights, labels, means)
+        if farthest < 0:
+            break
+        labels[farthest] = j
+        sums, masses = cluster_sums(points, rows, weights, labels, k)
+    kept = masses > 0.0
+    if not kept.all():
+        labels[:] = np.maximum(np.cumsum(kept)[labels] - 1, 0)
+        sums, masses = sums[kept], masses[kept]
+    return (sums / masses[:, None]).astype(points.dtype), masses
+
+
+def _farthest_point(points: Points, weights: np.ndarray, labels: np.ndarray, means: np.ndarray) -> int:
+    """The point with the largest w |x - its mean|^2 in a cluster of two or more distinct points; -1 for none."""
+    costs = weights * own_sq_distances(points, means, labels)
+    while costs.any():
+        farthest = int(np.argmax(costs))
+        members = np.flatnonzero((labels == labels[farthest]) & (weights > 0.0))
+        if (points.rows(members) != points.rows([farthest])).any():
+            return farthest
+        costs[members] = 0.0  # copies of one point, whose mean is off by rounding
+    return -1
