@@ -30,6 +30,7 @@ _HOME = {
     "classic_graph": "io.classics",
     "describe": "io.describe",
     "read_labels": "io.labels",
+    "save_graph": "io.save",
     "write_labels": "io.labels",
     "load_graph": "io.load",
     "Progress": "progress",

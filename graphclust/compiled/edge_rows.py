@@ -49,14 +49,6 @@ def place_by_lower_end(first, last, starts, keys, key_weights, cursor, sorted_ke
 
 
 @njit(cache=True, nogil=True)
-def _note(kind, amount, low, high, counts, examples):
-    if amount > 0:
-        if counts[kind] == 0:
-            examples[kind, 0], examples[kind, 1] = low, high
-        counts[kind] += amount
-
-
-@njit(cache=True, nogil=True)
 def join_directions(first, last, starts, keys, weights, add, upper_starts, counts, examples):
     """Make one entry of all entries of an edge, in place: keys become higher ends, weights the joined weights.
 
@@ -66,12 +58,13 @@ def join_directions(first, last, starts, keys, weights, add, upper_starts, count
     weighted = len(weights) > 0
     written = upper_starts[first]
     for low in range(first, last):
+        end = starts[low + 1]
         e = starts[low]
-        while e < starts[low + 1]:
+        while e < end:
             high = np.int64(keys[e]) >> 1
             upward = downward = 0.0
             n_upward = n_downward = 0
-            while e < starts[low + 1] and np.int64(keys[e]) >> 1 == high:
+            while True:
                 weight = weights[e] if weighted else 1.0
                 if np.int64(keys[e]) & 1:
                     downward = downward + weight if weighted else 1.0
@@ -80,21 +73,34 @@ def join_directions(first, last, starts, keys, weights, add, upper_starts, count
                     upward = upward + weight if weighted else 1.0
                     n_upward += 1
                 e += 1
+                if e == end or np.int64(keys[e]) >> 1 != high:
+                    break
             joined = upward + downward if add else max(upward, downward)
-            single = high != low and (n_upward == 0 or n_downward == 0)
-            double = n_upward > 0 and n_downward > 0
-            _note(DUPLICATE, max(n_upward - 1, 0) + max(n_downward - 1, 0), low, high, counts, examples)
-            _note(ONE_WAY, int(single), low, high, counts, examples)
-            _note(TWO_WAY, int(double), low, high, counts, examples)
-            _note(UNEQUAL, int(double and upward != downward), low, high, counts, examples)
-            _note(ZERO, int(joined == 0.0), low, high, counts, examples)
-            _note(LOOP, int(high == low and joined != 0.0), low, high, counts, examples)
-            if joined != 0.0:
+            if high == low:
+                _note(LOOP, joined != 0.0, low, high, counts, examples)
+            elif n_upward == 0 or n_downward == 0:
+                _note(ONE_WAY, 1, low, high, counts, examples)
+            else:
+                _note(TWO_WAY, 1, low, high, counts, examples)
+                if upward != downward:
+                    _note(UNEQUAL, 1, low, high, counts, examples)
+            if n_upward > 1 or n_downward > 1:
+                _note(DUPLICATE, max(n_upward - 1, 0) + max(n_downward - 1, 0), low, high, counts, examples)
+            if joined == 0.0:
+                _note(ZERO, 1, low, high, counts, examples)
+            else:
                 keys[written] = high
                 if weighted:
                     weights[written] = joined
                 written += 1
         upper_starts[low + 1] = written
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _note(kind, amount, low, high, counts, examples):
+    if counts[kind] == 0:
+        examples[kind, 0], examples[kind, 1] = low, high
+    counts[kind] += amount
 
 
 @njit(cache=True, nogil=True)

@@ -58,14 +58,15 @@ def end_of_number(text, at, whole):
 
 
 @njit(cache=True, nogil=True)
-def check_entries(first, last, block, text, has_value, whole, n_rows, faults):
-    """Count the entries `row column [value]`; stop at the first line that is neither that nor blank."""
+def check_entries(first, last, block, text, has_value, whole, n_rows, n_lines, faults):
+    """Count lines, and entries `row column [value]`; stop at the first line that is neither that nor blank."""
     at = first
-    count = 0
+    n_entries = n_blank = 0
     while at < last:
         at = _skip_spaces(text, at)
         if text[at] == NEWLINE:
             at += 1
+            n_blank += 1
             continue
         start = at
         if text[at] == PERCENT:
@@ -92,21 +93,82 @@ def check_entries(first, last, block, text, has_value, whole, n_rows, faults):
             faults[block, 0], faults[block, 1] = code, start
             break
         at += 1
-        count += 1
-    n_rows[block] = count
+        n_entries += 1
+    n_rows[block] = n_entries
+    n_lines[block] = n_entries + n_blank
 
 
+@njit(cache=True, nogil=True)
+def count_lines(first, last, block, text, n_lines):
+    total = 0
+    for at in range(first, last):
+        total += text[at] == NEWLINE
+    n_lines[block] = total
+
+
+@njit(cache=True, nogil=True)
+def parse_pairs(first, last, block, text, row_starts, sources, targets, largest, n_rows):
+    """Read lines of two whole numbers apart by white space, the plain edge list, at full speed.
+
+    Rows go to row_starts[block] onwards. Comments and blank lines are passed over; anything else makes n_rows[block]
+    -1, for `parse_edges` to look at closely.
+    """
+    row = row_starts[block]
+    at = first
+    while at < last:
+        byte = text[at]
+        if byte < ZERO:
+            if byte == HASH or byte == PERCENT:  # noqa: SIM109
+                while text[at] != NEWLINE:
+                    at += 1
+            elif not _is_end(byte):
+                n_rows[block] = -1
+                return
+            at += 1
+            continue
+        token = at
+        source = np.uint64(0)
+        digit = np.uint64(text[at]) - np.uint64(ZERO)  # a byte below "0" wraps round to a huge one
+        while digit < TEN:
+            source = source * TEN + digit
+            at += 1
+            digit = np.uint64(text[at]) - np.uint64(ZERO)
+        blank = _skip_spaces(text, at)
+        if at == token or at - token > 18 or blank == at:
+            n_rows[block] = -1
+            return
+        token = at = blank
+        target = np.uint64(0)
+        digit = np.uint64(text[at]) - np.uint64(ZERO)
+        while digit < TEN:
+            target = target * TEN + digit
+            at += 1
+            digit = np.uint64(text[at]) - np.uint64(ZERO)
+        if at == token or at - token > 18 or max(source, target) > np.uint64(largest):
+            n_rows[block] = -1
+            return
+        at = _skip_spaces(text, at)
+        if text[at] != NEWLINE:
+            n_rows[block] = -1
+            return
+        at += 1
+        sources[row], targets[row] = source, target
+        row += 1
+    n_rows[block] = row - row_starts[block]
+
+
+TEN = np.uint64(10)
 MOST_EXACT = 1 << 53  # whole numbers up to here, times or over 10^0 to 10^22, round only once
 POWERS_OF_TEN = 10.0 ** np.arange(23)
 
 
 @njit(cache=True, nogil=True)
 def parse_edges(
-    first, last, block, text, delimiter, columns, row_starts, sources, targets, weights, hard, n_rows, faults
+    first, last, block, text, delimiter, columns, row_starts, sources, targets, largest, weights, hard, n_rows, faults
 ):
-    """Read lines of `columns` = (how many, source, target, weight or -1), separated by `delimiter` or (0) white space.
+    """Read lines of `columns` = (how many, source, target, weight or -1), apart by `delimiter`, or (0) white space.
 
-    Rows go to row_starts[block] onwards. A node is a whole number below 2^63. A weight that two exact factors do not
+    Rows go to row_starts[block] onwards. A node is a whole number up to `largest`. A weight that two exact factors do not
     give (Clinger 1990) is left to Python: hard[row] is its position + 1. Lines of '#' and '%' are comments.
     """
     n_columns, source_column, target_column, weight_column = columns
@@ -116,11 +178,8 @@ def parse_edges(
     while at < last:
         while _is_space(text[at], delimiter):
             at += 1
-        if text[at] == NEWLINE:
-            at += 1
-            continue
         start = at
-        if text[at] == HASH or text[at] == PERCENT:
+        if text[at] == NEWLINE or text[at] == HASH or text[at] == PERCENT:
             while text[at] != NEWLINE:
                 at += 1
             at += 1
@@ -135,7 +194,7 @@ def parse_edges(
                 while ZERO <= text[at] <= NINE:
                     node = node * np.uint64(10) + np.uint64(text[at] - ZERO)
                     at += 1
-                if at == token or at - token > 19 or node >> np.uint64(63) or not _ends_field(text[at], delimiter):
+                if at == token or at - token > 19 or node > np.uint64(largest) or not _ends_field(text[at], delimiter):
                     code = BAD_NODE
                     break
                 if column == source_column:
@@ -229,3 +288,80 @@ def _decimal(text, at, end):
         return 0.0, False
     value = digits * POWERS_OF_TEN[exponent] if exponent >= 0 else digits / POWERS_OF_TEN[-exponent]
     return -value if negative else value, True
+
+
+@njit(cache=True, nogil=True)
+def count_words(first, last, block, text, n_lines, n_words):
+    """Lines that are no comments of %, and words on them; both (n_blocks,)."""
+    lines = words = 0
+    at = first
+    while at < last:
+        at = _skip_spaces(text, at)
+        if text[at] == PERCENT:
+            while text[at] != NEWLINE:
+                at += 1
+            at += 1
+            continue
+        while text[at] != NEWLINE:
+            words += 1
+            while not _is_end(text[at]):
+                at += 1
+            at = _skip_spaces(text, at)
+        lines += 1
+        at += 1
+    n_lines[block] = lines
+    n_words[block] = words
+
+
+@njit(cache=True, nogil=True)
+def parse_neighbors(
+    first, last, block, text, n_nodes, n_leading, weighted, nodes, entry_starts, sources, targets, weights, n_entries,
+    faults,
+):  # fmt: skip
+    """Read lines of neighbours 1..n_nodes, each line a node's, from node nodes[block] (counted from 0) onwards.
+
+    The first `n_leading` numbers of a line are passed over; where `weighted`, a weight > 0 follows each neighbour.
+    Entries go to entry_starts[block] onwards.
+    """
+    node = nodes[block]
+    entry = entry_starts[block]
+    at = first
+    code = FINE
+    while at < last and code == FINE:
+        at = _skip_spaces(text, at)
+        if text[at] == PERCENT:
+            while text[at] != NEWLINE:
+                at += 1
+            at += 1
+            continue
+        start = at
+        column = 0
+        while text[at] != NEWLINE and code == FINE:
+            token = at
+            number = np.int64(0)
+            while ZERO <= text[at] <= NINE and at - token < 18:
+                number = number * 10 + np.int64(text[at] - ZERO)
+                at += 1
+            if at == token or not _is_end(text[at]):
+                code = BAD_WEIGHT if weighted and column >= n_leading and (column - n_leading) & 1 else BAD_NODE
+            elif node >= n_nodes:
+                code = TOO_MANY
+            elif column >= n_leading:
+                if weighted and (column - n_leading) & 1:
+                    weights[entry - 1] = number
+                    if number == 0:
+                        code = BAD_WEIGHT
+                elif number < 1 or number > n_nodes or number == node + 1:
+                    code = BAD_NODE
+                else:
+                    sources[entry], targets[entry] = node, number - 1
+                    entry += 1
+            column += 1
+            at = _skip_spaces(text, at)
+        if code == FINE and node < n_nodes and (column < n_leading or (weighted and (column - n_leading) & 1)):
+            code = TOO_FEW
+        if code != FINE:
+            faults[block, 0], faults[block, 1] = code, start
+        at += 1
+        node += 1
+    n_entries[block] = entry - entry_starts[block]

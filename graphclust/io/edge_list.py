@@ -5,7 +5,6 @@ numbered as they appear.
 """
 
 import csv
-import itertools
 import re
 from dataclasses import dataclass
 from typing import NoReturn
@@ -25,6 +24,7 @@ _TARGET_NAMES = {"target", "dst", "to", "tonodeid", "to_node", "v", "j", "node2"
 _WEIGHT_NAMES = {"weight", "weights", "w"}
 _COMMENTS = (b"#", b"%")
 _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
+_NAMED_WEIGHT = re.compile(rb"^#\s*FromNodeId\s+ToNodeId\s+Weight\s*$", re.MULTILINE | re.IGNORECASE)
 _FIELD = re.compile(rb"[^\s,;]*")
 
 
@@ -40,6 +40,10 @@ class Layout:
     target: int = 1
     weight: int | None = None
     note: str = ""  # what was assumed about a third column
+
+    @property
+    def is_plain(self) -> bool:
+        return self.delimiter is None and self.n_columns == 2 and self.source < self.target
 
 
 def read_edge_list(source: Source, weights: str | None, progress: Progress, text_ids: bool | None = None) -> Edges:
@@ -58,20 +62,22 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
     unfit = NegativeOrInfinite(source.path, weights or "file")
     read_block = _TextReader(layout) if layout.text_ids else _NumberReader(layout)
     chunks = []
-    line, skip = 0, layout.has_header
+    line = 0
     for block in source.line_blocks(progress):
-        if skip:
-            block, skip = _without_header(block), False
-        part = read_block(block, line, unfit, source.path)
+        if line == 0:
+            block = _first_block(block, layout.has_header)
+        *part, n_lines = read_block(block, line, unfit, source.path)
         if len(part[0]):
-            chunks.append(part)
-        line += block.count(b"\n")
+            chunks.append(tuple(part))
+        line += n_lines
     if not chunks:
         raise GraphValidationError(f"{source.path}: holds no edges, expected at least one line `source target`")
     unfit.complain()
     n_rows = sum(len(part[0]) for part in chunks)
     if not layout.text_ids:
         _refuse_headless_matrix(chunks, n_rows, source.path)
+        if text_ids is None and _may_be_metis(chunks, n_rows, layout):
+            raise MayBeMetis
     edges = read_block.numbered(chunks, source.path)
     edges.symmetric = "list"
     edges.details["weighted"] = layout.weight is not None and weights != "ignore"
@@ -83,6 +89,10 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
             f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?"
         )
     return edges
+
+
+class MayBeMetis(Exception):
+    """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbours."""
 
 
 def data_lines(head: bytes, most: int = 2) -> list[bytes]:
@@ -97,9 +107,9 @@ def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None
     if not lines:
         return Layout(None, 2, False, False)
     delimiter = _delimiter_of(lines[0])
+    if delimiter == "\t" and all(map(_looks_like_number, lines[0].split())):
+        delimiter = None  # blanks may be among the tabs
     fields = _split(lines[0], delimiter)
-    if delimiter is not None and _are_ids(lines[0].split()[:2]) and not _are_ids(fields[:2]):
-        delimiter, fields = None, lines[0].split()  # numbers apart by a mix of tabs and blanks
     numeric = _are_ids(fields[:2])
     following = _split(lines[1], delimiter) if len(lines) > 1 else []
     names = [field.strip().strip('"').lower() for field in fields]
@@ -122,7 +132,7 @@ def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None
     note = 'the third column was read as weights; pass weights="file" if it is, weights="ignore" if it is not'
     return Layout(
         delimiter, len(fields), False, text_ids, weight=2 if weighted else None,
-        note=note if weighted and weights is None else "",
+        note=note if weighted and weights is None and not _NAMED_WEIGHT.search(head) else "",
     )  # fmt: skip
 
 
@@ -167,16 +177,13 @@ def _looks_like_number(field: str) -> bool:
     return True
 
 
-def _without_header(block: bytes) -> bytes:
-    """The same lines, with the first that is neither blank nor a comment left empty."""
-    at = 0
-    while at < len(block):
-        end = block.index(b"\n", at)
-        text = block[at:end].removeprefix(b"\xef\xbb\xbf").strip()
-        if text and not text.startswith(_COMMENTS):
-            return block[:at] + block[end:]
-        at = end + 1
-    return block
+def _first_block(block: memoryview, has_header: bool) -> memoryview:
+    """The same lines without a byte order mark, and with a header line (the first of data) left empty."""
+    lines = bytes(block).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if has_header:
+        header = next(i for i, line in enumerate(lines) if line.strip() and not line.strip().startswith(_COMMENTS))
+        lines[header] = b""
+    return memoryview(b"\n".join(lines))
 
 
 class _NumberReader:
@@ -184,40 +191,47 @@ class _NumberReader:
 
     def __init__(self, layout: Layout):
         self.layout = layout
+        self.ids: type = np.int32
 
-    def __call__(self, block: bytes, line: int, unfit: NegativeOrInfinite, path: str):
-        if line == 0:
-            block = block.removeprefix(b"\xef\xbb\xbf")
+    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str):
         layout = self.layout
-        boundaries = line_boundaries(block)
-        starts = boundaries.tolist()
-        lines = [block.count(b"\n", first, last) for first, last in itertools.pairwise(starts)]
-        row_starts = np.cumsum([0, *lines])
-        n_lines = int(row_starts[-1])
-        sources, targets = np.empty((2, n_lines), np.int64)
-        n_weights = n_lines if layout.weight is not None else 0
-        weights, hard = np.empty(n_weights), np.zeros(n_weights, np.int64)
-        n_rows = np.zeros(len(lines), np.int64)
-        faults = np.zeros((len(lines), 2), np.int64)
+        boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
+        n_rows, n_lines = np.zeros((2, len(boundaries) - 1), np.int64)
+        run_in_blocks(text_rows.count_lines, boundaries, text, n_lines)
+        row_starts = np.concatenate([[0], np.cumsum(n_lines)])
+        n_weights = row_starts[-1] if layout.weight is not None else 0
+        sources, targets = np.empty(row_starts[-1], self.ids), np.empty(row_starts[-1], self.ids)
+        largest = np.iinfo(self.ids).max
+        if layout.is_plain:
+            run_in_blocks(text_rows.parse_pairs, boundaries, text, row_starts, sources, targets, largest, n_rows)
+            if (n_rows == n_lines).all():
+                return sources, targets, None, int(row_starts[-1])
+        weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
+        faults = np.zeros((len(n_lines), 2), np.int64)
         columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
         run_in_blocks(
-            text_rows.parse_edges, boundaries, np.frombuffer(block, np.uint8), ord(layout.delimiter or "\0"), columns,
-            row_starts, sources, targets, weights, hard, n_rows, faults,
+            text_rows.parse_edges, boundaries, text, ord(layout.delimiter or "\0"), columns, row_starts,
+            sources, targets, largest, weights, hard, n_rows, faults,
         )  # fmt: skip
         faulty = np.flatnonzero(faults[:, 0])
         if len(faulty):
-            self._explain(block, *faults[faulty[0]].tolist(), line, path)
-        if (n_rows < lines).any():
+            code, position = faults[faulty[0]].tolist()
+            if code == text_rows.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
+                self.ids = np.int64
+                return self(block, line, unfit, path)
+            self._explain(bytes(block), code, position, line, path)
+        if (n_rows < n_lines).any():
             used = np.concatenate([np.arange(start, start + n) for start, n in zip(row_starts, n_rows, strict=False)])
             sources, targets = sources[used], targets[used]
             weights, hard = (weights[used], hard[used]) if n_weights else (weights, hard)
-        for row in np.flatnonzero(hard).tolist():
-            weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
-        if max(sources.max(initial=0), targets.max(initial=0)) < 2**31:
-            sources, targets = sources.astype(np.int32), targets.astype(np.int32)
         if layout.weight is None:
-            return sources, targets, None
-        return sources, targets, unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")
+            return sources, targets, None, int(row_starts[-1])
+        if hard.any():
+            words = bytes(block)
+            for row in np.flatnonzero(hard).tolist():
+                weights[row] = self._weight_at(words, int(hard[row]) - 1, line, path)
+        weights = unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")
+        return sources, targets, weights, int(row_starts[-1])
 
     @staticmethod
     def _weight_at(block: bytes, position: int, line: int, path: str) -> float:
@@ -251,19 +265,8 @@ class _NumberReader:
     def numbered(self, chunks: list, path: str) -> Edges:
         """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
         largest = max(int(max(u.max(), v.max())) for u, v, _ in chunks)
-        n_edges = sum(len(u) for u, _, _ in chunks)
-        if largest < max(2 * n_edges, 1 << 20):
-            present = np.zeros(largest + 1, bool)
-            for sources, targets, _ in chunks:
-                present[sources] = True
-                present[targets] = True
-            ids = np.flatnonzero(present)
-            if len(ids) == len(present):
-                return Edges(path, len(ids), chunks)
-            ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
-            for i, (sources, targets, weights) in enumerate(chunks):
-                chunks[i] = (ranks[sources], ranks[targets], weights)
-            return Edges(path, len(ids), chunks, nodes=ids)
+        if largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
+            return Edges(path, largest + 1, chunks, gaps=True)
         ids = _renumber_sparse(chunks)
         return Edges(path, len(ids), chunks, nodes=ids)
 
@@ -306,12 +309,11 @@ class _TextReader:
         self.layout = layout
         self.number_of: dict[str, int] = {}
 
-    def __call__(self, block: bytes, line: int, unfit: NegativeOrInfinite, path: str):
-        if line == 0:
-            block = block.removeprefix(b"\xef\xbb\xbf")
+    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str):
         layout, number_of = self.layout, self.number_of
         sources, targets, weights = [], [], []
-        for row in block.split(b"\n"):
+        rows = bytes(block).split(b"\n")
+        for row in rows:
             line += 1
             row = row.strip(b" \r")
             if not row or row.isspace() or row.startswith(_COMMENTS):
@@ -325,10 +327,11 @@ class _TextReader:
                 weights.append(_NumberReader._weight_at(fields[layout.weight].strip().encode(), 0, line - 1, path))
         ends = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
-            return *ends, None
+            return *ends, None, len(rows) - 1
         names = list(number_of)
         values = np.array(weights, np.float64)
-        return *ends, unfit.look_at(values, lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})")
+        values = unfit.look_at(values, lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})")
+        return *ends, values, len(rows) - 1
 
     def _fields(self, row: bytes, path: str, line: int) -> list[str]:
         try:
@@ -347,6 +350,14 @@ class _TextReader:
 
     def numbered(self, chunks: list, path: str) -> Edges:
         return Edges(path, len(self.number_of), chunks, nodes=list(self.number_of))
+
+
+def _may_be_metis(chunks: list, n_rows: int, layout: Layout) -> bool:
+    """The first line counts the nodes, which are the other lines, and half of all the numbers on those."""
+    n_nodes, n_edges = int(chunks[0][0][0]), int(chunks[0][1][0])
+    if not layout.is_plain or n_nodes != n_rows - 1 or n_edges != n_nodes:
+        return False
+    return all(max(u.max(), v.max()) <= n_nodes and min(u.min(), v.min()) >= 1 for u, v, _ in chunks)
 
 
 def _refuse_headless_matrix(chunks: list, n_rows: int, path: str) -> None:

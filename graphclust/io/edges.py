@@ -28,6 +28,7 @@ class Edges:
     nodes : names of the nodes, or None for 0..n_nodes-1.
     symmetric : what the file says of itself: "stored once" (each edge once), "stored twice" (both directions,
         equal weights), "full" (a matrix, symmetric or not), or "list" (lines without such a claim).
+    gaps : nodes are the ids of the file, 0..n_nodes-1; those that no edge has are no nodes.
     remarks : what the reader assumed.  repairs : what it changed or joined, worth a warning.
     """
 
@@ -36,6 +37,7 @@ class Edges:
     chunks: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]
     nodes: Sequence[Hashable] | None = None
     symmetric: str = "list"
+    gaps: bool = False
     remarks: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
     details: dict = field(default_factory=dict)
@@ -64,13 +66,16 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     the larger weight stays, or with symmetrize="sum" their sum; with None an edge whose directions differ is an error.
     Zero weights are no edges. Self-loops stay.
     """
-    n = edges.n_nodes
     weighted = any(weights is not None for _, _, weights in edges.chunks)
     if symmetrize == "sum" and not weighted:
         edges.chunks = [(u, v, np.ones(len(u))) for u, v, _ in edges.chunks]
         weighted = True
     n_entries = sum(len(u) for u, _, _ in edges.chunks)
-    upper_starts, ends, weights, found, examples = _join(edges, n, n_entries, weighted, symmetrize == "sum", progress)
+    low_starts, high_starts = _count_ends(edges)
+    n = edges.n_nodes
+    upper_starts, ends, weights, found, examples = _join(
+        edges, low_starts, high_starts, n_entries, weighted, symmetrize == "sum", progress
+    )
     counts = EdgeCounts(n_entries, *found.tolist())
     _apply_policies(edges, counts, examples, symmetrize)
 
@@ -97,13 +102,26 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     return graph, counts
 
 
-def _join(edges: Edges, n: int, n_entries: int, weighted: bool, add: bool, progress: Progress):
-    """Both counting sorts and the joining; chunks are let go as they are placed."""
-    low_starts, high_starts = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+def _count_ends(edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+    """Where the edges of each lower and of each higher end will start; where ids have gaps, nodes are renumbered."""
+    low_starts, high_starts = np.zeros((2, edges.n_nodes + 1), np.int64)
     for sources, targets, _ in edges.chunks:
         edge_rows.count_ends(sources, targets, low_starts[1:], high_starts[1:])
-    np.cumsum(low_starts, out=low_starts)
-    np.cumsum(high_starts, out=high_starts)
+    if edges.gaps:
+        present = (low_starts[1:] > 0) | (high_starts[1:] > 0)
+        if not present.all():
+            edges.nodes = np.flatnonzero(present)
+            edges.n_nodes = len(edges.nodes)
+            ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
+            edges.chunks = [(ranks[u], ranks[v], weights) for u, v, weights in edges.chunks]
+            keep = np.concatenate([[True], present])
+            low_starts, high_starts = low_starts[keep], high_starts[keep]
+    return np.cumsum(low_starts), np.cumsum(high_starts)
+
+
+def _join(edges: Edges, low_starts, high_starts, n_entries: int, weighted: bool, add: bool, progress: Progress):
+    """Both counting sorts and the joining; chunks are let go as they are placed."""
+    n = edges.n_nodes
     keys = np.empty(n_entries, np.uint32)
     key_weights = np.empty(n_entries) if weighted else _NONE
     cursor = high_starts[:-1].copy()

@@ -6,22 +6,25 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError
 
+NEWLINE = 10
 PIECE = 1 << 20  # bytes that one call of a compiled loop reads
 
 
-def line_boundaries(block: bytes) -> np.ndarray:
+def line_boundaries(block: memoryview) -> np.ndarray:
     """Offsets that cut a block, which ends with a newline, into pieces of whole lines of about a megabyte."""
     boundaries = [0]
     while boundaries[-1] < len(block):
-        end = block.find(b"\n", boundaries[-1] + PIECE)
-        boundaries.append(len(block) if end < 0 else end + 1)
+        at = min(boundaries[-1] + PIECE, len(block))
+        while at < len(block) and block[at - 1] != NEWLINE:
+            at += 1
+        boundaries.append(at)
     return np.array(boundaries)
 
 
-def without_comments(block: bytes, marks: tuple[bytes, ...] = (b"%",)) -> bytes:
-    """The same lines, with those that are comments left blank, so that lines keep their numbers."""
-    lines = block.split(b"\n")
-    return b"\n".join(b"" if line.lstrip().startswith(marks) else line for line in lines)
+def without_comments(block: memoryview) -> memoryview:
+    """The same lines, with those that are comments (of %) left blank, so that lines keep their numbers."""
+    lines = bytes(block).split(b"\n")
+    return memoryview(b"\n".join(b"" if line.lstrip().startswith(b"%") else line for line in lines))
 
 
 def shown(text: bytes, most: int = 80) -> str:

@@ -9,27 +9,32 @@ from typing import Any, Literal, overload
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ResourceLimitError
 from graphclust.graph import Graph
-from graphclust.io.edge_list import data_lines, line_of, read_edge_list
+from graphclust.io.edge_list import MayBeMetis, data_lines, line_of, read_edge_list
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
 from graphclust.io.lines import shown
 from graphclust.io.matrix_market import BANNER, read_matrix_market
+from graphclust.io.metis import read_metis
+from graphclust.io.network_files import GML_START, read_network_file
 from graphclust.io.source import Source, open_source
+from graphclust.io.suitesparse import is_tar, read_suitesparse
 from graphclust.progress import Progress, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]
 
-FORMATS = ("matrix_market", "snap", "csv")
+FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml")
+_ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
 @dataclass(frozen=True)
 class LoadInfo:
     """What a file was, and what was done with it.
 
-    format : one of "matrix_market", "snap", "csv".
+    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml".
     compression : "gzip", "bzip2" or None.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
     remarks : what was assumed or repaired, one sentence each, as in `Graph.remarks`.
+    details : of a SuiteSparse archive its `node_names`, a list, and `coordinates`, of shape (n_nodes, d), where it has them.
     """
 
     path: str
@@ -57,8 +62,8 @@ def load_graph(
 ) -> Graph | tuple[Graph, LoadInfo]:
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2.
 
-    format : None recognises the format by the content; or "matrix_market", "snap" (an edge list with whole-number
-        ids), "csv" (an edge list with ids of any text).
+    format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
+        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml".
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
@@ -99,16 +104,25 @@ def load_graph(
     progress = as_progress(progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
-            format = format or recognize(source)
-            edges = _read(source, format, weights, memory_limit, progress)
+            recognized = format or recognize(source)
+            edges = _read(source, recognized, weights, memory_limit, progress, text_ids=_ID_TYPE.get(format))
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
+    except MayBeMetis:
+        options = {
+            "symmetrize": symmetrize, "weights": weights, "return_info": return_info, "max_bytes": max_bytes,
+            "memory_limit": memory_limit, "progress": progress,
+        }  # fmt: skip
+        try:
+            return load_graph(path, format="metis", **options)
+        except GraphFormatError:
+            return load_graph(path, format="snap", **options)
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
             raise
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
     details = {key: value for key, value in edges.details.items() if key != "weighted"}
-    info = LoadInfo(source.path, format, source.compression, counts, graph.remarks, details)
+    info = LoadInfo(source.path, recognized, source.compression, counts, graph.remarks, details)
     if return_info:
         return graph, info
     if edges.repairs:
@@ -121,6 +135,8 @@ def recognize(source: Source) -> str:
     head = source.head()
     if not head:
         raise GraphFormatError("is empty, expected a graph", source.path)
+    if is_tar(head):
+        return "suitesparse"
     for mark, name in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")):
         if head.startswith(mark):
             raise GraphFormatError(f"is {name} text (by its BOM), expected UTF-8; save it as UTF-8", source.path)
@@ -131,12 +147,16 @@ def recognize(source: Source) -> str:
         raise GraphFormatError("is empty but for white space, expected a graph", source.path)
     if BANNER.match(text):
         return "matrix_market"
+    if text.startswith(b"<") and b"<graphml" in text:
+        return "graphml"
+    if GML_START.match(text):
+        return "gml"
     start = text[:200].lower()
     if start.startswith((b"<!doctype html", b"<html")):
         raise GraphFormatError("is an HTML page, not a graph; was the download refused?", source.path)
     if start.startswith((b"<", b"{", b"[", b"*")):
         raise GraphFormatError(
-            f"starts with {shown(text, 40)!r}, which is no known format; expected Matrix Market or an edge list",
+            f"starts with {shown(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
             source.path,
         )
     lines = data_lines(head, 1)
@@ -148,10 +168,42 @@ def recognize(source: Source) -> str:
             source.path,
             line_of(head, first),
         )
-    return "snap"
+    return "metis" if _looks_like_metis(head, source.path) else "snap"
 
 
-def _read(source: Source, format: str, weights: str | None, memory_limit: int | None, progress: Progress) -> Edges:
+def _looks_like_metis(head: bytes, path: str) -> bool:
+    """A header of whole numbers, and then lines of different lengths that name no node above the first number.
+
+    An edge list has lines of one length. Where both are possible, the name of the file may say .graph or .metis.
+    """
+    lines = [line.split() for line in data_lines(head, 1000)]
+    if not lines or not 2 <= len(lines[0]) <= 4 or not all(word.isdigit() for word in lines[0]):
+        return False
+    if re.search(r"\.(graph|metis)(\.gz|\.bz2)?$", path, re.IGNORECASE):
+        return True
+    if all(len(line) == len(lines[0]) for line in lines) or not all(word.isdigit() for line in lines for word in line):
+        return False
+    weighted = len(lines[0]) > 2 and lines[0][2].endswith(b"1")
+    neighbors = [word for line in lines[1:] for word in (line[::2] if weighted else line)]
+    return weighted or max(map(int, neighbors), default=0) <= int(lines[0][0])
+
+
+def _read(
+    source: Source,
+    format: str,
+    weights: str | None,
+    memory_limit: int | None,
+    progress: Progress,
+    text_ids: bool | None,
+) -> Edges:
+    if not source.head():
+        raise GraphFormatError("is empty, expected a graph", source.path)
     if format == "matrix_market":
         return read_matrix_market(source, weights or "file", memory_limit, progress)
-    return read_edge_list(source, weights, progress, text_ids=True if format == "csv" else None)
+    if format == "suitesparse":
+        return read_suitesparse(source, weights or "file", memory_limit, progress)
+    if format == "metis":
+        return read_metis(source, weights or "file", memory_limit, progress)
+    if format in ("graphml", "gml"):
+        return read_network_file(source, format, weights or "file", memory_limit, progress)
+    return read_edge_list(source, weights, progress, text_ids)

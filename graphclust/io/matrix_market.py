@@ -53,13 +53,13 @@ def read_matrix_market(source: Source, weights: str, memory_limit: int | None, p
     n_read = 0
     unfit = NegativeOrInfinite(source.path, weights)
     for block in _with_first(rest, blocks):
-        rows, columns, values = _read_entries(block, header, header.n_entries - n_read, source.path, line)
+        rows, columns, values, n_lines = _read_entries(block, header, header.n_entries - n_read, source.path, line)
         n_read += len(rows)
         if values is not None:
             values = unfit.look_at(values, lambda entry: _place(rows, columns, entry, block, line))  # noqa: B023
         if len(rows):
             chunks.append((rows, columns, values))
-        line += block.count(b"\n")
+        line += n_lines
     if n_read < header.n_entries:
         raise GraphFormatError(
             f"Truncated: the header declares {header.n_entries} entries, found {n_read}; get the file again",
@@ -82,15 +82,16 @@ def _with_first(first, blocks):
     yield from blocks
 
 
-def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Header, bytes, int]:
+def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Header, memoryview, int]:
     """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
     banner = None
     line = 0
     for block in blocks:
+        text_block = bytes(block)
         at = 0
         while at < len(block):
-            end = block.index(b"\n", at)
-            text, at = block[at:end].strip(), end + 1
+            end = text_block.index(b"\n", at)
+            text, at = text_block[at:end].strip(), end + 1
             line += 1
             if banner is None:
                 banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path)
@@ -162,14 +163,14 @@ def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int
     return Header(field, symmetric, n_rows, n_entries)
 
 
-def _read_entries(block: bytes, header: Header, n_missing: int, path: str, line: int):
-    """Rows, columns (from 0) and values of one block of lines."""
+def _read_entries(block: memoryview, header: Header, n_missing: int, path: str, line: int):
+    """Rows, columns (from 0) and values of one block of lines, and how many lines they are."""
     boundaries = line_boundaries(block)
-    n_rows = np.zeros(len(boundaries) - 1, np.int64)
+    n_rows, n_lines = np.zeros((2, len(boundaries) - 1), np.int64)
     faults = np.zeros((len(boundaries) - 1, 2), np.int64)
     text = np.frombuffer(block, np.uint8)
     run_in_blocks(
-        text_rows.check_entries, boundaries, text, header.has_value, header.field != "real", n_rows, faults
+        text_rows.check_entries, boundaries, text, header.has_value, header.field != "real", n_rows, n_lines, faults
     )  # fmt: skip
     n_here = int(n_rows.sum())
     faulty = np.flatnonzero(faults[:, 0])
@@ -184,21 +185,22 @@ def _read_entries(block: bytes, header: Header, n_missing: int, path: str, line:
         sizes = b"%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n" % (
             header.field.encode(), header.n, header.n, n_here,
         )  # fmt: skip
-        matrix = mmread(io.BytesIO(sizes + block))
+        matrix = mmread(io.BytesIO(b"".join([sizes, block])))
     except (ValueError, OverflowError) as problem:
         _explain(block, 0, header, n_missing, path, line, str(problem))
     values = matrix.data.astype(np.float64, copy=False) if header.has_value else None
-    return matrix.row, matrix.col, values
+    return matrix.row, matrix.col, values, int(n_lines.sum())
 
 
 def _explain(
-    block: bytes, position: int, header: Header, n_missing: int, path: str, line: int, problem: str = "unreadable"
+    block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int, problem: str = "unreadable"
 ) -> NoReturn:
     """Find the first line from `position` on that is not an entry, and say what is wrong with it."""
-    line += block.count(b"\n", 0, position)
+    text_block = bytes(block)
+    line += text_block.count(b"\n", 0, position)
     expected = "row column value" if header.has_value else "row column"
     n_seen = 0
-    for text in block[position:].split(b"\n"):
+    for text in text_block[position:].split(b"\n"):
         line += 1
         words = text.split()
         if not words or words[0].startswith(b"%"):
@@ -243,10 +245,10 @@ def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
         raise GraphFormatError(f"the value {shown(word)} is out of range for a 64-bit {field}", path, line)
 
 
-def _place(rows, columns, entry: int, block: bytes, line: int) -> str:
+def _place(rows, columns, entry: int, block: memoryview, line: int) -> str:
     """Where an entry of a block stands in the file: its indices as written there, and its line."""
     seen = -1
-    for text in block.split(b"\n"):
+    for text in bytes(block).split(b"\n"):
         line += 1
         if text.strip() and not text.lstrip().startswith(b"%"):
             seen += 1

@@ -8,12 +8,14 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
+import numpy as np
+
 from graphclust.errors import GraphFormatError, ResourceLimitError
 from graphclust.progress import Progress
 
-BLOCK = 16 << 20  # bytes; what is parsed between two looks at the clock
+BLOCK = 32 << 20  # bytes; what is parsed between two looks at the clock
 HEAD = 1 << 16  # bytes that decide what a file is
-LONGEST_LINE = 16 << 20
+LONGEST_LINE = 64 << 20
 BOMB_SIZE, BOMB_RATIO = 64 << 20, 200  # text never shrinks 200-fold
 
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, OSError, ValueError)
@@ -22,13 +24,21 @@ _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, OSError, ValueError)
 class Source:
     """A stream of decompressed bytes that knows its name, and can be looked at before it is read."""
 
-    def __init__(self, stream: IO[bytes], path: str, compression: str | None, raw: IO[bytes], max_bytes: int | None):
+    def __init__(
+        self, stream: IO[bytes], path: str, compression: str | None, raw: IO[bytes], max_bytes: int | None = None,
+        size: int | None = None,
+    ):  # fmt: skip
         self.path = path
         self.compression = compression
         self._stream, self._raw, self._max_bytes = stream, raw, max_bytes
         self._raw_size = os.fstat(raw.fileno()).st_size
+        self._size = self._raw_size if size is None and compression is None else size
         self._n_read = 0
         self._ahead = b""
+
+    def member(self, stream: IO[bytes], name: str, size: int) -> "Source":
+        """A part of this source, as it is handed out by an archive."""
+        return Source(stream, f"{self.path}:{name}", None, self._raw, size=size)
 
     def __enter__(self) -> "Source":
         return self
@@ -40,7 +50,9 @@ class Source:
     @property
     def most_bytes(self) -> int:
         """No more bytes than this can follow: deflate packs at most 1032 to one."""
-        return self._raw_size if self.compression is None else min(self._max_bytes or 2**63, self._raw_size * 1100)
+        if self._size is not None:
+            return self._size
+        return min(self._max_bytes or 2**63, self._raw_size * 1100)
 
     def head(self) -> bytes:
         """The first bytes; they will be read again."""
@@ -48,56 +60,78 @@ class Source:
             self._ahead += more
         return self._ahead
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes, fewer only before the end; empty at the end."""
         if self._ahead:
             taken, self._ahead = self._ahead[:size], self._ahead[size:]
             return taken
         return self._next(size)
 
-    def line_blocks(self, progress: Progress) -> Iterator[bytes]:
-        """The rest as blocks of whole lines; every block ends with a newline."""
-        kept: list[bytes] = []
-        while block := self.read(BLOCK):
+    def line_blocks(self, progress: Progress) -> Iterator[memoryview]:
+        """The rest as blocks of whole lines, each ending with a newline, and each gone when the next is asked for."""
+        size = BLOCK if self._size is None else min(BLOCK, self._size + 1)
+        buffer = np.empty(size, np.uint8)  # huge pages, unlike a bytearray
+        filled = 0
+        while n_more := self._fill(memoryview(buffer)[filled:]):
             progress.step(self._raw.tell(), self._raw_size)
-            end = block.rfind(b"\n") + 1
+            filled += n_more
+            end = _end_of_last_line(buffer[:filled])
             if end:
-                yield b"".join([*kept, block[:end]])
-                kept = []
-            if end < len(block):
-                kept.append(block[end:])
-            if sum(map(len, kept)) > LONGEST_LINE:
-                raise GraphFormatError(
-                    f"line too long: {LONGEST_LINE} bytes without an end, expected a text file", self.path
-                )
-        if kept:
-            yield b"".join([*kept, b"\n"])
+                yield memoryview(buffer)[:end]
+                buffer[: filled - end] = buffer[end:filled].copy()
+                filled -= end
+            elif filled >= LONGEST_LINE:
+                raise GraphFormatError(f"line too long: {filled} bytes without an end, expected a text file", self.path)
+            if filled == len(buffer):
+                buffer = np.concatenate([buffer, np.empty_like(buffer)])
+        if filled:
+            yield memoryview(buffer[:filled].tobytes() + b"\n")
+
+    def _fill(self, view: memoryview) -> int:
+        if self._ahead:
+            n_bytes = min(len(view), len(self._ahead))
+            view[:n_bytes] = self.read(n_bytes)
+            return n_bytes
+        return self._guarded(self._stream.readinto, view)
 
     def _next(self, size: int) -> bytes:
+        return self._guarded(self._stream.read, size)
+
+    def _guarded(self, read, what):
+        """Read, and refuse what is broken or has grown beyond all measure."""
         try:
-            data = self._stream.read(size)
+            found = read(what)
         except _BROKEN as problem:
             if self.compression is None:
                 raise
             raise GraphFormatError(
                 f"truncated or corrupt {self.compression} ({problem}); get the file again", self.path
             ) from None
-        self._n_read += len(data)
+        self._n_read += found if isinstance(found, int) else len(found)
         if self._max_bytes is not None and self._n_read > self._max_bytes:
             raise ResourceLimitError(
                 f"{self.path}: holds more than max_bytes={self._max_bytes} bytes once decompressed; raise max_bytes"
             )
         if (
             self.compression is not None
-            and self._n_read > BOMB_SIZE
             and self._max_bytes is None
+            and self._n_read > BOMB_SIZE
             and self._n_read > BOMB_RATIO * self._raw.tell()
         ):
             raise ResourceLimitError(
                 f"{self.path}: {self._raw.tell()} compressed bytes have become {self._n_read}, more than {BOMB_RATIO} "
                 "to one; if this is meant, set max_bytes"
             )
-        return data
+        return found
+
+
+def _end_of_last_line(text: np.ndarray) -> int:
+    """The offset after the last newline, 0 without one."""
+    for last in range(len(text), 0, -HEAD):
+        found = text[max(0, last - HEAD) : last].tobytes().rfind(b"\n")
+        if found >= 0:
+            return max(0, last - HEAD) + found + 1
+    return 0
 
 
 def open_source(path: str | os.PathLike, max_bytes: int | None = None) -> Source:

@@ -1,0 +1,139 @@
+"""METIS graph files (Karypis, METIS manual 5.1, section 4.1): a header, then a line of neighbours for each node."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from graphclust.compiled import text_rows
+from graphclust.compiled.blocks import run_in_blocks
+from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.edges import Edges, check_memory
+from graphclust.io.lines import line_boundaries, shown
+from graphclust.io.source import Source
+from graphclust.progress import Progress
+
+_COMMENT = b"%"
+
+
+@dataclass(frozen=True)
+class Header:
+    n_nodes: int
+    n_edges: int
+    n_leading: int  # numbers of a line before its first neighbour: the node's size and weights
+    weighted: bool
+
+
+def read_metis(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+    """The edges of a METIS file of any fmt 000 to 111; sizes and weights of nodes are passed over.
+
+    A blank line is a node without neighbours. Raises GraphFormatError with the line where the file departs from the
+    format: too few or too many lines, a neighbour out of range, a self-loop, a weight that is no whole number above
+    0; or where the number of edges is not the header's, or an edge is missing or weighs otherwise at its other end.
+    """
+    header = None
+    line, node, n_entries = 0, 0, 0
+    chunks = []
+    for block in source.line_blocks(progress):
+        if header is None:
+            header, block, n_lines = _read_header(block, line, source, memory_limit)
+            line += n_lines
+            if header is None:
+                continue
+        part, node = _read_lines(block, header, node, source.path, line)
+        n_entries += len(part[0])
+        if len(part[0]):
+            chunks.append(part if weights != "ignore" else (*part[:2], None))
+        line += bytes(block).count(b"\n")
+    if header is None:
+        raise GraphFormatError("is empty, expected a METIS header: nodes, edges and perhaps fmt", source.path)
+    if node < header.n_nodes:
+        raise GraphFormatError(
+            f"the header says {header.n_nodes} nodes, but only {node} lines follow: is the file whole?",
+            source.path,
+            line,
+        )
+    if n_entries != 2 * header.n_edges:
+        raise GraphFormatError(
+            f"the header says {header.n_edges} edges, found {n_entries} neighbours, which make {n_entries / 2:g}",
+            source.path,
+        )
+    remarks = [f"{header.n_leading} numbers before the neighbours of each node were not used"] * (header.n_leading > 0)
+    return Edges(
+        source.path, header.n_nodes, chunks, symmetric="stored twice", remarks=remarks,
+        details={"weighted": header.weighted and weights != "ignore"},
+    )  # fmt: skip
+
+
+def _read_header(block: memoryview, line: int, source: Source, memory_limit: int | None):
+    """The header, what follows it in the block, and the number of lines up to it."""
+    text_block = bytes(block)
+    at = n_lines = 0
+    while at < len(text_block):
+        end = text_block.index(b"\n", at)
+        text, at = text_block[at:end].removeprefix(b"\xef\xbb\xbf").strip(), end + 1
+        n_lines += 1
+        if text and not text.startswith(_COMMENT):
+            return _header_of(text, source, line + n_lines, memory_limit), block[at:], n_lines
+    return None, block[:0], n_lines
+
+
+def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None) -> Header:
+    words = text.split()
+    if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) < 19 for word in words):
+        raise GraphFormatError(
+            f'Not a METIS file: the header is {shown(text)!r}, expected "nodes edges [fmt [ncon]]"', source.path, line
+        )
+    n_nodes, n_edges = int(words[0]), int(words[1])
+    fmt = words[2].decode().zfill(3) if len(words) > 2 else "000"
+    if len(fmt) != 3 or set(fmt) - {"0", "1"}:
+        raise GraphFormatError(f"fmt is {shown(words[2])}, expected 000 to 111 in zeros and ones", source.path, line)
+    n_weights = int(words[3]) if len(words) > 3 else 1
+    if n_nodes == 0:
+        raise GraphValidationError(f"{source.path}, line {line}: the graph has 0 nodes, expected at least 1 node")
+    if n_nodes - 1 > source.most_bytes or 4 * n_edges - 1 > source.most_bytes:
+        raise GraphFormatError(
+            f"the header says {n_nodes} nodes and {n_edges} edges, but the file has only {source.most_bytes} bytes",
+            source.path,
+            line,
+        )
+    check_memory(source.path, n_nodes, 2 * n_edges, fmt[2] == "1", source.most_bytes, memory_limit)
+    return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1")
+
+
+def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):
+    """Both ends and the weight (or None) of each entry of a block, and the node of the next block's first line."""
+    boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
+    n_lines, n_words = np.zeros((2, len(boundaries) - 1), np.int64)
+    run_in_blocks(text_rows.count_words, boundaries, text, n_lines, n_words)
+    nodes = node + np.concatenate([[0], np.cumsum(n_lines)])
+    most_entries = n_words // (2 if header.weighted else 1)
+    entry_starts = np.concatenate([[0], np.cumsum(most_entries)])
+    sources, targets = np.empty(entry_starts[-1], np.int32), np.empty(entry_starts[-1], np.int32)
+    weights = np.empty(entry_starts[-1] if header.weighted else 0)
+    n_entries = np.zeros(len(n_lines), np.int64)
+    faults = np.zeros((len(n_lines), 2), np.int64)
+    run_in_blocks(
+        text_rows.parse_neighbors, boundaries, text, header.n_nodes, header.n_leading, header.weighted, nodes,
+        entry_starts, sources, targets, weights, n_entries, faults,
+    )  # fmt: skip
+    faulty = np.flatnonzero(faults[:, 0])
+    if len(faulty):
+        _explain(block, *faults[faulty[0]].tolist(), header, path, line)
+    used = np.concatenate([np.arange(start, start + n) for start, n in zip(entry_starts, n_entries, strict=False)])
+    part = (sources[used], targets[used], weights[used] if header.weighted else None)
+    return part, min(int(nodes[-1]), header.n_nodes)
+
+
+def _explain(block: memoryview, code: int, position: int, header: Header, path: str, line: int) -> NoReturn:
+    text_block = bytes(block)
+    line += text_block.count(b"\n", 0, position) + 1
+    text = shown(text_block[position : text_block.index(b"\n", position)].strip())
+    expected = {
+        text_rows.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
+        text_rows.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbours"
+        + (", each with a weight" if header.weighted else ""),
+        text_rows.BAD_WEIGHT: "an edge weight is no whole number above 0",
+        text_rows.BAD_NODE: f"a neighbour is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
+    }
+    raise GraphFormatError(f"{text!r}: {expected[code]}", path, line)

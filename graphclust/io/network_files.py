@@ -1,0 +1,90 @@
+"""GraphML and GML files, read by NetworkX. They are verbose, and hold small graphs with attributes."""
+
+import io
+import re
+
+import numpy as np
+
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
+from graphclust.io.edges import Edges
+from graphclust.io.lines import NegativeOrInfinite
+from graphclust.io.source import Source
+from graphclust.progress import Progress
+
+GML_START = re.compile(
+    rb"(?:\s*(?:#[^\n]*|(?:Creator|Version|comment|directed)\b[^\n]*)\n)*\s*graph\s*\[", re.IGNORECASE
+)
+_ASIDES = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+MOST_BYTES = 1 << 30
+_BYTES_AS_OBJECTS = 30  # NetworkX holds a graph in about so many bytes for each of its file
+
+
+def read_network_file(source: Source, format: str, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+    """The edges of a GraphML or GML file; the edge attribute "weight" holds the weight, where there is any.
+
+    Parallel edges are repeated entries. Raises GraphFormatError for what NetworkX cannot read, and for XML that
+    defines entities, ResourceLimitError for more than a gigabyte.
+    """
+    import networkx
+
+    content = _content(source, memory_limit, progress)
+    if format == "graphml" and b"<!" in _ASIDES.sub(b"", content):
+        raise GraphFormatError("defines a document type or entities, which no graph needs; remove them", source.path)
+    read = networkx.read_graphml if format == "graphml" else networkx.read_gml
+    options = {} if format == "graphml" else {"label": _gml_label(content)}
+    try:
+        network = read(io.BytesIO(content), **options)
+    except RecursionError:
+        raise GraphFormatError(f"is nested too deeply for {format}", source.path) from None
+    except Exception as problem:  # whatever its parsers raise; the file is at fault
+        line = re.search(r"line (\d+)", str(problem))
+        raise GraphFormatError(
+            f"cannot be read as {format}: {type(problem).__name__}: {' '.join(str(problem).split())[:200]}",
+            source.path,
+            int(line[1]) if line else None,
+        ) from None
+    return _edges_of(network, source.path, weights)
+
+
+def _content(source: Source, memory_limit: int | None, progress: Progress) -> bytes:
+    most = MOST_BYTES if memory_limit is None else memory_limit // _BYTES_AS_OBJECTS
+    parts, size = [], 0
+    for block in source.line_blocks(progress):
+        parts.append(bytes(block))
+        size += len(block)
+        if size > most:
+            raise ResourceLimitError(
+                f"{source.path}: more than {most} bytes would need some {_BYTES_AS_OBJECTS * most >> 20} MiB as objects; "
+                "convert the file to an edge list, or pass a larger memory_limit"
+            )
+    return b"".join(parts).removeprefix(b"\xef\xbb\xbf")
+
+
+def _gml_label(content: bytes) -> str:
+    """Nodes are called by their labels where there are any, else by their ids."""
+    return "label" if re.search(rb"\blabel\b", content) else "id"
+
+
+def _edges_of(network, path: str, weights: str) -> Edges:
+    nodes = list(network)
+    if not nodes:
+        raise GraphValidationError(f"{path}: the graph has 0 nodes, expected at least 1 node")
+    number_of = {node: i for i, node in enumerate(nodes)}
+    ends = np.array([(number_of[u], number_of[v]) for u, v in network.edges()], np.int32).reshape(-1, 2)
+    written = [weight for _, _, weight in network.edges(data="weight")]
+    weighted = weights != "ignore" and any(weight is not None for weight in written)
+    values = None
+    if weighted:
+        try:
+            values = np.array([1.0 if weight is None else float(weight) for weight in written])
+        except (TypeError, ValueError) as problem:
+            raise GraphFormatError(f"the edge attribute weight is not always a number: {problem}", path) from None
+        unfit = NegativeOrInfinite(path, weights)
+        values = unfit.look_at(values, lambda i: f"edge ({nodes[ends[i, 0]]}, {nodes[ends[i, 1]]})")
+        unfit.complain()
+    chunks = [(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), values)] if len(ends) else []
+    in_order = nodes == list(range(len(nodes)))
+    return Edges(
+        path, len(nodes), chunks, nodes=None if in_order else nodes,
+        symmetric="full" if network.is_directed() else "list", details={"weighted": weighted},
+    )  # fmt: skip

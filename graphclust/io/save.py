@@ -1,0 +1,141 @@
+"""Write a graph as a Matrix Market file, an edge list or a METIS graph; what is read back is the same, bit for bit."""
+
+import csv
+import gzip
+import io
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from graphclust.checks import as_choice
+from graphclust.compiled.blocks import entry_blocks
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.io.writing import whole_file
+
+__all__ = ["save_graph"]
+
+_ENDINGS = {
+    ".mtx": "matrix_market", ".graph": "metis", ".metis": "metis", ".csv": "csv", ".txt": "snap", ".tsv": "snap",
+    ".edges": "snap", ".edgelist": "snap",
+}  # fmt: skip
+
+
+def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
+    """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
+
+    format : "matrix_market", "snap", "csv" or "metis"; None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist, .csv,
+        .graph, .metis.
+
+    `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
+    without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
+    weights that are whole numbers. "matrix_market" and "metis" keep the order of the nodes, not their names; "csv" keeps
+    the names, as text, and numbers them as they appear.
+
+    Raises ParameterError for another ending, GraphValidationError, FileExistsError, and OSError as `open` does.
+
+    >>> import networkx as nx, tempfile
+    >>> from graphclust.io.load import load_graph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_graph(f"{folder}/path.graph", nx.path_graph(4))
+    ...     load_graph(f"{folder}/path.graph")
+    Graph(4 nodes, 3 edges, unweighted)
+    """
+    graph = as_graph(G)
+    stem, ending = os.path.splitext(os.fsdecode(path))
+    packed = ending.lower() == ".gz"
+    if packed:
+        ending = os.path.splitext(stem)[1]
+    if format is None:
+        format = _ENDINGS.get(ending.lower())
+        if format is None:
+            raise ParameterError(f"path={os.fsdecode(path)!r} ends in none of {', '.join(_ENDINGS)}; pass format=")
+    as_choice(format, "format", tuple(dict.fromkeys(_ENDINGS.values())))
+    lines = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format](graph)
+    first = next(lines)  # refuses before the file is made
+    with whole_file(path, overwrite) as file:
+        target = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if packed else file
+        target.write(first.encode())
+        for text in lines:
+            target.write(text.encode())
+        if packed:
+            target.close()
+
+
+def _upper_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Every edge once, as its lower and its higher end, in blocks of rows."""
+    blocks = entry_blocks(graph.indptr, 1 << 18).tolist()
+    for first, last in zip(blocks, blocks[1:], strict=False):
+        start, end = graph.indptr[first], graph.indptr[last]
+        low = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
+        high = graph.indices[start:end]
+        upper = high >= low
+        yield low[upper], high[upper], None if graph.weights is None else graph.weights[start:end][upper]
+
+
+def _rows(low: list, high: list, weights: np.ndarray | None, between: str = " ") -> str:
+    if weights is None:
+        return "".join(f"{u}{between}{v}\n" for u, v in zip(low, high, strict=True))
+    return "".join(f"{u}{between}{v}{between}{w!r}\n" for u, v, w in zip(low, high, weights.tolist(), strict=True))
+
+
+def _matrix_market(graph: Graph) -> Iterator[str]:
+    field = "pattern" if graph.weights is None else "real"
+    n = graph.n_nodes
+    yield f"%%MatrixMarket matrix coordinate {field} symmetric\n{n} {n} {graph.n_edges}\n"
+    for low, high, weights in _upper_entries(graph):
+        yield _rows((high + 1).tolist(), (low + 1).tolist(), weights)
+
+
+def _refuse_isolated(graph: Graph, format: str) -> None:
+    if graph.isolated.any():
+        raise GraphValidationError(
+            f"G has {int(graph.isolated.sum())} isolated nodes, which format={format!r} cannot hold; use 'matrix_market'"
+        )
+
+
+def _snap(graph: Graph) -> Iterator[str]:
+    _refuse_isolated(graph, "snap")
+    ids = np.arange(graph.n_nodes) if graph.nodes is None else np.asarray(graph.nodes)
+    if ids.dtype.kind not in "iu" or (ids[:1] < 0).any() or (ids[1:] <= ids[:-1]).any():
+        raise GraphValidationError(
+            "the nodes of G are not named by increasing whole numbers >= 0, as format='snap' needs; use 'csv'"
+        )
+    third = "" if graph.weights is None else "\tWeight"
+    yield f"# Undirected graph, each edge once\n# Nodes: {graph.n_nodes} Edges: {graph.n_edges}\n"
+    yield f"# FromNodeId\tToNodeId{third}\n"
+    for low, high, weights in _upper_entries(graph):
+        yield _rows(ids[low].tolist(), ids[high].tolist(), weights, "\t")
+
+
+def _csv(graph: Graph) -> Iterator[str]:
+    _refuse_isolated(graph, "csv")
+    names = [str(name) for name in (range(graph.n_nodes) if graph.nodes is None else graph.nodes)]
+    if len(set(names)) < len(names) or any("\n" in name or "\r" in name or name != name.strip() for name in names):
+        raise GraphValidationError("the names of the nodes of G are not distinct single-line strings, as a table needs")
+    yield "source,target\n" if graph.weights is None else "source,target,weight\n"
+    for low, high, weights in _upper_entries(graph):
+        text = io.StringIO()
+        columns = [[names[u] for u in low.tolist()], [names[v] for v in high.tolist()]]
+        if weights is not None:
+            columns.append(list(map(repr, weights.tolist())))
+        csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
+        yield text.getvalue()
+
+
+def _metis(graph: Graph) -> Iterator[str]:
+    if graph.loops.any():
+        raise GraphValidationError(f"G has {np.count_nonzero(graph.loops)} self-loops, which METIS files cannot hold")
+    if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
+        raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")
+    yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
+    blocks = entry_blocks(graph.indptr, 1 << 18).tolist()
+    for first, last in zip(blocks, blocks[1:], strict=False):
+        start = int(graph.indptr[first])
+        words = list(map(str, (graph.indices[start : graph.indptr[last]] + 1).tolist()))
+        if graph.weights is not None:
+            counts = graph.weights[start : graph.indptr[last]].astype(np.int64).tolist()
+            words = [f"{word} {count}" for word, count in zip(words, counts, strict=True)]
+        ends = (graph.indptr[first : last + 1] - start).tolist()
+        yield "".join(" ".join(words[a:b]) + "\n" for a, b in zip(ends, ends[1:], strict=False))
