@@ -1,0 +1,108 @@
+"""Single-node moves that lower the normalised cut, with the exact change of each."""
+
+import numpy as np
+from numba import njit
+
+LEAST_GAIN = 1e-12  # a smaller change may be round-off; without a bound such moves could go round in circles
+
+
+@njit(cache=True, nogil=True)
+def links_and_volumes(first, last, block, indptr, indices, weights, degrees, labels, inside, volume):
+    """Add up, for rows first..last-1, the weight that stays inside each cluster and the volume, into row `block`."""
+    weighted = len(weights) > 0
+    for u in range(first, last):
+        own = labels[u]
+        if own < 0:
+            continue
+        stays = 0.0
+        for e in range(indptr[u], indptr[u + 1]):
+            if labels[indices[e]] == own:
+                stays += weights[e] if weighted else 1.0
+        inside[block, own] += stays
+        volume[block, own] += degrees[u]
+
+
+@njit(cache=True, nogil=True)
+def move_nodes(
+    budget, indptr, indices, weights, degrees, labels, inside, volume, sizes,
+    queue, queued, ends, link, met,
+):  # fmt: skip
+    """Take nodes from a ring queue and move each to the cluster that lowers the normalised cut most.
+
+    sum_j inside_j / volume_j is k minus the normalised cut; the gain of a move changes two of its terms. A move never
+    empties a cluster. The neighbours of a moved node that stayed elsewhere are queued again. `ends` (2,) holds the
+    queue's head and length, link (k,) is all zero between nodes. Returns the entries read, about `budget` at most.
+    """
+    n = len(degrees)
+    weighted = len(weights) > 0
+    read = 0
+    while ends[1] > 0 and read < budget:
+        u = queue[ends[0]]
+        ends[0] = (ends[0] + 1) % n
+        ends[1] -= 1
+        queued[u] = False
+        own = labels[u]
+        if own < 0 or sizes[own] <= 1:
+            continue
+        n_met = 0
+        loop = 0.0
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            w = weights[e] if weighted else 1.0
+            if v == u:
+                loop = w
+                continue
+            c = labels[v]
+            if c < 0:
+                continue
+            if link[c] == 0.0:
+                met[n_met] = c
+                n_met += 1
+            link[c] += w
+        read += indptr[u + 1] - indptr[u]
+        d = degrees[u]
+        rest = volume[own] - d
+        best = -1
+        if rest > 0.0:
+            loss = inside[own] / volume[own] - (inside[own] - 2.0 * link[own] - loop) / rest
+            most = loss + LEAST_GAIN
+            for i in range(n_met):
+                c = met[i]
+                if c == own:
+                    continue
+                gain = (inside[c] + 2.0 * link[c] + loop) / (volume[c] + d) - inside[c] / volume[c]
+                if gain > most or (gain == most and best >= 0 and c < best):
+                    most = gain
+                    best = c
+        if best >= 0:
+            inside[own] -= 2.0 * link[own] + loop
+            volume[own] -= d
+            sizes[own] -= 1
+            inside[best] += 2.0 * link[best] + loop
+            volume[best] += d
+            sizes[best] += 1
+            labels[u] = best
+            for e in range(indptr[u], indptr[u + 1]):
+                v = indices[e]
+                if not queued[v] and labels[v] != best and labels[v] >= 0:
+                    queued[v] = True
+                    queue[(ends[0] + ends[1]) % n] = v
+                    ends[1] += 1
+        for i in range(n_met):
+            link[met[i]] = 0.0
+    return read
+
+
+@njit(cache=True, nogil=True)
+def queue_boundary(indptr, indices, labels, queue, queued, ends):
+    """Queue the nodes that have a neighbour in another cluster, in order."""
+    n = len(labels)
+    for u in range(n):
+        if labels[u] < 0:
+            continue
+        for e in range(indptr[u], indptr[u + 1]):
+            if labels[indices[e]] != labels[u]:
+                queued[u] = True
+                queue[(ends[0] + ends[1]) % n] = u
+                ends[1] += 1
+                break

@@ -1,0 +1,74 @@
+"""Two steps of the random walk between coreset nodes: who shares which neighbours with whom."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def count_visits(nodes, indptr, indices, starts):
+    """How many coreset nodes each node z is a neighbour of, into starts[z + 1]."""
+    for i in range(len(nodes)):
+        for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+            starts[indices[e] + 1] += 1
+
+
+@njit(cache=True, nogil=True)
+def list_visits(nodes, indptr, indices, weights, place, visitors, visit_weights):
+    """The coreset nodes (by position) that each z is a neighbour of, in order; place (n,) starts at the lists' starts.
+
+    place[z] ends one past the last visitor of z.
+    """
+    for i in range(len(nodes)):
+        for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+            z = indices[e]
+            visitors[place[z]] = i
+            if len(weights) > 0:
+                visit_weights[place[z]] = weights[e]
+            place[z] += 1
+
+
+@njit(cache=True, nogil=True)
+def shared_neighbours(
+    first, last, block, most, nodes, indptr, indices, weights, starts, visitors, visit_weights,
+    degrees, scale, count_only, row_starts, out_indices, out_weights,
+):  # fmt: skip
+    """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes.
+
+    Of more than `most` visitors of one z only those in the same run of `most` count, with their weights scaled up: the
+    work is at most `most` times the entries of the coreset's rows, whatever the hubs. With count_only the lengths of
+    the rows go to row_starts[x + 1]; otherwise the rows are written from row_starts[x] on.
+    """
+    m = len(nodes)
+    weighted = len(weights) > 0
+    link = np.zeros(m)
+    met = np.empty(m, np.int32)
+    for x in range(first, last):
+        n_met = 0
+        for e in range(indptr[nodes[x]], indptr[nodes[x] + 1]):
+            z = indices[e]
+            w = weights[e] if weighted else 1.0
+            start, end = starts[z], starts[z + 1]
+            factor = w / degrees[z]
+            n_visitors = end - start
+            if n_visitors > most:
+                run = np.searchsorted(visitors[start:end], x) // most
+                end = min(start + (run + 1) * most, end)
+                start += run * most
+                if end - start > 1:
+                    factor *= (n_visitors - 1) / (end - start - 1)
+            for i in range(start, end):
+                y = visitors[i]
+                if y == x:
+                    continue
+                if link[y] == 0.0:
+                    met[n_met] = y
+                    n_met += 1
+                link[y] += factor * (visit_weights[i] if weighted else 1.0)
+        if count_only:
+            row_starts[x + 1] = n_met
+        else:
+            for i in range(n_met):
+                out_indices[row_starts[x] + i] = met[i]
+                out_weights[row_starts[x] + i] = scale[x] * scale[met[i]] * link[met[i]]
+        for i in range(n_met):
+            link[met[i]] = 0.0

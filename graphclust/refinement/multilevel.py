@@ -1,0 +1,132 @@
+"""Partition a graph by normalised cut through a series of coarser graphs.
+
+Nodes join neighbours into small clusters, the clusters become the nodes of a quotient graph, and so on until some
+hundred nodes a part remain. There the clusters are merged pair by pair, best union first, and on the way back single
+nodes move on every level: a move of a coarse node moves many fine nodes at once, which is how local optima
+of the fine graph are left. The scheme is that of Dhillon, Guan & Kulis 2007 (Graclus) and of METIS; the joining,
+merging and moving are all by the exact normalised cut.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_generator, as_whole_number
+from graphclust.compiled import coarsening
+from graphclust.compiled.agglomeration import merge_greedily
+from graphclust.errors import ParameterError
+from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.progress import Progress, as_progress
+from graphclust.refinement.local_moves import improve
+from graphclust.refinement.quotient import contract
+
+__all__ = ["merge_clusters", "multilevel_partition"]
+
+# The restarts differ in how coarse they go before clusters are merged, in coarse nodes a cluster.
+COARSENESS = (100, 25, 50, 12)
+PIECES = 0.3  # of the coarse nodes a cluster: none may be larger, or it could not be told apart
+LEAST_SHRINKAGE = 0.95
+SHARED = 6  # the restarts begin at the first level of a sixth of the entries
+NODES_PER_JOIN = 1 << 18
+ENTRIES_OF_A_CHEAP_LEVEL = 30_000
+
+
+@dataclass(frozen=True)
+class Level:
+    """A graph, and for each of its nodes the node of the next coarser graph."""
+
+    graph: Graph
+    coarse: np.ndarray
+
+
+def multilevel_partition(
+    G: GraphLike, k: int, *, n_restarts: int = 4, rng: Any = None, progress: Any = None
+) -> np.ndarray:
+    """Labels of a partition into k clusters of small normalised cut.
+
+    G : anything `as_graph` takes, without isolated nodes; k : 1 <= k <= n_nodes.
+    n_restarts : how often the coarse part of the work is done, from the first level that has 1 / n_restarts of the
+        entries; the best is kept.
+
+    Returns int64, shape (n_nodes,), every label from 0 to k - 1 used.
+
+    >>> import networkx as nx
+    >>> multilevel_partition(nx.barbell_graph(4, 0), 2, rng=0)
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+    graph, rng, progress = as_graph(G), as_generator(rng), as_progress(progress)
+    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
+    n_restarts = as_whole_number(n_restarts, "n_restarts", at_least=1)
+    if graph.isolated.any():
+        raise ParameterError("G has isolated nodes, which no cut can place; leave them out")
+    return partition(graph, k, n_restarts, rng, progress).astype(np.int64)
+
+
+def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
+    """Merge nodes into k clusters, one pair at a time, always the pair whose union lowers the normalised cut most.
+
+    G : anything `as_graph` takes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.
+    Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked, or include the cluster
+    of most volume at the time.
+
+    >>> import networkx as nx
+    >>> merge_clusters(nx.barbell_graph(4, 0), 2)
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+    graph = as_graph(G)
+    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
+    return merge_greedily(graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees, k)
+
+
+def partition(graph: Graph, k: int, n_restarts: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+    """`multilevel_partition` on checked arguments; int32 labels."""
+    shared_entries = max(graph.n_entries // SHARED, ENTRIES_OF_A_CHEAP_LEVEL) if n_restarts > 1 else 0
+    levels, coarsest = coarsen(graph, k, COARSENESS[0], shared_entries, rng, progress)
+    best, least_cut = None, np.inf
+    for restart in range(n_restarts):
+        more_levels, core = coarsen(coarsest, k, COARSENESS[restart % len(COARSENESS)], 0, rng, progress)
+        labels = merge_greedily(core.indptr, core.indices, core.weights_or_empty, core.degrees, k).astype(np.int32)
+        cut = improve(core, labels, k, progress)
+        for level in reversed(more_levels):
+            labels = labels[level.coarse]
+            cut = improve(level.graph, labels, k, progress)
+        if cut < least_cut:
+            best, least_cut = labels, cut
+    for level in reversed(levels):
+        best = best[level.coarse]
+        improve(level.graph, best, k, progress)
+    return best
+
+
+def coarsen(
+    graph: Graph, k: int, coarseness: int, enough_entries: int, rng: np.random.Generator, progress: Progress
+) -> tuple[list[Level], Graph]:
+    """Levels from fine to coarse and the graph they end in, of coarseness x k nodes or enough_entries entries."""
+    n_coarse = max(coarseness * k, 2 * coarseness)
+    largest_volume = graph.total_volume / (PIECES * n_coarse)
+    levels: list[Level] = []
+    while graph.n_nodes > n_coarse and graph.n_entries > enough_entries:
+        coarse, n_clusters = join_neighbors(graph, largest_volume, rng, progress)
+        if n_clusters > LEAST_SHRINKAGE * graph.n_nodes:
+            break
+        levels.append(Level(graph, coarse))
+        graph = contract(graph, coarse, n_clusters)
+    return levels, graph
+
+
+def join_neighbors(
+    graph: Graph, largest_volume: float, rng: np.random.Generator, progress: Progress
+) -> tuple[np.ndarray, int]:
+    """One sweep in random order in which each node joins a neighboring cluster; int32 clusters, and how many."""
+    n = graph.n_nodes
+    order = rng.permutation(n).astype(np.int32)
+    cluster, volume = np.arange(n, dtype=np.int32), graph.degrees.copy()
+    link, met = np.zeros(n), np.empty(n, np.int32)
+    for start in range(0, n, NODES_PER_JOIN):
+        coarsening.join_neighbours(
+            order[start : start + NODES_PER_JOIN], graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees,
+            largest_volume, cluster, volume, link, met,
+        )  # fmt: skip
+        progress.step(min(start + NODES_PER_JOIN, n), n)
+    return cluster, coarsening.number_clusters(cluster, np.full(n, -1, np.int32))
