@@ -143,17 +143,23 @@ def test_closed_and_full_stdout():
         assert ended.returncode == 1 and ended.stderr.endswith(message) and ended.stderr.count("\n") == bool(message)
 
 
+READY = """
+import sys, graphclust.cli, graphclust.coreset.pipeline
+print("ready", flush=True)
+sys.exit(graphclust.cli.main(sys.argv[1:]))
+"""
+
+
 def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
-    pipe_fed = tmp_path / "large.txt"
-    rng = np.random.default_rng(518)
-    np.savetxt(pipe_fed, rng.integers(0, 200_000, (300_000, 2)), fmt="%d")
-    with pipe_fed.open("ab") as file:
-        file.write(pipe_fed.read_bytes() * 20)
+    large = tmp_path / "large.txt"
+    ends = np.random.default_rng(518).integers(0, 200_000, (200_000, 2)).tolist()
+    large.write_text("".join(f"{u}\t{v}\n" for u, v in ends) * 40)
     process = subprocess.Popen(
-        [sys.executable, "-m", "graphclust.cli", "cluster", pipe_fed, "-k", "3000", "--coreset-size", "60000"],
+        [sys.executable, "-c", READY, "cluster", large, "-k", "5000", "--coreset-size", "100000"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(2.5)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.7)
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     _, err = process.communicate(timeout=30)

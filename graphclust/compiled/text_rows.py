@@ -168,8 +168,8 @@ def parse_edges(
 ):
     """Read lines of `columns` = (how many, source, target, weight or -1), apart by `delimiter`, or (0) white space.
 
-    Rows go to row_starts[block] onwards. A node is a whole number up to `largest`. A weight that two exact factors do not
-    give (Clinger 1990) is left to Python: hard[row] is its position + 1. Lines of '#' and '%' are comments.
+    Rows go to row_starts[block] onwards. A node is a whole number up to `largest`. A weight that two exact factors do
+    not give (Clinger 1990) is left to Python: hard[row] is its position + 1. Lines of '#' and '%' are comments.
     """
     n_columns, source_column, target_column, weight_column = columns
     row = row_starts[block]

@@ -16,11 +16,11 @@ from graphclust.compiled.blocks import run_in_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
-from graphclust.io.source import Source
+from graphclust.io.source import HEAD, Source
 from graphclust.progress import Progress
 
-_SOURCE_NAMES = {"source", "src", "from", "fromnodeid", "from_node", "u", "i", "node1", "node_1", "id_1", "id1"}
-_TARGET_NAMES = {"target", "dst", "to", "tonodeid", "to_node", "v", "j", "node2", "node_2", "id_2", "id2"}
+_SOURCE_NAMES = {"source", "src", "from", "fromnodeid", "from_node", "from_id", "source_id"}
+_TARGET_NAMES = {"target", "dst", "to", "tonodeid", "to_node", "to_id", "target_id"}
 _WEIGHT_NAMES = {"weight", "weights", "w"}
 _COMMENTS = (b"#", b"%")
 _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
@@ -119,6 +119,8 @@ def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None
     if has_header:
         numeric = _are_ids(following[:2]) if text_ids is None else not text_ids
         return _layout_from_names(names, delimiter, text_ids=not numeric, weights=weights)
+    if len(head) >= HEAD and b"\n" not in head:
+        raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
     if len(fields) not in (2, 3):
         raise GraphFormatError(
             f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with "

@@ -34,7 +34,7 @@ class LoadInfo:
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
     remarks : what was assumed or repaired, one sentence each, as in `Graph.remarks`.
-    details : of a SuiteSparse archive its `node_names`, a list, and `coordinates`, of shape (n_nodes, d), where it has them.
+    details : of a SuiteSparse archive its `node_names`, a list, and `coordinates` (n_nodes, d), where it has them.
     """
 
     path: str
@@ -183,9 +183,12 @@ def _looks_like_metis(head: bytes, path: str) -> bool:
         return True
     if all(len(line) == len(lines[0]) for line in lines) or not all(word.isdigit() for line in lines for word in line):
         return False
-    weighted = len(lines[0]) > 2 and lines[0][2].endswith(b"1")
-    neighbors = [word for line in lines[1:] for word in (line[::2] if weighted else line)]
-    return weighted or max(map(int, neighbors), default=0) <= int(lines[0][0])
+    n_nodes, n_edges = int(lines[0][0]), int(lines[0][1])
+    fmt = lines[0][2].zfill(3) if len(lines[0]) > 2 else b"000"
+    n_leading = fmt.startswith(b"1") + (fmt[1:2] == b"1") * int(lines[0][3] if len(lines[0]) > 3 else 1)
+    step = 2 if fmt.endswith(b"1") else 1
+    neighbors = [int(word) for line in lines[1:] for word in line[n_leading::step]]
+    return max(neighbors, default=0) <= n_nodes and 2 * n_edges <= n_nodes * (n_nodes - 1)
 
 
 def _read(

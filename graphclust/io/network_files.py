@@ -54,7 +54,7 @@ def _content(source: Source, memory_limit: int | None, progress: Progress) -> by
         size += len(block)
         if size > most:
             raise ResourceLimitError(
-                f"{source.path}: more than {most} bytes would need some {_BYTES_AS_OBJECTS * most >> 20} MiB as objects; "
+                f"{source.path}: more than {most} bytes would need {_BYTES_AS_OBJECTS * most >> 20} MiB as objects; "
                 "convert the file to an edge list, or pass a larger memory_limit"
             )
     return b"".join(parts).removeprefix(b"\xef\xbb\xbf")

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import itertools
 import os
 from collections.abc import Iterator
 
@@ -25,13 +26,13 @@ _ENDINGS = {
 def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
-    format : "matrix_market", "snap", "csv" or "metis"; None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist, .csv,
-        .graph, .metis.
+    format : "matrix_market", "snap", "csv" or "metis"; None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist,
+        .csv, .graph, .metis.
 
     `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
     without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
-    weights that are whole numbers. "matrix_market" and "metis" keep the order of the nodes, not their names; "csv" keeps
-    the names, as text, and numbers them as they appear.
+    weights that are whole numbers. "matrix_market" and "metis" keep the order of the nodes, not their names; "csv"
+    keeps the names, as text, and numbers them as they appear.
 
     Raises ParameterError for another ending, GraphValidationError, FileExistsError, and OSError as `open` does.
 
@@ -66,7 +67,7 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
 def _upper_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
     """Every edge once, as its lower and its higher end, in blocks of rows."""
     blocks = entry_blocks(graph.indptr, 1 << 18).tolist()
-    for first, last in zip(blocks, blocks[1:], strict=False):
+    for first, last in itertools.pairwise(blocks):
         start, end = graph.indptr[first], graph.indptr[last]
         low = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
         high = graph.indices[start:end]
@@ -91,7 +92,7 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
 def _refuse_isolated(graph: Graph, format: str) -> None:
     if graph.isolated.any():
         raise GraphValidationError(
-            f"G has {int(graph.isolated.sum())} isolated nodes, which format={format!r} cannot hold; use 'matrix_market'"
+            f"G has {int(graph.isolated.sum())} isolated nodes; format={format!r} cannot hold them, 'matrix_market' can"
         )
 
 
@@ -131,11 +132,11 @@ def _metis(graph: Graph) -> Iterator[str]:
         raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")
     yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
     blocks = entry_blocks(graph.indptr, 1 << 18).tolist()
-    for first, last in zip(blocks, blocks[1:], strict=False):
+    for first, last in itertools.pairwise(blocks):
         start = int(graph.indptr[first])
         words = list(map(str, (graph.indices[start : graph.indptr[last]] + 1).tolist()))
         if graph.weights is not None:
             counts = graph.weights[start : graph.indptr[last]].astype(np.int64).tolist()
             words = [f"{word} {count}" for word, count in zip(words, counts, strict=True)]
         ends = (graph.indptr[first : last + 1] - start).tolist()
-        yield "".join(" ".join(words[a:b]) + "\n" for a, b in zip(ends, ends[1:], strict=False))
+        yield "".join(" ".join(words[a:b]) + "\n" for a, b in itertools.pairwise(ends))
