@@ -93,6 +93,23 @@ def test_an_error_ends_the_work_and_reaches_the_caller(threads, n_threads, error
     assert len(visited) == n_visited, "a thread still worked when the caller went on"
 
 
+def test_nobody_writes_any_more_when_the_caller_goes_on(threads):
+    threads(2)
+    both = threading.Barrier(2, timeout=10)
+    finished = []
+
+    def fail_beside_a_slow_one(first, last, block):
+        both.wait()
+        if threading.current_thread() is threading.main_thread():
+            raise ValueError("no")
+        time.sleep(0.1)
+        finished.append(block)
+
+    with pytest.raises(ValueError, match="no"):
+        run_in_blocks(fail_beside_a_slow_one, row_blocks(2, 1))
+    assert len(finished) == 1
+
+
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_pool_works_after_an_error(threads, n_threads):
     threads(n_threads)
@@ -165,6 +182,12 @@ def _child(queue):
     queue.put(int(seen.sum()))
 
 
+def _two_at_once(queue):
+    both = threading.Barrier(2, timeout=10)
+    run_in_blocks(lambda first, last, block: both.wait(), row_blocks(2, 1))
+    queue.put(2)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_works_in_a_forked_child_after_the_parent_used_its_threads():
     code = (
@@ -173,12 +196,13 @@ def test_works_in_a_forked_child_after_the_parent_used_its_threads():
         "context = multiprocessing.get_context('fork')\n"
         "queue = context.Queue()\n"
         "test_blocks._child(queue), queue.get()\n"
-        "child = context.Process(target=test_blocks._child, args=(queue,)); child.start()\n"
-        "print(queue.get(timeout=20)); child.join(20); print(child.exitcode)\n"
+        "for work in (test_blocks._child, test_blocks._two_at_once):\n"
+        "    child = context.Process(target=work, args=(queue,)); child.start()\n"
+        "    print(queue.get(timeout=20)); child.join(20); print(child.exitcode)\n"
     )
     folder = os.path.dirname(__file__)
     result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
-    assert result.stdout.split() == ["100", "0"], result.stderr
+    assert result.stdout.split() == ["100", "0", "2", "0"], result.stderr
 
 
 def test_works_in_a_spawned_child():

@@ -509,6 +509,7 @@ def test_weights_over_24_orders_of_magnitude_are_fine():
     ("matrix", "words"),
     [
         (raw_csr([0, 1, 2], [5, 0]), r"1 entries with column out of range, the first 5 at \(0, 5\)"),
+        (raw_csr([0, 1, 2], [2, 0]), r"column out of range, the first 2 at \(0, 2\); expected columns in \[0, 2\)"),
         (raw_csr([0, 1, 2], [1, -1]), r"column out of range, the first -1 at \(1, -1\)"),
         (raw_csr([0, 1, 2], [1, -(2**31)]), "column out of range"),
         (raw_csr([0, 1, 2], np.array([1, 2**40])), "column out of range"),
