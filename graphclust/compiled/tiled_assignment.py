@@ -6,6 +6,7 @@ With few features a distance is too short a sum to fill an instruction; here one
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.bounded_assignment import lowest_bound
 from graphclust.compiled.point_tiles import TILE, TILE_STRIDE, load_tile, sq_distance_in_order, tile_sq_distances
 
 _CHUNK = 1024
@@ -38,6 +39,9 @@ def assign_in_tiles(
         for i in range(start, min(start + _CHUNK, last)):
             j = labels[i]
             if j >= 0:
+                if lower[i] - far > upper[i] + drift[j]:
+                    continue
+                lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
                 if lower[i] - far > upper[i] + drift[j]:
                     continue
                 best[n_active] = sq_distance_in_order(X, order[i], centroids, j)
@@ -94,9 +98,6 @@ def assign_in_tiles(
             i = active[r]
             j = winner[r]
             group_lower[i, group_of[j]] = runner_up[r]
-            nearest_other = np.inf
-            for g in range(n_groups):
-                nearest_other = min(nearest_other, group_lower[i, g] - group_drift[g])
             labels[i] = j
             upper[i] = reach[r] - drift[j]
-            lower[i] = nearest_other + group_drift[n_groups]
+            lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_whole_number
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.blocks import row_blocks
 from graphclust.compiled.bounded_assignment import assign_bounded
 from graphclust.compiled.centroid_update import sum_chunks
 from graphclust.compiled.point_distances import own_sq_distances
@@ -56,12 +56,17 @@ class DensePoints:
         """These points as a dense array."""
         return self.values[rows]
 
+    def chosen(self, rows: np.ndarray) -> "DensePoints":
+        """These points alone."""
+        return DensePoints(self.values[rows])
+
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         """|x - origin|^2 of these points, float64."""
         lengths = np.empty(len(rows))
-        for start in range(0, len(rows), _SLICE):
-            chosen = self.values[rows[start : start + _SLICE]]
-            lengths[start : start + _SLICE] = ((chosen - origin) ** 2).sum(axis=1)
+        n_rows = 1 + (1 << 16) // self.d
+        for start in range(0, len(rows), n_rows):
+            chosen = self.values[rows[start : start + n_rows]]
+            lengths[start : start + n_rows] = ((chosen - origin) ** 2).sum(axis=1)
         return lengths
 
 
@@ -101,13 +106,13 @@ class SparsePoints:
         """As for dense points."""
         return self.matrix[np.atleast_1d(rows)].toarray()
 
+    def chosen(self, rows: np.ndarray) -> "SparsePoints":
+        """As for dense points."""
+        return SparsePoints(self.matrix[rows])
+
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         """As for dense points."""
-        centroids = origin[None].astype(np.float64)
-        lengths = np.empty(self.n)
-        labels = np.zeros(self.n, np.int64)
-        run_in_blocks(self.own_loop, point_blocks(self.n, self.work), *self.against(centroids), labels, lengths)
-        return lengths[rows]
+        return self.sq_norms[rows] - 2.0 * (self.matrix[rows] @ origin) + (origin**2).sum()
 
 
 Points = DensePoints | SparsePoints

@@ -1,0 +1,69 @@
+"""Nested mini-batch k-means (Newling and Fleuret 2016, Algorithm 5, `nmbatch`).
+
+Batches grow by doubling and keep the points they had, so that bounds on their distances are of use from early on.
+A point has one vote: when its label changes its old contribution is taken back. The batch doubles when the
+centroids' standard error is more than rho times their last movement, that is when they have settled on what the batch
+can tell. Seeds have no vote of their own, so the end is a fixed point of Lloyd's iteration on all points.
+"""
+
+from typing import Any
+
+from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
+from graphclust.k_means.lloyd import KMeansResult, grow_batch, starting_centroids
+from graphclust.k_means.points import as_cluster_count, as_points
+from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.k_means.validation import ValidationCurve
+from graphclust.progress import Progress, as_progress
+
+
+def nested_minibatch_kmeans(
+    X: Any,
+    k: int,
+    *,
+    sample_weight: Any = None,
+    init: Any = "k-means++",
+    batch_size: int = 5000,
+    rho: float = 100.0,
+    max_iter: int = 1000,
+    validation: Any = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> KMeansResult:
+    """Cluster many points into k parts of low inertia: as good as `kmeans` and near its end far earlier.
+
+    X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
+    sample_weight : weights >= 0, shape (n,).
+    init : "k-means++", "greedy k-means++" or "random", each on the first batch, or centroids of shape (k, d).
+    batch_size : points of the first batch, in a random order of all points.
+    rho : how much smaller than its standard error each centroid's movement must be before the batch doubles.
+    max_iter : rounds; the last one at the latest labels all points.
+    validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by round.
+
+    The result's `history` holds the mean squared distance within the batch of each round.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    >>> result = nested_minibatch_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, batch_size=3, rng=1)
+    >>> result.inertia, sorted(result.centroids.ravel().tolist())
+    (1.0, [0.5, 10.5])
+    """
+    rng = as_generator(rng)
+    points = as_points(X)
+    k = as_cluster_count(k, points.n)
+    weights = as_weights(sample_weight, points.n)
+    batch_size = min(as_whole_number(batch_size, "batch_size", at_least=1), points.n)
+    rho = as_number(rho, "rho", above=0.0)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    curve = ValidationCurve(validation, points.d)
+    order = rng.permutation(points.n)
+    if isinstance(init, str):
+        # Points of weight 0 cannot be seeds; enough of the others are looked at for k seeds.
+        weighted = order[weights[order] > 0.0][: max(batch_size, k)]
+        init = starting_centroids(
+            points.chosen(weighted), weights[weighted], min(k, len(weighted)), init, rng, Progress()
+        )
+    else:
+        init = starting_centroids(points, weights, k, init, rng, Progress())
+    result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, as_progress(progress))
+    warn_if_fewer(len(result.centroids), k)
+    return result
