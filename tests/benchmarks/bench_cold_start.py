@@ -1,4 +1,4 @@
-"""What the first use costs: import, the first clustering with all loops to be compiled, and the first of a later process.
+"""The cost of the first use: import, the first clustering with all loops compiled, and the first of a later process.
 
     python bench_cold_start.py
 
