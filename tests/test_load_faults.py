@@ -101,7 +101,7 @@ REFUSED = [
     ("L25 no nodes", "a.mtx", BANNER + b"0 0 0\n", VALIDATION, ["at least 1 node"]),
     ("L26 garbage", "a.txt", bytes(range(256)) * 20, FORMAT, ["binary"]),
     ("L26 UTF-16", "a.txt", "1 2\n".encode("utf-16"), FORMAT, ["UTF-16"]),
-    ("L26 NUL within", "a.txt", b"1 2\n" * 40_000 + b"1 \0\n", FORMAT, ["line 40001"]),
+    ("L26 NUL within", "a.txt", b"1 2\n" * 90_000 + b"1 \0\n", FORMAT, ["line 90001"]),
     ("L27 rectangular", "a.mtx", BANNER + b"3 4 1\n1 2 1\n", VALIDATION, ["square", "3 x 4", "line 2"]),
     ("V04 negative", "a.mtx", BANNER + b"3 3 2\n1 2 1\n2 3 -1.5\n", VALIDATION, ["1 negative", "-1.5", "line 4", "abs"]),
     ("V04 negative in a list", "a.txt", b"1 2 1\n2 3 -1.5\n", VALIDATION, ["1 negative", "(2, 3)"]),

@@ -38,7 +38,7 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
         if header is None:
             header, block, n_lines = _read_header(block, line, source, memory_limit)
             line += n_lines
-            if header is None:
+            if not block:
                 continue
         part, node = _read_lines(block, header, node, source.path, line)
         n_entries += len(part[0])
