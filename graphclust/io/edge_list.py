@@ -6,6 +6,7 @@ numbered as they appear.
 
 import csv
 import re
+import secrets
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -273,35 +274,53 @@ class _NumberReader:
         return Edges(path, len(ids), chunks, nodes=ids)
 
 
+class _IdTable:
+    """All ids of a file in a table that grows with their number, and then the rank of each."""
+
+    def __init__(self):
+        self.multiplier = np.uint64(secrets.randbits(64) | 1)
+        self.n_ids = 0
+        self._resize(16)
+
+    def _resize(self, n_bits: int) -> None:
+        self.n_bits, self.shift = n_bits, np.uint64(64 - n_bits)
+        self.slots = np.full(1 << n_bits, node_ids.EMPTY, np.int64)
+
+    def add(self, ids: np.ndarray) -> None:
+        while 2 * (self.n_ids + len(ids)) > len(self.slots):
+            known = self.slots[self.slots != node_ids.EMPTY]
+            self._resize(self.n_bits + 1)
+            node_ids.insert(known, self.multiplier, self.shift, self.slots)
+        self.n_ids += node_ids.insert(ids, self.multiplier, self.shift, self.slots)
+
+    def sort(self) -> np.ndarray:
+        """The ids in increasing order, after which `ranks` may be asked for."""
+        used = np.flatnonzero(self.slots != node_ids.EMPTY)
+        order = np.argsort(self.slots[used])
+        self.rank_of_slot = np.zeros(len(self.slots), np.int32)
+        self.rank_of_slot[used[order]] = np.arange(self.n_ids, dtype=np.int32)
+        return self.slots[used[order]]
+
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        ranks = np.empty(len(ids), np.int32)
+        node_ids.look_up(
+            ids.astype(np.int64, copy=False), self.multiplier, self.shift, self.slots, self.rank_of_slot, ranks
+        )
+        return ranks
+
+
 def _renumber_sparse(chunks: list) -> np.ndarray:
-    """Replace the ids of the chunks by their ranks, through a table that grows with the number of different ids."""
-    table = np.full(1 << 16, node_ids.EMPTY, np.int64)
-    n_ids = 0
-    for ids in (ids for chunk in chunks for end in chunk[:2] for ids in _pieces(end)):
-        while 2 * (n_ids + len(ids)) > len(table):
-            larger = np.full(2 * len(table), node_ids.EMPTY, np.int64)
-            node_ids.insert(table[table != node_ids.EMPTY], larger)
-            table = larger
-        n_ids += node_ids.insert(ids, table)
-    slots = np.flatnonzero(table != node_ids.EMPTY)
-    order = np.argsort(table[slots])
-    rank_of_slot = np.zeros(len(table), np.int32)
-    rank_of_slot[slots[order]] = np.arange(n_ids, dtype=np.int32)
-    for i, (sources, targets, weights) in enumerate(chunks):
-        chunks[i] = (_ranks(sources, table, rank_of_slot), _ranks(targets, table, rank_of_slot), weights)
-    return table[slots[order]]
-
-
-def _pieces(ids: np.ndarray):
-    """int64 pieces, small enough for a table to have room for each."""
-    for start in range(0, len(ids), 1 << 16):
-        yield ids[start : start + (1 << 16)].astype(np.int64, copy=False)
-
-
-def _ranks(ids: np.ndarray, table: np.ndarray, rank_of_slot: np.ndarray) -> np.ndarray:
-    ranks = np.empty(len(ids), np.int32)
-    node_ids.look_up(ids.astype(np.int64, copy=False), table, rank_of_slot, ranks)
-    return ranks
+    """Replace the ids of the chunks by their ranks; returns the ids."""
+    table = _IdTable()
+    with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
+        for sources, targets, _ in chunks:
+            for ids in (sources, targets):
+                for start in range(0, len(ids), 1 << 16):
+                    table.add(ids[start : start + (1 << 16)].astype(np.int64, copy=False))
+        ids = table.sort()
+        for i, (sources, targets, weights) in enumerate(chunks):
+            chunks[i] = (table.ranks(sources), table.ranks(targets), weights)
+    return ids
 
 
 class _TextReader:
