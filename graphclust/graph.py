@@ -231,18 +231,14 @@ def graph_from_csr(
 
     degrees, loops = np.zeros(n), np.zeros(n)
     blocks = entry_blocks(indptr)
-    counts = np.zeros((len(blocks) - 1, gate.N_FINDINGS), np.int64)
-    examples = np.zeros_like(counts)
-    asymmetry = np.zeros(len(blocks) - 1, np.uint64)
+    faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
     weights_or_empty = _NO_WEIGHTS if weights is None else weights
     run_in_blocks(
         gate.check_rows, blocks, indptr, indices, weights_or_empty, weights_or_empty.view(np.uint64),
-        degrees, loops, counts, examples, asymmetry,
+        degrees, loops, faults, asymmetry,
     )  # fmt: skip
-    found = counts.sum(axis=0)
-    _refuse_bad_entries(found, counts, examples, indptr, indices, weights, n)
-
-    if found[gate.UNORDERED] or found[gate.ZERO]:
+    if faults.any():
+        _refuse_bad_entries(blocks, indptr, indices, weights)
         matrix = _scipy_csr(indptr, indices, weights, n, copy=True)
         matrix.sum_duplicates()
         n_duplicates = len(indices) - matrix.nnz
@@ -255,7 +251,7 @@ def graph_from_csr(
         if n_zeros:
             remarks = (*remarks, f"{n_zeros} stored zeros were dropped")
         return _from_canonical(matrix, nodes, remarks, symmetrize)
-    if int(asymmetry.sum()) & (2**64 - 1):
+    if asymmetry.sum() != 0:  # wraps around, as it should
         matrix, remark = _symmetrized(_scipy_csr(indptr, indices, weights, n), symmetrize)
         return _from_canonical(matrix, nodes, (*remarks, remark), None)
     _check_degrees(degrees)
@@ -379,7 +375,13 @@ def _all_ones(data: np.ndarray) -> bool:
     return all((data[start : start + (1 << 20)] == 1).all() for start in range(0, len(data), 1 << 20))
 
 
-def _refuse_bad_entries(found, counts, examples, indptr, indices, weights, n: int) -> None:
+def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:
+    """Name the first entry that no repair can help; what is left is zeros, duplicates and disorder."""
+    n = len(indptr) - 1
+    counts, examples = np.zeros((2, len(blocks) - 1, gate.N_FAULTS), np.int64)
+    weights_or_empty = _NO_WEIGHTS if weights is None else weights
+    run_in_blocks(gate.count_faults, blocks, indptr, indices, weights_or_empty, counts, examples)
+    found = counts.sum(axis=0)
     for kind, complaint, remedy in (
         (gate.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
         (gate.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),

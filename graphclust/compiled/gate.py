@@ -3,9 +3,9 @@
 import numpy as np
 from numba import njit
 
-# Columns of the report that `check_rows` fills, one row a block.
-OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED, LOOPS = range(6)
-N_FINDINGS = 6
+# Columns of the report that `count_faults` fills, one row a block.
+OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
+N_FAULTS = 5
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -17,53 +17,69 @@ def _mix(bits):
 
 
 @njit(cache=True, nogil=True)
-def check_rows(first, last, block, indptr, indices, weights, weight_bits, degrees, loops, counts, examples, asymmetry):
-    """Count what is wrong in each block; sum degrees (n,), loops (n,) and the asymmetry (n_blocks,).
+def check_rows(first, last, block, indptr, indices, weights, weight_bits, degrees, loops, faults, asymmetry):
+    """Sum degrees (n,) and loops (n,), and for each block the asymmetry and the number of faulty entries.
 
-    counts, examples (n_blocks, N_FINDINGS): how many entries of each kind, and the position of the first one.
     An entry (i, j, w) adds its hash where i < j and takes it away where i > j: the total over all blocks is 0 when
     the matrix is symmetric, and otherwise is 0 with probability 2^-64. No entry is followed to another row.
+    The loops over a row have no branches, so that several entries are checked at a time.
     """
     n = len(indptr) - 1
     weighted = len(weights) > 0
-    total = np.uint64(0)
+    total = np.int64(0)
     for i in range(first, last):
-        degree = 0.0
+        start, end = indptr[i], indptr[i + 1]
+        row, row_weights, row_bits = indices[start:end], weights[start:end], weight_bits[start:end]
+        n_faults = 0
+        n_below = 0
+        for e in range(len(row)):
+            j = np.int64(row[e])
+            n_faults += (j < 0) | (j >= n)
+            n_below += j < i
+            code = _mix(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
+            if weighted:
+                code = _mix(code + row_bits[e] * np.uint64(0x9E3779B97F4A7C15))
+            total += np.int64(code) * (np.int64(j > i) - np.int64(j < i))
+        for e in range(1, len(row)):
+            n_faults += row[e] <= row[e - 1]
+        degree = float(len(row))
+        if weighted:
+            degree = 0.0
+            for e in range(len(row)):
+                degree += row_weights[e]
+                n_faults += (row_weights[e] <= 0.0) | (row_weights[e] == np.inf)
+        degrees[i] = degree
+        faults[block] += n_faults + np.isnan(degree)
+        if n_faults == 0 and n_below < len(row) and row[n_below] == i:
+            loops[i] = row_weights[n_below] if weighted else 1.0
+    asymmetry[block] = total
+
+
+@njit(cache=True, nogil=True)
+def count_faults(first, last, block, indptr, indices, weights, counts, examples):
+    """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
+    n = len(indptr) - 1
+    for i in range(first, last):
         previous = -1
         for e in range(indptr[i], indptr[i + 1]):
-            j = np.int64(indices[e])
-            w = 1.0
-            code = np.uint64(0)
-            if weighted:
-                w = weights[e]
-                code = weight_bits[e] * np.uint64(0x9E3779B97F4A7C15)
-                if not np.isfinite(w):
-                    if counts[block, NOT_FINITE] == 0:
-                        examples[block, NOT_FINITE] = e
-                    counts[block, NOT_FINITE] += 1
-                elif w < 0.0:
-                    if counts[block, NEGATIVE] == 0:
-                        examples[block, NEGATIVE] = e
-                    counts[block, NEGATIVE] += 1
-                elif w == 0.0:
-                    counts[block, ZERO] += 1
+            j = indices[e]
+            w = weights[e] if len(weights) > 0 else 1.0
+            kind = -1
             if j < 0 or j >= n:
-                if counts[block, OUT_OF_RANGE] == 0:
-                    examples[block, OUT_OF_RANGE] = e
-                counts[block, OUT_OF_RANGE] += 1
-            if j <= previous:
-                counts[block, UNORDERED] += 1
+                kind = OUT_OF_RANGE
+            elif not np.isfinite(w):
+                kind = NOT_FINITE
+            elif w < 0.0:
+                kind = NEGATIVE
+            elif w == 0.0:
+                kind = ZERO
+            elif j <= previous:
+                kind = UNORDERED
             previous = j
-            degree += w
-            if j > i:
-                total += _mix(_mix(np.uint64(i) << np.uint64(32) | np.uint64(j)) + code)
-            elif j < i:
-                total -= _mix(_mix(np.uint64(j) << np.uint64(32) | np.uint64(i)) + code)
-            else:
-                loops[i] = w
-                counts[block, LOOPS] += 1
-        degrees[i] = degree
-    asymmetry[block] = total
+            if kind >= 0:
+                if counts[block, kind] == 0:
+                    examples[block, kind] = e
+                counts[block, kind] += 1
 
 
 @njit(cache=True, nogil=True)
