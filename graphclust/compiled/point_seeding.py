@@ -16,8 +16,8 @@ _SLACK = 4.0 * (1.0 + 1e-4)
 def approach(first, last, block, X, candidates, weights, to_seeds, new_seed, nearest_seed, sq_distances, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
 
-    With new_seed >= 0 the first candidate becomes that seed: nearest_seed and sq_distances (n,) are updated.
-    to_seeds (n_candidates, n_seeds): squared distances of the candidates to the seeds so far.
+    With new_seed >= 0 the candidates become the seeds from that number on: nearest_seed and sq_distances (n,) change.
+    to_seeds (n_candidates, n_seeds): squared distances of the candidates to the seeds, or less.
     """
     for i in range(first, last):
         if weights[i] == 0.0:
@@ -31,7 +31,7 @@ def approach(first, last, block, X, candidates, weights, to_seeds, new_seed, nea
                 gains[block, c] += weights[i] * (sq_distances[i] - distance)
                 if new_seed >= 0:
                     sq_distances[i] = distance
-                    nearest_seed[i] = new_seed
+                    nearest_seed[i] = new_seed + c
 
 
 @njit(cache=True, nogil=True)

@@ -120,4 +120,4 @@ def approach_sparse(
                 gains[block, c] += weights[i] * (sq_distances[i] - distance)
                 if new_seed >= 0:
                     sq_distances[i] = distance
-                    nearest_seed[i] = new_seed
+                    nearest_seed[i] = new_seed + c

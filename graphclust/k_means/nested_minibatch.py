@@ -9,9 +9,10 @@ can tell. Seeds have no vote of their own, so the end is a fixed point of Lloyd'
 from typing import Any
 
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
-from graphclust.k_means.lloyd import KMeansResult, grow_batch, starting_centroids
+from graphclust.k_means.iteration import KMeansResult, grow_batch
 from graphclust.k_means.points import as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.k_means.starts import starting_centroids
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress, as_progress
 
@@ -33,7 +34,7 @@ def nested_minibatch_kmeans(
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     sample_weight : weights >= 0, shape (n,).
-    init : "k-means++", "greedy k-means++" or "random", each on the first batch, or centroids of shape (k, d).
+    init : "k-means++", "greedy k-means++", "k-means||" or "random", each on the first batch, or centroids (k, d).
     batch_size : points of the first batch, in a random order of all points.
     rho : how much smaller than its standard error each centroid's movement must be before the batch doubles.
     max_iter : rounds; the last one at the latest labels all points.

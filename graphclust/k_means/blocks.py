@@ -1,0 +1,52 @@
+"""One iteration of k-means taken apart, for data that lie in several places: sums of a block, and labels of a block."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphclust.checks import as_weights
+from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
+from graphclust.k_means.points import Points, as_centroids, as_points
+
+
+class BlockSums(NamedTuple):
+    """Sum of w x (k, d), of w (k,) and of w |x - c|^2 over the points of a block; add them block by block, in order."""
+
+    sums: np.ndarray
+    masses: np.ndarray
+    inertia: float
+
+
+def block_sums(X: Any, centroids: Any, *, sample_weight: Any = None) -> BlockSums:
+    """What the points X (n, d) of one block add to each cluster of the nearest centroid (k, d), ties to the lowest.
+
+    The means of the next iteration are the summed `sums` over the summed `masses` of all blocks.
+
+    Raises GraphValidationError or TypeError for points, centroids or weights that cannot be used.
+
+    >>> block_sums([[1.0], [2.0], [9.0]], [[0.0], [9.0]])
+    BlockSums(sums=array([[3.],
+           [9.]]), masses=array([2., 1.]), inertia=5.0)
+    """
+    points, given, labels = _assigned(X, centroids)
+    weights = as_weights(sample_weight, points.n)
+    sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, len(given))
+    return BlockSums(sums, masses, float((weights * own_sq_distances(points, given, labels)).sum()))
+
+
+def nearest_centroids(X: Any, centroids: Any) -> np.ndarray:
+    """Index of the nearest centroid (k, d) of each point (n, d), ties to the lowest; shape (n,), int64.
+
+    Raises GraphValidationError or TypeError for points or centroids that cannot be used.
+
+    >>> nearest_centroids([[1.0], [8.0]], [[0.0], [9.0]])
+    array([0, 1])
+    """
+    return _assigned(X, centroids)[2]
+
+
+def _assigned(X: Any, centroids: Any) -> tuple[Points, np.ndarray, np.ndarray]:
+    points = as_points(X)
+    given = as_centroids(centroids, len(centroids), points)
+    return points, given, BoundedAssignment(points, given).assign()

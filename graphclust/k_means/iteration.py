@@ -1,0 +1,119 @@
+"""Lloyd's iteration: on all points, or on a batch that doubles until it holds them all."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.centroid_update import own_sq_distances, updated_centroids
+from graphclust.k_means.points import Points
+from graphclust.k_means.tally import Tally
+from graphclust.k_means.validation import ValidationCurve
+from graphclust.progress import Progress
+
+
+@dataclass(frozen=True)
+class KMeansResult:
+    """What k-means found.
+
+    centroids : shape (k', d), k' <= k, of the data's dtype; each has a point of positive weight nearest to it.
+    labels : index of the nearest centroid of each point, ties to the lowest, shape (n,), int64.
+    inertia : sum of w_i |x_i - its centroid|^2.
+    n_iter : updates of the centroids that were made.
+    history : mean of w |x - its cluster's mean|^2 at each update, shape (n_iter,); it never rises on all points.
+    validation : seconds and energy at the start and after each update, shape (n_iter + 1, 2); None if not asked for.
+    """
+
+    centroids: np.ndarray
+    labels: np.ndarray
+    inertia: float
+    n_iter: int
+    history: np.ndarray
+    validation: np.ndarray | None = None
+
+
+def lloyd(
+    points: Points,
+    weights: np.ndarray,
+    centroids: np.ndarray,
+    max_iter: int,
+    tol: float,
+    curve: ValidationCurve,
+    progress: Progress,
+) -> KMeansResult:
+    """Lloyd's iteration from the given centroids, to a fixed point, to `tol` or for `max_iter` updates."""
+    order = np.arange(points.n)
+    return grow_batch(points, weights, centroids, order, points.n, np.inf, max_iter, tol, curve, progress)
+
+
+def grow_batch(
+    points: Points,
+    weights: np.ndarray,
+    centroids: np.ndarray,
+    order: np.ndarray,
+    batch_size: int,
+    rho: float,
+    max_iter: int,
+    tol: float,
+    curve: ValidationCurve,
+    progress: Progress,
+) -> KMeansResult:
+    """Lloyd's iteration on the first points in `order`, twice as many whenever the centroids have settled on those.
+
+    They have when each centroid's standard error is more than `rho` times its last movement. Sums are kept up to date
+    by the points whose label changed; at the end they are taken afresh, so that the end is a fixed point.
+    """
+    k = len(centroids)
+    bounds = BoundedAssignment(points, centroids, order)
+    tally = Tally(points, order, weights[order], k, batch_size)
+    history: list[float] = []
+    labels = np.empty(points.n, np.int64)
+    n_rows = batch_size
+    settled = False
+    curve.record(centroids)
+    while True:
+        whole = tally.n_rows == points.n
+        changed = tally.update(bounds.assign(n_rows))
+        if settled or len(history) == max_iter:
+            labels[order] = bounds.assign()
+            break
+        final = whole and not changed
+        if final or (n_rows == points.n and (tally.counts() == 0).any()):
+            labels[order] = bounds.labels
+            centroids, _ = updated_centroids(points, weights, labels, k)
+            if len(centroids) < k:
+                return lloyd(points, weights, centroids, max_iter, tol, curve, progress)
+            tally.recount(labels[order])
+            moved = bounds.move(centroids)
+            if final and np.array_equal(bounds.assign(), labels[order]):
+                break
+        else:
+            centroids = tally.means(bounds.centroids)
+            moved = bounds.move(centroids)
+        sq_errors = tally.sq_errors(centroids)
+        history.append(float(sq_errors.sum() / tally.masses.sum()))
+        curve.record(centroids)
+        progress.step(len(history), max_iter)
+        if n_rows == points.n:
+            settled = (moved**2).sum() <= tol * tally.variance() / points.d and tol > 0.0
+        elif (tally.standard_errors(sq_errors + tally.masses * moved**2) > rho * moved).all():
+            n_rows = min(2 * n_rows, points.n)
+            tally.recount(tally.labels[: tally.n_rows].copy())
+    return finished(points, weights, bounds.centroids, labels, history, curve)
+
+
+def finished(
+    points: Points,
+    weights: np.ndarray,
+    centroids: np.ndarray,
+    labels: np.ndarray,
+    history: list[float],
+    curve: ValidationCurve,
+) -> KMeansResult:
+    """The result for labels that are nearest to these centroids; a centroid without weighted points is left out."""
+    occupied = np.bincount(labels, weights, minlength=len(centroids)) > 0.0
+    if not occupied.all():
+        centroids = np.ascontiguousarray(centroids[occupied])
+        labels = BoundedAssignment(points, centroids).assign()
+    inertia = float((weights * own_sq_distances(points, centroids, labels)).sum())
+    return KMeansResult(centroids, labels, inertia, len(history), np.array(history), curve.table())

@@ -1,0 +1,149 @@
+"""Mini-batch k-means (Sculley 2010): each step moves the centroids towards the means of a small random batch.
+
+A centroid that b_j of the b points of a batch are nearest to moves by the share a of the way to their mean: a = b_j
+over all it ever had (scikit-learn's rate, the running mean), or a = sqrt(b_j / b), which does not tend to 0
+(Schwartzman 2023).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_generator, as_number, as_weights, as_whole_number
+from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
+from graphclust.k_means.iteration import KMeansResult, finished
+from graphclust.k_means.points import Points, as_cluster_count, as_points
+from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.k_means.starts import starting_centroids
+from graphclust.k_means.validation import ValidationCurve
+from graphclust.progress import Progress, as_progress
+
+RATES = ("count", "sqrt")
+
+
+class MiniBatch:
+    """Centroids that learn from one batch at a time.
+
+    centroids : shape (k, d); `counts` (k,) is the weight each has ever been nearest to.
+    rate : "count" or "sqrt", see above.
+    starved : a centroid with less than this share of the mean count is moved, every 10 batches, to a point of the
+        batch drawn by squared distance, and its count becomes that share; 0 leaves it.
+
+    >>> model = MiniBatch([[0.0], [8.0]], starved=0)
+    >>> for batch in ([[1.0], [9.0]], [[3.0], [9.0]]):
+    ...     _ = model.partial_fit(batch)
+    >>> model.centroids.ravel().tolist(), model.counts.tolist()
+    ([2.0, 9.0], [2.0, 2.0])
+    """
+
+    def __init__(self, centroids: Any, *, rate: str = "count", starved: float = 0.01, rng: Any = None):
+        start = as_points(centroids, "centroids")
+        self.centroids = np.array(start.rows(np.arange(start.n)))
+        self.rate = as_choice(rate, "rate", RATES)
+        self.starved = as_number(starved, "starved", at_least=0.0, below=1.0)
+        self.rng = as_generator(rng)
+        self.counts = np.zeros(start.n)
+        self.n_batches = 0
+
+    def partial_fit(self, X: Any, sample_weight: Any = None) -> float:
+        """Learn from the points of one batch; returns their mean squared distance to the centroids before."""
+        points = as_points(X)
+        if points.d != self.centroids.shape[1]:
+            raise ValueError(f"X has {points.d} features, expected {self.centroids.shape[1]}")
+        return self.learn(points, as_weights(sample_weight, points.n))
+
+    def learn(self, points: Points, weights: np.ndarray) -> float:
+        """`partial_fit` without its checks."""
+        k = len(self.centroids)
+        centroids = np.ascontiguousarray(self.centroids, dtype=points.dtype)
+        labels = BoundedAssignment(points, centroids).assign()
+        costs = weights * own_sq_distances(points, centroids, labels)
+        sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, k)
+        self.counts += masses
+        self.n_batches += 1
+        some = masses > 0.0
+        share = masses[some] / self.counts[some] if self.rate == "count" else np.sqrt(masses[some] / masses.sum())
+        means = sums[some] / masses[some, None]
+        self.centroids[some] += share[:, None] * (means - self.centroids[some])
+        if self.starved > 0.0 and self.n_batches % 10 == 0:
+            self._move_starved(points, costs)
+        return float(costs.sum() / weights.sum())
+
+    def _move_starved(self, points: Points, costs: np.ndarray) -> None:
+        least = self.starved * self.counts.mean()
+        starved = np.flatnonzero(self.counts < least)[: np.count_nonzero(costs)]
+        if len(starved):
+            rows = self.rng.choice(points.n, len(starved), replace=False, p=costs / costs.sum())
+            self.centroids[starved] = points.rows(rows)
+            self.counts[starved] = least
+
+
+def minibatch_kmeans(
+    X: Any,
+    k: int,
+    *,
+    sample_weight: Any = None,
+    init: Any = "k-means++",
+    batch_size: int = 1024,
+    rate: str = "count",
+    starved: float = 0.01,
+    max_iter: int = 1000,
+    patience: int | None = 10,
+    validation: Any = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> KMeansResult:
+    """Cluster points into k parts by mini-batches; `nested_minibatch_kmeans` is nearly always better.
+
+    X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
+    sample_weight : weights >= 0, shape (n,): points are drawn in proportion and then count alike.
+    init : "k-means++", "greedy k-means++", "k-means||" or "random", each on a few points, or centroids (k, d).
+    batch_size : points drawn for a batch, with repetition.
+    rate, starved : see `MiniBatch`.
+    max_iter, patience : batches; stop when the smoothed energy of the batches has not fallen for `patience` of them.
+    validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by batch.
+
+    The result's labels are nearest to its centroids; `history` is the mean squared distance within each batch.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    >>> result = minibatch_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, batch_size=20, rng=1)
+    >>> bool(result.inertia < 1.1)
+    True
+    """
+    rng = as_generator(rng)
+    points = as_points(X)
+    k = as_cluster_count(k, points.n)
+    weights = as_weights(sample_weight, points.n)
+    batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    patience = max_iter if patience is None else as_whole_number(patience, "patience", at_least=1)
+    progress = as_progress(progress)
+    curve = ValidationCurve(validation, points.d)
+    if isinstance(init, str):
+        weighted = np.flatnonzero(weights)
+        some = rng.choice(weighted, min(len(weighted), max(3 * k, batch_size)), replace=False)
+        init = starting_centroids(points.chosen(some), weights[some], min(k, len(some)), init, rng, Progress())
+    else:
+        init = starting_centroids(points, weights, k, init, rng, Progress())
+    model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
+    running = np.cumsum(weights)
+    ones = np.ones(batch_size)
+    history: list[float] = []
+    smooth, lowest, since = np.inf, np.inf, 0
+    curve.record(model.centroids)
+    while len(history) < max_iter and since < patience:
+        rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
+        energy = model.learn(points.chosen(np.minimum(rows, np.flatnonzero(weights)[-1])), ones)
+        history.append(energy)
+        curve.record(model.centroids)
+        share = min(1.0, 2.0 * batch_size / (points.n + 1))
+        smooth = energy if smooth == np.inf else (1.0 - share) * smooth + share * energy
+        since = 0 if smooth < lowest else since + 1
+        lowest = min(lowest, smooth)
+        progress.step(len(history), max_iter)
+    labels = BoundedAssignment(points, model.centroids).assign()
+    result = finished(points, weights, model.centroids, labels, history, curve)
+    warn_if_fewer(len(result.centroids), k)
+    return result

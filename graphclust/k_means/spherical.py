@@ -1,0 +1,140 @@
+"""Spherical k-means: points and centroids on the unit sphere, each point with the centroid at the smallest angle.
+
+The mean of a cluster is its normalised Euclidean mean, which makes Lloyd's iteration lower sum w |x - c|^2 =
+sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower sum w angle^2 (lecture notes 1.4).
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.checks import as_choice, as_generator, as_weights, as_whole_number
+from graphclust.errors import GraphValidationError
+from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, updated_centroids
+from graphclust.k_means.iteration import KMeansResult
+from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_cluster_count, as_points
+from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.k_means.starts import starting_centroids
+from graphclust.k_means.validation import ValidationCurve
+from graphclust.progress import as_progress
+
+MEANS = ("euclidean", "geodesic")
+_MOST_STEPS = 50
+
+
+def spherical_kmeans(
+    X: Any,
+    k: int,
+    *,
+    mean: str = "euclidean",
+    sample_weight: Any = None,
+    init: Any = "k-means++",
+    max_iter: int = 300,
+    validation: Any = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> KMeansResult:
+    """Cluster the directions of points into k parts.
+
+    X : points, shape (n, d), dense or SciPy sparse, float32 or float64. Only their directions count; a row of
+        zeros has none: its label is -1 and it has no part in the inertia.
+    mean : "euclidean" for the normalised mean, "geodesic" for the point of least summed squared angle.
+    sample_weight : weights >= 0, shape (n,).
+    init : "k-means++", "greedy k-means++", "k-means||" or "random", on the directions, or centroids of shape (k, d).
+    validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by update.
+
+    The result's centroids have unit length; its inertia is sum w (2 - 2 cos angle), or sum w angle^2 for the geodesic
+    mean, and `history` is the inertia at each assignment, which never rises.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    >>> result = spherical_kmeans([[2.0, 0.0], [3.0, 0.1], [0.0, 1.0], [0.1, 5.0]], 2, rng=1)
+    >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
+    True
+    """
+    rng = as_generator(rng)
+    directions, lengths = _normalised(as_points(X))
+    as_choice(mean, "mean", MEANS)
+    k = as_cluster_count(k, directions.n)
+    weights = np.where(lengths > 0.0, as_weights(sample_weight, directions.n), 0.0)
+    if not weights.any():
+        raise GraphValidationError(
+            "X has only rows of zeros where the weight is positive, expected points with a direction"
+        )
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    progress = as_progress(progress)
+    curve = ValidationCurve(validation, directions.d)
+    centroids = _unit(starting_centroids(directions, weights, k, init, rng, progress))
+    bounds = BoundedAssignment(directions, centroids)
+    labels = np.full(directions.n, -1)
+    history: list[float] = []
+    curve.record(centroids)
+    n_iter = 0
+    while True:
+        nearest = bounds.assign()
+        centroids = bounds.centroids
+        history.append(_inertia(directions, weights, nearest, centroids, mean))
+        if np.array_equal(nearest, labels) or n_iter == max_iter:
+            break
+        labels[:] = nearest
+        means, _ = updated_centroids(directions, weights, labels, len(centroids))
+        if mean == "geodesic":
+            means = geodesic_means(directions, weights, labels, _unit(means))
+        elif len(means) == len(centroids):
+            # Where directions cancel out any centroid is as good: the cluster keeps its own.
+            means = np.where(np.abs(means).max(axis=1, keepdims=True) > 0.0, means, centroids)
+        n_iter += 1
+        if len(means) == len(centroids):
+            bounds.move(_unit(means))
+        else:
+            bounds = BoundedAssignment(directions, _unit(means))
+        curve.record(bounds.centroids)
+        progress.step(n_iter, max_iter)
+    warn_if_fewer(len(centroids), k)
+    labels = np.where(lengths > 0.0, nearest, -1)
+    return KMeansResult(centroids, labels, history[-1], n_iter, np.array(history), curve.table())
+
+
+def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
+    """Point of the sphere with the least sum of w angle^2 for each cluster, from unit centroids near it."""
+    centroids = centroids.astype(np.float64)
+    for _ in range(_MOST_STEPS):
+        angles = _angles(points, labels, centroids.astype(points.dtype))
+        # x as seen from c: direction x - (x.c) c, length the angle; summed over the cluster and divided by its weight.
+        stretched = weights / np.sinc(np.minimum(angles / np.pi, 0.999))
+        sums, _ = cluster_sums(points, np.arange(points.n), stretched, labels, len(centroids))
+        masses = np.bincount(labels, weights, minlength=len(centroids))
+        tangents = sums - (sums * centroids).sum(axis=1, keepdims=True) * centroids
+        tangents /= np.where(masses > 0.0, masses, 1.0)[:, None]
+        steps = np.sqrt((tangents**2).sum(axis=1, keepdims=True))
+        centroids = _unit(np.cos(steps) * centroids + np.sinc(steps / np.pi) * tangents)
+        if steps.max() < 1e-12 + 4 * np.finfo(points.dtype).eps:
+            break
+    return centroids
+
+
+def _angles(points: Points, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
+    half_chords = np.sqrt(own_sq_distances(points, centroids, labels)) / 2.0
+    return 2.0 * np.arcsin(np.minimum(half_chords, 1.0))
+
+
+def _inertia(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray, mean: str) -> float:
+    if mean == "geodesic":
+        return float((weights * _angles(points, labels, centroids) ** 2).sum())
+    return float((weights * own_sq_distances(points, centroids, labels)).sum())
+
+
+def _normalised(points: Points) -> tuple[Points, np.ndarray]:
+    """The points scaled to unit length, rows of zeros left as they are, and their lengths."""
+    lengths = np.sqrt(points.sq_lengths(np.arange(points.n), np.zeros(points.d)))
+    scale = (1.0 / np.where(lengths > 0.0, lengths, 1.0)).astype(points.dtype)
+    if isinstance(points, DensePoints):
+        return DensePoints(points.values * scale[:, None]), lengths
+    return SparsePoints(sparse.csr_array(sparse.diags_array(scale) @ points.matrix)), lengths
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(vectors / np.where(lengths > 0.0, lengths, 1.0), dtype=vectors.dtype)
