@@ -41,6 +41,7 @@ class Clustering:
     remarks : what was assumed or repaired, one sentence each.
     seconds : stage -> seconds, in order.
     entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
+    decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
     parameters : the settings that were used, defaults filled in.
     """
 
@@ -52,6 +53,7 @@ class Clustering:
     remarks: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     entries_read: dict[str, int] = field(default_factory=dict)
+    decided: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -31,6 +31,7 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "remarks": list(clustering.remarks),
         "seconds": dict(clustering.seconds),
         "entries_read": dict(clustering.entries_read),
+        "decided": dict(clustering.decided),
         "parameters": dict(clustering.parameters),
     }
     return data
@@ -53,6 +54,9 @@ def as_text(clustering: "Clustering") -> str:
         lines.append(
             f"  undecided        {n_undecided:,} nodes ({n_undecided / graph.n_nodes:.1%}) have no coreset neighbour"
         )
+    if clustering.decided:
+        steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
+        lines.append(f"  first labels     {steps}")
     lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
     if clustering.remarks:
         lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]

@@ -38,8 +38,7 @@ def _pop(gains, items, size):
         if child >= size:
             break
         if child + 1 < size and (
-            gains[child + 1] > gains[child]
-            or (gains[child + 1] == gains[child] and items[child + 1] < items[child])
+            gains[child + 1] > gains[child] or (gains[child + 1] == gains[child] and items[child + 1] < items[child])
         ):
             child += 1
         if gains[child] < gain or (gains[child] == gain and items[child] >= item):
@@ -99,36 +98,30 @@ def _best_partner(a, giant, indptr, neighbors, links, lengths, following, inside
 
 
 @njit(cache=True, nogil=True)
-def merge_greedily(indptr, indices, weights, volumes, n_clusters):
+def merge_greedily(
+    n_clusters, indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met, expected,
+    gains, items, labels,
+):  # fmt: skip
     """Labels (n,) in [0, n_clusters), numbered by first appearance, of greedy merging down to n_clusters clusters.
 
     A pair must share an edge or include the giant, the cluster of most volume. The heap holds, for each other cluster,
     the gain of its best partner when it was last looked at; the cluster on top is looked at again before it is merged.
     Merging changes only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs,
     and all pairs with the giant, are also kept by their other ends.
-    """
-    n = len(volumes)
-    neighbors = indices.astype(np.int32)
-    links = np.ones(len(indices))
-    if len(weights) > 0:
-        links[:] = weights
-    lengths = indptr[1:] - indptr[:-1]
-    following = np.full(n, -1, np.int32)  # the next piece of a chain
-    tail = np.arange(n)
-    inside = np.zeros(n)
-    volume = volumes.copy()
-    merged_into = np.arange(n)
-    link = np.zeros(n)
-    met = np.empty(n, np.int32)
-    for u in range(n):
-        for e in range(indptr[u], indptr[u + 1]):
-            if indices[e] == u:
-                inside[u] = links[e]
 
-    giant = np.argmax(volume)
-    capacity = 2 * n + 16
-    gains, items = np.empty(capacity), np.empty(capacity, np.int32)
-    expected = np.full(n, -np.inf)
+    neighbors, links, inside, volume come filled and are used up; link (n,) is zero; gains and items have room for a
+    heap of more than n; the rest (n,) is scratch.
+    """
+    n = len(volume)
+    for u in range(n):
+        merged_into[u] = tail[u] = u
+        following[u] = -1
+        expected[u] = -np.inf
+        lengths[u] = indptr[u + 1] - indptr[u]
+    giant = 0
+    for u in range(n):
+        if volume[u] > volume[giant]:
+            giant = u
     size = 0
     for u in range(n):
         if u != giant:
@@ -173,20 +166,19 @@ def merge_greedily(indptr, indices, weights, volumes, n_clusters):
             _, expected[looked_at] = _best_partner(
                 looked_at, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
             )
-            if size == capacity:  # full of entries that are no longer true
+            if size == len(gains):  # full of entries that are no longer true
                 size = 0
                 for u in range(n):
                     if merged_into[u] == u and u != giant and u != looked_at:
                         size = _push(gains, items, size, expected[u], u)
             size = _push(gains, items, size, expected[looked_at], looked_at)
 
-    labels = np.empty(n, np.int64)
-    number = np.full(n, -1, np.int64)
     count = 0
     for u in range(n):
+        expected[u] = -1.0  # from here on the number of a root
+    for u in range(n):
         root = _alive(merged_into, u)
-        if number[root] < 0:
-            number[root] = count
+        if expected[root] < 0.0:
+            expected[root] = count
             count += 1
-        labels[u] = number[root]
-    return labels
+        labels[u] = np.int32(expected[root])

@@ -94,15 +94,35 @@ def move_nodes(
 
 
 @njit(cache=True, nogil=True)
-def queue_boundary(indptr, indices, labels, queue, queued, ends):
-    """Queue the nodes that have a neighbour in another cluster, in order."""
-    n = len(labels)
-    for u in range(n):
-        if labels[u] < 0:
+def mark_movable(first, last, block, indptr, indices, weights, degrees, labels, inside, volume, sizes, movable):
+    """Mark the nodes of rows first..last-1 that a move would help, as things stand."""
+    weighted = len(weights) > 0
+    link = np.zeros(len(inside))
+    met = np.empty(len(inside), np.int32)
+    for u in range(first, last):
+        own = labels[u]
+        movable[u] = False
+        if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u]:
             continue
+        n_met = 0
+        loop = 0.0
         for e in range(indptr[u], indptr[u + 1]):
-            if labels[indices[e]] != labels[u]:
-                queued[u] = True
-                queue[(ends[0] + ends[1]) % n] = u
-                ends[1] += 1
-                break
+            w = weights[e] if weighted else 1.0
+            if indices[e] == u:
+                loop = w
+                continue
+            c = labels[indices[e]]
+            if c < 0:
+                continue
+            if link[c] == 0.0:
+                met[n_met] = c
+                n_met += 1
+            link[c] += w
+        d = degrees[u]
+        loss = inside[own] / volume[own] - (inside[own] - 2.0 * link[own] - loop) / (volume[own] - d)
+        for i in range(n_met):
+            c = met[i]
+            gain = (inside[c] + 2.0 * link[c] + loop) / (volume[c] + d) - inside[c] / volume[c]
+            if c != own and gain > loss + LEAST_GAIN:
+                movable[u] = True
+            link[c] = 0.0

@@ -1,9 +1,4 @@
-"""coreset_sc: a graph and k in, a clustering out; one line a stage.
-
-Coreset spectral clustering (Jourdan, Schwartzman, Macgregor & Sun, ICLR 2025, Algorithm 3): weighted kernel k-means with
-K = D^-1 A D^-1, W = D has the normalised cut as its objective, so a coreset for the one is clustered as a small graph for
-the other, and its centroids label every node.
-"""
+"""coreset_sc: a graph and k in, a clustering of small normalised cut out."""
 
 import warnings
 from math import ceil
@@ -11,68 +6,90 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_generator, as_whole_number
+from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
 from graphclust.clustering import Clustering, CoresetClustering, numbered_by_size
-from graphclust.coreset.induced_graph import coreset_graph
-from graphclust.coreset.label_extension import extend_labels
-from graphclust.coreset.sampling import Coreset, construct_coreset
-from graphclust.errors import ConvergenceWarning, ParameterError
-from graphclust.graph import GraphLike, as_graph
+from graphclust.coreset import two_step_partition
+from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.paper import DEGREES, EMBEDDINGS, by_the_paper
+from graphclust.coreset.sampling import SAMPLINGS
+from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
+from graphclust.graph import Graph, GraphLike, as_graph
 from graphclust.graph_kernel import NormalizedCutKernel
-from graphclust.k_means.lloyd import kmeans
-from graphclust.progress import as_progress
-from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
+from graphclust.progress import Progress, as_progress
+from graphclust.refinement.multilevel import partition
 
-__all__ = ["cluster_coreset", "coreset_sc"]
+__all__ = ["coreset_sc"]
 
-METHODS = ("paper",)
-EMBEDDINGS = ("auto", "eigsh", "power")
-FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
+METHODS = ("auto", "multilevel", "two-step", "paper")
+EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
+COMPONENTS = ("large", "all")
+# What only the published algorithm has; to ask for one of them is to ask for it.
+PAPER_DEFAULTS = {
+    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto", "degrees": "row_sums"
+}  # fmt: skip
+SMALL_COMPONENT = 0.02  # of an average cluster's volume
+# A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
+MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 3_000_000, 8.0, 0.1
+VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
+PROBES = 2_000
 
 
 def coreset_sc(
     G: GraphLike,
     k: int,
     *,
+    method: str = "auto",
+    effort: str = "normal",
+    components: str = "large",
     coreset_size: int | None = None,
     oversampling: float = 2.0,
+    sampling: str = "tree",
     loops: str = "implied",
     shift: float = 0.0,
-    sampling: str = "tree",
     second_term: str = "seed_weight",
     rounds: int = 1,
     embedding: str = "auto",
     degrees: str = "row_sums",
-    method: str = "paper",
     weight: str | None = "weight",
     symmetrize: str | None = None,
     rng: Any = None,
     progress: Any = None,
 ) -> Clustering:
-    """Cluster a graph into k parts of small normalised cut by clustering a coreset of its nodes.
+    """Cluster a graph into k parts of small normalised cut.
 
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected, weights
         >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of clusters, 1 <= k <= number of nodes.
-    coreset_size : draws of the importance sample, k <= coreset_size; by default a twentieth of the nodes, and at least
-        1,000 and 20 k. From the number of nodes on, the coreset is the whole graph.
+    method : "auto" takes the best of the next two for the graph.
+        "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
+        "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
+        partition on the whole graph: for large graphs that do not coarsen well. "auto" takes it too when
+        `coreset_size` or a `sampling` other than "tree" is given.
+        "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes. "auto"
+        takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
+    effort : "low", "normal" or "high": how much is tried again from other random choices, the best being kept.
+    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
+        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the plain
+        objective over everything, for which any component is a perfect cluster.
+    coreset_size : draws of the importance sample, >= k. By default so many that an average node has more than one coreset
+        neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
+        of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k.
+    sampling : "tree" or "naive" D²-sampling, see `d2_seeding`, or "uniform", a baseline without importance sampling.
     loops, shift : the diagonal of the kernel, see `NormalizedCutKernel`; implied loops never count in the quality.
-    sampling : "tree" or "naive" D²-sampling, see `d2_seeding`.
     second_term, rounds : of the importance sampling, see `sampling_probabilities` and `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums", or the coreset "weights" that equal them in expectation.
-    method : "paper", the published algorithm.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads.
     progress : a function `progress(stage, done, total)`; an exception it raises stops the work.
 
-    Returns a `Clustering`; isolated nodes are labelled -1. After the gate only rows of sampled nodes are read.
+    Returns a `Clustering`; isolated nodes are labelled -1.
 
     Raises ParameterError (k, coreset_size ... out of range), TypeError (of the wrong type), GraphValidationError (no
     graph to cluster), ConvergenceError. Warns with ConvergenceWarning when fewer than k clusters come out.
 
-    Source: Jourdan et al. 2025, Algorithm 3. Its Theorem 1 bounds the kernel k-means cost, for a positive semi-definite
-    K; cost = NCut + trace(D^-1 A) - k + shift (n - k), so with a shift it says little about the normalised cut.
+    Source of "paper": Jourdan et al. 2025, Algorithm 3. Its Theorem 1 bounds the kernel k-means cost, for a positive
+    semi-definite K; cost = NCut + trace(D^-1 A) - k + shift (n - k), so with a shift it says little about the cut.
 
     >>> import networkx as nx
     >>> clustering = coreset_sc(nx.barbell_graph(5, 0), 2, rng=0)
@@ -82,95 +99,145 @@ def coreset_sc(
     0.095
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    as_choice(method, "method", METHODS)
     k = as_whole_number(k, "k", at_least=1)
     if coreset_size is not None:
         coreset_size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=", k")
-
+    options = {
+        "method": as_choice(method, "method", METHODS),
+        "effort": as_choice(effort, "effort", tuple(EFFORTS)),
+        "components": as_choice(components, "components", COMPONENTS),
+        "coreset_size": coreset_size,
+        "oversampling": as_number(oversampling, "oversampling", above=0.0),
+        "sampling": as_choice(sampling, "sampling", SAMPLINGS),
+        "loops": loops,
+        "shift": as_number(shift, "shift", at_least=0.0),
+        "second_term": second_term,
+        "rounds": rounds,
+        "embedding": as_choice(embedding, "embedding", EMBEDDINGS),
+        "degrees": as_choice(degrees, "degrees", DEGREES),
+    }
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
-        if k > graph.n_nodes:
-            raise ParameterError(
-                f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}"
-            )
-        kernel = NormalizedCutKernel.of(graph, loops, shift)
-    size = default_coreset_size(graph.n_nodes, k) if coreset_size is None else coreset_size
+    if k > graph.n_nodes:
+        raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
+    if graph.n_entries == 0:
+        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
 
-    coreset = construct_coreset(
-        kernel, k, size, oversampling=oversampling, sampling=sampling, second_term=second_term, rounds=rounds,
-        rng=rng, progress=progress,
-    )  # fmt: skip
-    with progress.stage("coreset graph"):
-        induced = coreset_graph(kernel, coreset)
-    coreset_labels = cluster_coreset(
-        induced, k, coreset.weights, embedding=embedding, degrees=degrees, rng=rng, progress=progress
-    )
-    with progress.stage("labelling"):
-        labels, undecided, labelling_reads = extend_labels(kernel, coreset, coreset_labels, induced=induced)
-
-    labels = numbered_by_size(labels)
     remarks = list(graph.remarks)
+    options["method"] = _chosen_method(graph, options, rng)
+    if options["method"] == "paper":
+        outcome = _published(graph, k, options, remarks, rng, progress)
+    else:
+        outcome = _best(graph, k, options, remarks, rng, progress)
+
+    labels = numbered_by_size(outcome.labels)
     n_found = int(labels.max()) + 1
     if n_found < k:
         remarks.append(f"only {n_found} of k={k} clusters have nodes")
         warnings.warn(remarks[-1], ConvergenceWarning, stacklevel=2)
-    if loops == "implied" and (graph.loops == 0).any():
-        remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
-    if coreset.n_clipped:
-        remarks.append(
-            f"{coreset.n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it"
-        )
+    coreset = outcome.coreset
     return Clustering(
-        labels, k, graph,
-        CoresetClustering(coreset.nodes, coreset.weights, coreset_labels),
-        undecided,
-        tuple(remarks),
-        progress.seconds,
-        {
-            "sampling": coreset.entries_read,
-            "coreset graph": int(np.diff(graph.indptr)[coreset.nodes].sum()),
-            "labelling": labelling_reads,
-        },
-        {"method": method, "coreset_size": size, "oversampling": oversampling, "loops": loops, "shift": shift,
-         "sampling": sampling, "second_term": second_term, "rounds": rounds, "embedding": embedding, "degrees": degrees},
-    )  # fmt: skip
+        labels=labels,
+        k=k,
+        graph=graph,
+        coreset=None if coreset is None else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
+        undecided=outcome.undecided,
+        remarks=tuple(remarks),
+        seconds=progress.seconds,
+        entries_read=outcome.entries_read,
+        decided=outcome.decided,
+        parameters=options,
+    )
 
 
-def default_coreset_size(n_nodes: int, k: int) -> int:
-    """A twentieth of the nodes, but at least 1,000 and 20 a cluster, and no more than there are."""
-    return min(n_nodes, max(1_000, 20 * k, ceil(n_nodes / 20)))
+def _chosen_method(graph: Graph, options: dict[str, Any], rng: np.random.Generator) -> str:
+    if options["method"] != "auto":
+        return options["method"]
+    if any(options[name] != default for name, default in PAPER_DEFAULTS.items()):
+        return "paper"
+    if options["coreset_size"] is not None or options["sampling"] != "tree":
+        return "two-step"
+    mean_degree = graph.n_entries / graph.n_nodes
+    if graph.n_entries < MANY_ENTRIES or mean_degree < LEAST_MEAN_DEGREE:
+        return "multilevel"
+    few_triangles = mean_degree >= VERY_DENSE or _share_of_closed_pairs(graph, rng) < FEW_TRIANGLES
+    return "two-step" if few_triangles else "multilevel"
 
 
-def cluster_coreset(
-    induced: Any,
-    k: int,
-    weights: np.ndarray,
-    *,
-    embedding: str = "auto",
-    degrees: str = "row_sums",
-    rng: Any = None,
-    progress: Any = None,
-) -> np.ndarray:
-    """Labels of the coreset nodes: spectral clustering of the coreset graph into k parts.
+def _share_of_closed_pairs(graph: Graph, rng: np.random.Generator) -> float:
+    """Share of random pairs of neighbors of random nodes that are neighbors themselves."""
+    closed = 0
+    for u, (one, other) in zip(rng.integers(graph.n_nodes, size=PROBES).tolist(), rng.random((PROBES, 2)), strict=True):
+        row = graph.neighbors(u)
+        if len(row):
+            v, w = row[int(one * len(row))], row[int(other * len(row))]
+            among = graph.neighbors(v)
+            place = np.searchsorted(among, w)
+            closed += v != w and place < len(among) and among[place] == w
+    return closed / PROBES
 
-    induced : the coreset graph, shape (m, m), see `coreset_graph`; weights : of the coreset nodes, shape (m,).
-    The rest as in `coreset_sc`. Returns int64, shape (m,); with fewer than k distinct embedded points, fewer clusters.
 
-    >>> import networkx as nx
-    >>> kernel = NormalizedCutKernel.of(nx.barbell_graph(4, 0))
-    >>> whole = Coreset(np.arange(8), kernel.degrees)
-    >>> len(set(cluster_coreset(coreset_graph(kernel, whole), 2, whole.weights, rng=0)[:4]))
-    1
-    """
-    as_choice(embedding, "embedding", EMBEDDINGS)
-    as_choice(degrees, "degrees", ("row_sums", "weights"))
-    rng, progress = as_generator(rng), as_progress(progress)
-    d = weights if degrees == "weights" else None
-    with progress.stage("embedding"):
-        if embedding == "eigsh" or (embedding == "auto" and k <= FEW_CLUSTERS):
-            points = spectral_embedding(induced, min(k, induced.shape[0]), degrees=d, rng=rng)
-        else:
-            points = fast_spectral_embedding(induced, min(k, induced.shape[0]), degrees=d, rng=rng, progress=progress)
-    with progress.stage("k-means"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer clusters are reported by the caller
-        return kmeans(points, min(k, len(points)), sample_weight=weights, rng=rng, progress=progress).labels
+def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
+    n = graph.n_nodes
+    if options["coreset_size"] is None:
+        options["coreset_size"] = min(n, max(1_000, 20 * k, ceil(n / 20)))
+    kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])
+    outcome = by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
+    if options["loops"] == "implied" and (graph.loops == 0).any():
+        remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
+    n_clipped = outcome.coreset.n_clipped
+    if n_clipped:
+        remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
+    return outcome
+
+
+def _best(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
+    """The new methods, on the nodes that have edges, in the components that are large enough."""
+    n = graph.n_nodes
+    kept = _searched_nodes(graph, k, options["components"], remarks)
+    whole = len(kept) == n
+    part = graph if whole else graph.subgraph(kept)
+    k = min(k, len(kept))
+    effort = EFFORTS[options["effort"]]
+    if options["method"] == "two-step":
+        if options["coreset_size"] is None:
+            options["coreset_size"] = two_step_partition.default_size(part.n_nodes, part.n_entries, k)
+        kernel = NormalizedCutKernel.of(part)
+        size = max(k, min(options["coreset_size"], part.n_nodes))
+        outcome = two_step_partition.by_shared_neighbors(
+            kernel, k, size, options["oversampling"], options["sampling"], effort, rng, progress
+        )
+    else:
+        with progress.stage("partition"):
+            outcome = Outcome(partition(part, k, effort, rng, progress).astype(np.int64))
+    if whole:
+        return outcome
+    labels = np.full(n, -1, np.int64)
+    labels[~graph.isolated] = np.bincount(outcome.labels, weights=part.degrees).argmax()
+    labels[kept] = outcome.labels
+    undecided, coreset = outcome.undecided, outcome.coreset
+    if undecided is not None:
+        undecided = ~graph.isolated
+        undecided[kept] = outcome.undecided
+    if coreset is not None:
+        coreset = type(coreset)(kept[coreset.nodes], coreset.weights, coreset.n_clipped, coreset.entries_read)
+    return Outcome(labels, coreset, outcome.coreset_labels, undecided, outcome.entries_read, outcome.decided)
+
+
+def _searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) -> np.ndarray:
+    """Nodes to partition, increasing: those with edges, in components that are not tiny, but k of them at least."""
+    connected = np.flatnonzero(~graph.isolated)
+    component_of = graph.components
+    volumes = np.bincount(component_of, weights=graph.degrees)
+    n_components = int(np.count_nonzero(volumes))
+    if n_components > 1:
+        remarks.append(f"the nodes with edges form {n_components} components")
+    if components == "all" or n_components == 1:
+        return connected
+    large = volumes >= SMALL_COMPONENT * graph.total_volume / k
+    searched = np.flatnonzero(large[component_of])
+    if len(searched) == len(connected) or len(searched) < k:
+        return connected
+    n_tiny = n_components - int(np.count_nonzero(large))
+    remarks.append(f'{n_tiny} tiny components joined the largest cluster; components="all" makes clusters of them')
+    return searched

@@ -17,6 +17,7 @@ from graphclust.progress import as_progress
 
 __all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]
 
+SAMPLINGS = (*METHODS, "uniform")
 SECOND_TERMS = ("seed_weight", "voronoi")
 
 
@@ -100,7 +101,7 @@ def construct_coreset(
     """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
 
     size : draws of the last round. When there are no more points than that, all of them are the coreset, exactly.
-    sampling : "tree" or "naive", see `d2_seeding`; second_term : see `sampling_probabilities`.
+    sampling : "tree" or "naive", see `d2_seeding`, or "uniform", a baseline that draws all nodes alike; second_term : see `sampling_probabilities`.
     rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4), whose sizes are
         in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; it stops early
         when a round would not shrink the coreset. The papers' experiments use one round.
@@ -116,7 +117,7 @@ def construct_coreset(
     size = as_whole_number(size, "size", at_least=1)
     rounds = as_whole_number(rounds, "rounds", at_least=1)
     oversampling = as_number(oversampling, "oversampling", above=0.0)
-    as_choice(sampling, "sampling", METHODS)
+    as_choice(sampling, "sampling", SAMPLINGS)
     as_choice(second_term, "second_term", SECOND_TERMS)
     if size < k:
         raise ParameterError(f"size={size} is less than k={k}, expected at least one coreset node a cluster")
@@ -130,14 +131,24 @@ def construct_coreset(
             break
         whole = len(coreset.nodes) == len(points)
         inner = kernel if whole else kernel.restricted_to(coreset.nodes, coreset.weights)
-        with progress.stage("D²-sampling"):
-            seeds = d2_seeding(inner, ceil(oversampling * k), method=sampling, rng=rng, progress=progress)
-        with progress.stage("importance sampling"):
-            sample = importance_sample(inner, seeds, round_size, second_term=second_term, rng=rng)
-        n_clipped += seeds.n_clipped
-        entries_read += seeds.entries_read
+        if sampling == "uniform":
+            sample = _uniform_sample(inner, round_size, rng)
+        else:
+            with progress.stage("D²-sampling"):
+                seeds = d2_seeding(inner, ceil(oversampling * k), method=sampling, rng=rng, progress=progress)
+            with progress.stage("importance sampling"):
+                sample = importance_sample(inner, seeds, round_size, second_term=second_term, rng=rng)
+            n_clipped += seeds.n_clipped
+            entries_read += seeds.entries_read
         coreset = sample if whole else Coreset(coreset.nodes[sample.nodes], sample.weights)
     return replace(coreset, n_clipped=n_clipped, entries_read=entries_read)
+
+
+def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Generator) -> Coreset:
+    """Draw points with equal probabilities; a point drawn c times has weight c w_x n / size, so costs are unbiased too."""
+    points = kernel.points
+    nodes, counts = np.unique(points[rng.integers(len(points), size=size)], return_counts=True)
+    return Coreset(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

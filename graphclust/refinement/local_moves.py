@@ -21,8 +21,8 @@ def move_nodes(G: GraphLike, labels: np.ndarray, *, progress: Any = None) -> np.
     G : anything `as_graph` takes; labels : cluster of each node, shape (n_nodes,), -1 for nodes to leave alone.
 
     Returns new labels, int64, shape (n_nodes,). Every cluster that had a node keeps at least one, none is added, and a
-    move is made only if the normalised cut falls by more than 1e-12. Nodes wait in a queue, at first those with a
-    neighbor in another cluster; a move queues the neighbors again.
+    move is made only if the normalised cut falls by more than 1e-12. Nodes wait in a queue, at first those that a move would
+    help as things stand; a move queues the neighbors again.
 
     >>> import networkx as nx
     >>> move_nodes(nx.barbell_graph(3, 0), np.array([0, 0, 1, 1, 1, 1]))
@@ -38,10 +38,14 @@ def improve(graph: Graph, labels: np.ndarray, k: int, progress: Progress) -> flo
     """Move nodes in place, labels int32; returns the normalised cut over the clusters that have a volume."""
     inside, volume = inside_and_volume(graph, labels, k)
     sizes = np.bincount(labels[labels >= 0], minlength=k)
-    queue = np.empty(graph.n_nodes, np.int32)
-    queued = np.zeros(graph.n_nodes, np.bool_)
-    ends = np.zeros(2, np.int64)
-    loops.queue_boundary(graph.indptr, graph.indices, labels, queue, queued, ends)
+    queued = np.empty(graph.n_nodes, np.bool_)
+    run_in_blocks(
+        loops.mark_movable, entry_blocks(graph.indptr, 1 << 19), graph.indptr, graph.indices, graph.weights_or_empty,
+        graph.degrees, labels, inside, volume, sizes, queued,
+    )  # fmt: skip
+    queue = np.flatnonzero(queued).astype(np.int32)
+    ends = np.array([0, len(queue)])
+    queue.resize(graph.n_nodes)
     link, met = np.zeros(k), np.empty(k, np.int32)
     while ends[1]:
         loops.move_nodes(

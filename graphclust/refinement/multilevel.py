@@ -12,22 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_generator, as_whole_number
+from graphclust.checks import as_generator, as_number, as_whole_number
 from graphclust.compiled import coarsening
-from graphclust.compiled.agglomeration import merge_greedily
 from graphclust.errors import ParameterError
 from graphclust.graph import Graph, GraphLike, as_graph
 from graphclust.progress import Progress, as_progress
 from graphclust.refinement.local_moves import improve
+from graphclust.refinement.merging import merged
 from graphclust.refinement.quotient import contract
 
-__all__ = ["merge_clusters", "multilevel_partition"]
+__all__ = ["multilevel_partition"]
 
 # The restarts differ in how coarse they go before clusters are merged, in coarse nodes a cluster.
 COARSENESS = (100, 25, 50, 12)
 PIECES = 0.3  # of the coarse nodes a cluster: none may be larger, or it could not be told apart
 LEAST_SHRINKAGE = 0.95
 SHARED = 6  # the restarts begin at the first level of a sixth of the entries
+MOST_RESTARTS = 12
 NODES_PER_JOIN = 1 << 18
 ENTRIES_OF_A_CHEAP_LEVEL = 30_000
 
@@ -41,13 +42,13 @@ class Level:
 
 
 def multilevel_partition(
-    G: GraphLike, k: int, *, n_restarts: int = 4, rng: Any = None, progress: Any = None
+    G: GraphLike, k: int, *, effort: float = 1.0, rng: Any = None, progress: Any = None
 ) -> np.ndarray:
     """Labels of a partition into k clusters of small normalised cut.
 
     G : anything `as_graph` takes, without isolated nodes; k : 1 <= k <= n_nodes.
-    n_restarts : how often the coarse part of the work is done, from the first level that has 1 / n_restarts of the
-        entries; the best is kept.
+    effort : > 0; how often the coarse part of the work is done again, from other random choices, to keep the best: by
+        default about as often as costs no more than the fine part, 12 times at most.
 
     Returns int64, shape (n_nodes,), every label from 0 to k - 1 used.
 
@@ -57,36 +58,22 @@ def multilevel_partition(
     """
     graph, rng, progress = as_graph(G), as_generator(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
-    n_restarts = as_whole_number(n_restarts, "n_restarts", at_least=1)
+    effort = as_number(effort, "effort", above=0.0)
     if graph.isolated.any():
         raise ParameterError("G has isolated nodes, which no cut can place; leave them out")
-    return partition(graph, k, n_restarts, rng, progress).astype(np.int64)
+    return partition(graph, k, effort, rng, progress).astype(np.int64)
 
 
-def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
-    """Merge nodes into k clusters, one pair at a time, always the pair whose union lowers the normalised cut most.
-
-    G : anything `as_graph` takes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.
-    Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked, or include the cluster
-    of most volume at the time.
-
-    >>> import networkx as nx
-    >>> merge_clusters(nx.barbell_graph(4, 0), 2)
-    array([0, 0, 0, 0, 1, 1, 1, 1])
-    """
-    graph = as_graph(G)
-    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
-    return merge_greedily(graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees, k)
-
-
-def partition(graph: Graph, k: int, n_restarts: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+def partition(graph: Graph, k: int, effort: float, rng: np.random.Generator, progress: Progress) -> np.ndarray:
     """`multilevel_partition` on checked arguments; int32 labels."""
-    shared_entries = max(graph.n_entries // SHARED, ENTRIES_OF_A_CHEAP_LEVEL) if n_restarts > 1 else 0
+    shared_entries = max(graph.n_entries // SHARED, ENTRIES_OF_A_CHEAP_LEVEL)
     levels, coarsest = coarsen(graph, k, COARSENESS[0], shared_entries, rng, progress)
+    affordable = effort * max(graph.n_entries, 4 * ENTRIES_OF_A_CHEAP_LEVEL) / max(coarsest.n_entries, 1)
+    n_restarts = int(np.clip(affordable, 1, max(1, MOST_RESTARTS * effort)))
     best, least_cut = None, np.inf
     for restart in range(n_restarts):
         more_levels, core = coarsen(coarsest, k, COARSENESS[restart % len(COARSENESS)], 0, rng, progress)
-        labels = merge_greedily(core.indptr, core.indices, core.weights_or_empty, core.degrees, k).astype(np.int32)
+        labels = merged(core, k)
         cut = improve(core, labels, k, progress)
         for level in reversed(more_levels):
             labels = labels[level.coarse]

@@ -45,9 +45,7 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[members])])[starts]
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     indptr = np.zeros(n_clusters + 1, np.int64)
-    run_in_blocks(
-        coarsening.count_links, blocks, starts, members, graph.indptr, graph.indices, cluster, indptr
-    )
+    run_in_blocks(coarsening.count_links, blocks, starts, members, graph.indptr, graph.indices, cluster, indptr)
     np.cumsum(indptr, out=indptr)
     indices, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     loops = np.zeros(n_clusters)

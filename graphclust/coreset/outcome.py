@@ -1,0 +1,22 @@
+"""What each method of `coreset_sc` hands back to it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphclust.coreset.sampling import Coreset
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Labels of all nodes of the graph that was clustered, and how they came about.
+
+    decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
+    """
+
+    labels: np.ndarray
+    coreset: Coreset | None = None
+    coreset_labels: np.ndarray | None = None
+    undecided: np.ndarray | None = None
+    entries_read: dict[str, int] = field(default_factory=dict)
+    decided: dict[str, float] = field(default_factory=dict)

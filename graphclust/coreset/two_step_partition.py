@@ -1,0 +1,95 @@
+"""Cluster a large graph from a coreset linked by shared neighbours, then mend the partition on the whole graph.
+
+1. A coreset of a few per cent of the nodes, and its two-step graph: O(entries of the coreset's rows).
+2. That small graph is partitioned into several times k pieces, so that no cluster is missed.
+3. Every node with a coreset neighbour takes the nearest centroid in kernel space; rounds over all edges label the rest.
+4. The quotient graph of the pieces, exact on the whole graph, is partitioned into k clusters.
+5. Rounds of kernel k-means, then single-node moves with the exact change of the normalised cut.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.sampling import Coreset, construct_coreset
+from graphclust.coreset.two_step import two_step_coreset_graph
+from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.progress import Progress
+from graphclust.refinement.local_moves import improve
+from graphclust.refinement.multilevel import partition
+from graphclust.refinement.quotient import contract
+from graphclust.refinement.rounds import run_rounds, spread_labels
+
+PIECES_PER_CLUSTER = 5
+NODES_PER_PIECE = 12
+COVERAGE = 1.2  # expected coreset neighbours of a node
+NODES_PER_CLUSTER = 20
+SPREADING_ROUNDS = 4
+MENDING_ROUNDS = 8
+FEW = 0.001
+
+
+def default_size(n_nodes: int, n_entries: int, k: int) -> int:
+    """So many nodes that an average node has more than one coreset neighbour, and 20 a cluster.
+
+    Up to 10,000, rather so many that it has three: small clusters then show even where sizes are very unequal.
+    """
+    for_one_neighbor = n_nodes * n_nodes / max(n_entries, 1)
+    size = max(COVERAGE * for_one_neighbor, min(3 * for_one_neighbor, 10_000), NODES_PER_CLUSTER * k)
+    return min(n_nodes, ceil(size))
+
+
+def by_shared_neighbors(
+    kernel: NormalizedCutKernel,
+    k: int,
+    size: int,
+    oversampling: float,
+    sampling: str,
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Outcome:
+    """The steps above on a connected-enough kernel; k is at most the number of its points."""
+    graph = kernel.graph
+    coreset = construct_coreset(
+        kernel, k, size, oversampling=oversampling, sampling=sampling, rng=rng, progress=progress
+    )
+    with progress.stage("coreset graph"):
+        small = two_step_coreset_graph(kernel, coreset)
+        linked = np.flatnonzero(~small.isolated)
+        if len(linked) < len(coreset.nodes):
+            small = small.subgraph(linked)
+    n_pieces = max(min(k, len(linked)), min(PIECES_PER_CLUSTER * k, len(linked) // NODES_PER_PIECE))
+    if n_pieces == 0:
+        linked, pieces = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
+    else:
+        with progress.stage("coreset partition"):
+            pieces = partition(small, n_pieces, 0.5 * effort, rng, progress).astype(np.int64)
+
+    with progress.stage("labelling"):
+        labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
+        labels, undecided, _ = extend_labels(kernel, labelled, pieces)
+        labels = np.where(undecided, -1, labels).astype(np.int32)
+        spread = spread_labels(graph, labels, int(pieces.max()) + 1, SPREADING_ROUNDS, progress)
+        labels = spread.labels
+        out_of_reach = labels < 0
+        labels[out_of_reach] = 0  # farther from the coreset than the rounds reach: moves will place them
+    with progress.stage("merging"):
+        _, labels = np.unique(labels, return_inverse=True)
+        labels = labels.astype(np.int32)
+        quotient = contract(graph, labels, int(labels.max()) + 1)
+        if quotient.n_nodes > k:
+            labels = partition(quotient, k, effort, rng, progress)[labels]
+    with progress.stage("mending"):
+        n_clusters = int(labels.max()) + 1
+        labels = run_rounds(graph, labels, n_clusters, MENDING_ROUNDS, FEW, progress)
+        improve(graph, labels, n_clusters, progress)
+
+    n = graph.n_nodes
+    counts = [len(labelled.nodes), *spread.n_labelled]
+    names = ["coreset", "coreset neighbour", *(f"round {i}" for i in range(1, len(counts) - 1))]
+    decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
+    coreset_labels = labels[coreset.nodes].astype(np.int64)
+    return Outcome(labels.astype(np.int64), coreset, coreset_labels, out_of_reach, {}, decided)
