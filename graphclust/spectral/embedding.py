@@ -41,13 +41,15 @@ def spectral_embedding(
 
     >>> import networkx as nx
     >>> spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).round(1)[:, 1].tolist()
-    [0.7, 0.7, 0.6, -0.6, -0.7, -0.7]
+    [0.8, 0.8, 0.6, -0.6, -0.8, -0.8]
     """
     graph, degrees, k, rng = _checked(G, k, degrees, rng)
     as_choice(rows, "rows", ROW_SCALES)
     vectors = np.zeros((graph.n_nodes, k))
     for column, (nodes, vector) in enumerate(_top_vectors(graph, degrees, k, rng)):
-        vectors[nodes, column] = vector if vector[np.argmax(np.abs(vector))] > 0 else -vector
+        # The first of the largest entries, all that differ by rounding only, decides the sign.
+        largest = np.argmax(np.abs(vector) > (1 - 1e-6) * np.abs(vector).max())
+        vectors[nodes, column] = vector if vector[largest] > 0 else -vector
     return scale_rows(vectors, degrees, rows)
 
 
