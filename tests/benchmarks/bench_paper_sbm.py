@@ -25,7 +25,7 @@ OURS = ("D²-sampling", "importance sampling", "coreset graph", "embedding", "la
 
 
 def run_ours(matrix, k: int, size: int, planted: np.ndarray, seed: int) -> dict[str, float]:
-    result = coreset_sc(matrix, k, coreset_size=size, embedding="power", rng=seed)
+    result = coreset_sc(matrix, k, method="paper", coreset_size=size, embedding="power", rng=seed)
     return {
         "input": result.seconds["gate"],
         "stages": sum(result.seconds[stage] for stage in OURS),
@@ -68,7 +68,7 @@ def main() -> None:
     options = parser.parse_args()
 
     small, _ = stochastic_block_model([100] * 5, 0.5, 0.01, self_loops=True, rng=0)
-    coreset_sc(small.to_scipy(), 5, coreset_size=100, embedding="power", rng=0)  # compile
+    coreset_sc(small.to_scipy(), 5, method="paper", coreset_size=100, embedding="power", rng=0)  # compile
     columns = ["input", "stages", "k-means", "ARI coreset", "ARI", "NCut/k"]
     table = []
     for k in options.k:
