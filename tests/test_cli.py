@@ -154,6 +154,10 @@ def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
     large = tmp_path / "large.txt"
     ends = np.random.default_rng(518).integers(0, 200_000, (200_000, 2)).tolist()
     large.write_text("".join(f"{u}\t{v}\n" for u, v in ends) * 40)
+    small = tmp_path / "small.txt"  # first, so that nothing is left to be compiled: a compilation cannot be interrupted
+    small.write_text("".join(f"{u}\t{(u + step) % 500}\n" for u in range(500) for step in (1, 2, 3)))
+    warm = [sys.executable, "-m", "graphclust.cli", "cluster", small, "-k", "5", "--coreset-size", "100"]
+    subprocess.run(warm, capture_output=True, check=True)
     process = subprocess.Popen(
         [sys.executable, "-c", READY, "cluster", large, "-k", "5000", "--coreset-size", "100000"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -59,14 +59,16 @@ def _alive(merged_into, a):
 
 @njit(cache=True, nogil=True)
 def _best_partner(a, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met):
-    """The live neighbour, or the giant, that a gains most by joining, and the gain.
+    """The live neighbour, or the giant, that a gains most by joining, the gain, and how many entries were read.
 
     The list of a is a chain of pieces, one of each node that it swallowed; it is rewritten to one entry a live
     neighbour, which never needs more room than it had.
     """
     n_met = 0
+    n_read = 1
     piece = a
     while piece >= 0:
+        n_read += lengths[piece]
         for e in range(indptr[piece], indptr[piece] + lengths[piece]):
             b = _alive(merged_into, neighbors[e])
             if b == a:
@@ -94,51 +96,56 @@ def _best_partner(a, giant, indptr, neighbors, links, lengths, following, inside
         piece = following[piece]
     for i in range(n_met):
         link[met[i]] = 0.0
-    return best, most
+    return best, most, n_read
 
 
 @njit(cache=True, nogil=True)
-def merge_greedily(
-    n_clusters, indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met, expected,
-    gains, items, labels,
-):  # fmt: skip
-    """Labels (n,) in [0, n_clusters), numbered by first appearance, of greedy merging down to n_clusters clusters.
-
-    A pair must share an edge or include the giant, the cluster of most volume. The heap holds, for each other cluster,
-    the gain of its best partner when it was last looked at; the cluster on top is looked at again before it is merged.
-    Merging changes only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs,
-    and all pairs with the giant, are also kept by their other ends.
-
-    neighbors, links, inside, volume come filled and are used up; link (n,) is zero; gains and items have room for a
-    heap of more than n; the rest (n,) is scratch.
-    """
+def start_merging(
+    indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met, expected, gains, items, state
+):
+    """Every node is a cluster of its own; state becomes (size of the heap, the cluster of most volume, clusters left)."""
     n = len(volume)
+    giant = 0
     for u in range(n):
         merged_into[u] = tail[u] = u
         following[u] = -1
         expected[u] = -np.inf
         lengths[u] = indptr[u + 1] - indptr[u]
-    giant = 0
-    for u in range(n):
         if volume[u] > volume[giant]:
             giant = u
     size = 0
     for u in range(n):
         if u != giant:
-            _, expected[u] = _best_partner(
+            _, expected[u], _ = _best_partner(
                 u, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
             )
             size = _push(gains, items, size, expected[u], u)
+    state[0], state[1], state[2] = size, giant, n
 
-    n_left = n
-    while n_left > n_clusters:
+
+@njit(cache=True, nogil=True)
+def merge_pairs(
+    budget, n_clusters, indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met,
+    expected, gains, items, state,
+):  # fmt: skip
+    """Merge until n_clusters are left or about `budget` entries were read.
+
+    A pair must share an edge or include the giant, the cluster of most volume. The heap holds, for each other cluster,
+    the gain of its best partner when it was last looked at; the cluster on top is looked at again before it is merged.
+    Merging changes only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs,
+    and all pairs with the giant, are also kept by their other ends.
+    """
+    n = len(volume)
+    size, giant, n_left = state[0], state[1], state[2]
+    while n_left > n_clusters and budget > 0:
         gain, a = gains[0], items[0]
         size = _pop(gains, items, size)
         if merged_into[a] != a or a == giant or gain != expected[a]:
             continue  # merged meanwhile, or pushed again with another gain
-        b, now = _best_partner(
+        b, now, n_read = _best_partner(
             a, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
         )
+        budget -= n_read
         if size > 0 and now < gains[0] - NEAR_ENOUGH:
             expected[a] = now
             size = _push(gains, items, size, now, a)
@@ -160,25 +167,28 @@ def merge_greedily(
         if b != giant and volume[b] > volume[giant]:
             looked_at = giant  # the giant of until now has to have an entry again
             giant = b
-        elif volume[a] * SMALL_SHARE < volume[b]:
+        elif b == giant or volume[a] * SMALL_SHARE < volume[b]:
             continue
-        if looked_at != giant:
-            _, expected[looked_at] = _best_partner(
-                looked_at, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
-            )
-            if size == len(gains):  # full of entries that are no longer true
-                size = 0
-                for u in range(n):
-                    if merged_into[u] == u and u != giant and u != looked_at:
-                        size = _push(gains, items, size, expected[u], u)
-            size = _push(gains, items, size, expected[looked_at], looked_at)
+        _, expected[looked_at], n_read = _best_partner(
+            looked_at, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
+        )
+        budget -= n_read
+        if size == len(gains):  # full of entries that are no longer true
+            size = 0
+            for u in range(n):
+                if merged_into[u] == u and u != giant and u != looked_at:
+                    size = _push(gains, items, size, expected[u], u)
+        size = _push(gains, items, size, expected[looked_at], looked_at)
+    state[0], state[1], state[2] = size, giant, n_left
 
+
+@njit(cache=True, nogil=True)
+def number_roots(merged_into, number, labels):
+    """Number the clusters by first appearance; number (n,) is scratch of -1."""
     count = 0
-    for u in range(n):
-        expected[u] = -1.0  # from here on the number of a root
-    for u in range(n):
+    for u in range(len(merged_into)):
         root = _alive(merged_into, u)
-        if expected[root] < 0.0:
-            expected[root] = count
+        if number[root] < 0:
+            number[root] = count
             count += 1
-        labels[u] = np.int32(expected[root])
+        labels[u] = number[root]

@@ -3,10 +3,13 @@
 import numpy as np
 
 from graphclust.checks import as_whole_number
-from graphclust.compiled.agglomeration import merge_greedily
+from graphclust.compiled import agglomeration as loops
 from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.progress import Progress
 
 __all__ = ["merge_clusters"]
+
+ENTRIES_PER_STEP = 1 << 24
 
 
 def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
@@ -23,17 +26,23 @@ def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
     """
     graph = as_graph(G)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
-    return merged(graph, k).astype(np.int64)
+    return merged(graph, k, Progress()).astype(np.int64)
 
 
-def merged(graph: Graph, k: int) -> np.ndarray:
+def merged(graph: Graph, k: int, progress: Progress) -> np.ndarray:
     """`merge_clusters` on checked arguments; int32 labels."""
     n = graph.n_nodes
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
     following, tail, merged_into, met, labels = np.empty((5, n), np.int32)
-    lengths, heap_items = np.empty(n, np.int64), np.empty(2 * n + 16, np.int32)
-    merge_greedily(
-        k, graph.indptr, graph.indices.copy(), links, graph.loops.copy(), graph.degrees.copy(), lengths, following, tail,
-        merged_into, np.zeros(n), met, np.empty(n), np.empty(2 * n + 16), heap_items, labels,
+    state = np.zeros(3, np.int64)
+    arrays = (
+        graph.indptr, graph.indices.copy(), links, graph.loops.copy(), graph.degrees.copy(), np.empty(n, np.int64),
+        following, tail, merged_into, np.zeros(n), met, np.empty(n), np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32),
+        state,
     )  # fmt: skip
+    loops.start_merging(*arrays)
+    while state[2] > k:
+        loops.merge_pairs(ENTRIES_PER_STEP, k, *arrays)
+        progress.step(n - int(state[2]), n - k)
+    loops.number_roots(merged_into, np.full(n, -1, np.int32), labels)
     return labels

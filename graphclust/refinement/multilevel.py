@@ -73,7 +73,7 @@ def partition(graph: Graph, k: int, effort: float, rng: np.random.Generator, pro
     best, least_cut = None, np.inf
     for restart in range(n_restarts):
         more_levels, core = coarsen(coarsest, k, COARSENESS[restart % len(COARSENESS)], 0, rng, progress)
-        labels = merged(core, k)
+        labels = merged(core, k, progress)
         cut = improve(core, labels, k, progress)
         for level in reversed(more_levels):
             labels = labels[level.coarse]
