@@ -12,6 +12,7 @@ from graphclust.progress import Progress, as_progress
 
 __all__ = ["move_nodes"]
 
+MOST_SWEEPS = 1000  # each but the last lowers the cut; a handful is usual
 ENTRIES_PER_STEP = 1 << 24  # some tenths of a second between two looks at the progress hook
 
 
@@ -30,29 +31,31 @@ def move_nodes(G: GraphLike, labels: np.ndarray, *, progress: Any = None) -> np.
     """
     graph = as_graph(G)
     improved = as_labels(labels, graph.n_nodes).astype(np.int32)
-    improve(graph, improved, int(improved.max(initial=-1)) + 1, as_progress(progress))
+    improve(graph, improved, int(improved.max(initial=-1)) + 1, as_progress(progress), MOST_SWEEPS)
     return improved.astype(np.int64)
 
 
-def improve(graph: Graph, labels: np.ndarray, k: int, progress: Progress) -> float:
-    """Move nodes in place, labels int32; returns the normalised cut over the clusters that have a volume."""
+def improve(graph: Graph, labels: np.ndarray, k: int, progress: Progress, most_sweeps: int = 1) -> float:
+    """Move nodes in place, labels int32; returns the normalised cut over the clusters that have a volume.
+
+    A sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the volumes a little,
+    for everyone; a further sweep finds the few nodes that this, and no neighbor, made movable.
+    """
     inside, volume = inside_and_volume(graph, labels, k)
     sizes = np.bincount(labels[labels >= 0], minlength=k)
-    queued = np.empty(graph.n_nodes, np.bool_)
-    run_in_blocks(
-        loops.mark_movable, entry_blocks(graph.indptr, 1 << 19), graph.indptr, graph.indices, graph.weights_or_empty,
-        graph.degrees, labels, inside, volume, sizes, queued,
-    )  # fmt: skip
-    queue = np.flatnonzero(queued).astype(np.int32)
-    ends = np.array([0, len(queue)])
-    queue.resize(graph.n_nodes)
-    link, met = np.zeros(k), np.empty(k, np.int32)
-    while ends[1]:
-        loops.move_nodes(
-            ENTRIES_PER_STEP, graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees, labels,
-            inside, volume, sizes, queue, queued, ends, link, met,
-        )  # fmt: skip
-        progress.step(graph.n_nodes - int(ends[1]), graph.n_nodes)
+    rows = (graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees)
+    link, met, queued = np.zeros(k), np.empty(k, np.int32), np.empty(graph.n_nodes, np.bool_)
+    blocks = entry_blocks(graph.indptr, 1 << 19)
+    for _ in range(most_sweeps):
+        run_in_blocks(loops.mark_movable, blocks, *rows, labels, inside, volume, sizes, queued)
+        queue = np.flatnonzero(queued).astype(np.int32)
+        if len(queue) == 0:
+            break
+        ends = np.array([0, len(queue)])
+        queue.resize(graph.n_nodes)
+        while ends[1]:
+            loops.move_nodes(ENTRIES_PER_STEP, *rows, labels, inside, volume, sizes, queue, queued, ends, link, met)
+            progress.step(graph.n_nodes - int(ends[1]), graph.n_nodes)
     return normalized_cut_of(inside, volume)
 
 

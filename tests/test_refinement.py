@@ -1,0 +1,244 @@
+"""Moves, merging, quotient graphs and multilevel partitions: exact changes, never worse, nothing lost."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import all_graphs, make_graph
+from scipy import sparse
+
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.generators import planted_partition
+from graphclust.graph import Graph, as_graph
+from graphclust.progress import Progress
+from graphclust.quality import adjusted_rand_index, normalized_cut
+from graphclust.refinement import local_moves
+from graphclust.refinement.local_moves import improve, inside_and_volume, move_nodes, normalized_cut_of
+from graphclust.refinement.merging import merge_clusters
+from graphclust.refinement.multilevel import multilevel_partition
+from graphclust.refinement.quotient import quotient_graph
+from graphclust.refinement.rounds import run_rounds, spread_labels
+
+WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
+
+
+def connected_part(name: str) -> Graph:
+    graph = make_graph(name)
+    return graph.subgraph(np.flatnonzero(~graph.isolated))
+
+
+def random_labels(n: int, k: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).permutation(np.arange(n) % k)
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_moves_never_raise_the_cut_and_keep_every_cluster(name, k):
+    graph = make_graph(name)
+    k = min(k, graph.n_nodes)
+    labels = random_labels(graph.n_nodes, k, 518)
+    labels[graph.isolated] = -1
+    present = set(labels) - {-1}
+    improved = move_nodes(graph, labels)
+    assert set(improved) - {-1} == present
+    assert (improved[graph.isolated] == -1).all()
+    assert normalized_cut(graph, improved) <= normalized_cut(graph, labels) + 1e-12
+
+
+@pytest.mark.parametrize("name", ["karate", "weights of all sizes", "power-law blocks", "looped block model"])
+def test_every_single_move_changes_the_cut_by_the_gain_it_was_made_for(name, monkeypatch):
+    """One node a step: after each, the running sums equal those recomputed, and the cut has fallen."""
+    graph = make_graph(name)
+    labels = random_labels(graph.n_nodes, 3, 7).astype(np.int32)
+    cuts = [normalized_cut(graph, labels.astype(np.int64))]
+    real = local_moves.loops.move_nodes
+
+    def one_node(budget, *arrays):
+        before = arrays[4].copy()
+        real(1, *arrays)
+        assert np.count_nonzero(before != arrays[4]) <= 1
+        inside, volume = inside_and_volume(graph, arrays[4], 3)
+        np.testing.assert_allclose(arrays[5], inside, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(arrays[6], volume, rtol=1e-9)
+        cuts.append(normalized_cut(graph, arrays[4].astype(np.int64)))
+
+    monkeypatch.setattr(local_moves.loops, "move_nodes", one_node)
+    reported = improve(graph, labels, 3, Progress())
+    assert len(cuts) > 10
+    assert (np.diff(cuts) <= 1e-12).all()
+    assert cuts[-1] < cuts[0]
+    assert reported == pytest.approx(normalized_cut(graph, labels.astype(np.int64)), rel=1e-9)
+
+
+def test_no_move_is_left_that_would_help():
+    graph = make_graph("karate")
+    labels = move_nodes(graph, random_labels(34, 3, 2209))
+    best = normalized_cut(graph, labels)
+    for node in range(34):
+        for c in range(3):
+            other = labels.copy()
+            other[node] = c
+            if len(set(other)) == 3 and c in labels[graph.neighbors(node)]:
+                assert normalized_cut(graph, other) >= best - 1e-9
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+def test_quotient_graph_keeps_cuts_and_volumes(name):
+    graph = make_graph(name)
+    k = min(5, graph.n_nodes)
+    labels = random_labels(graph.n_nodes, k, 3)
+    quotient = quotient_graph(graph, labels)
+    member = np.eye(k)[labels]
+    dense = member.T @ graph.to_scipy().toarray() @ member
+    np.testing.assert_allclose(quotient.to_scipy().toarray(), dense, rtol=1e-12)
+    np.testing.assert_allclose(quotient.degrees, dense.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(quotient.loops, np.diag(dense), rtol=1e-12)
+    coarse = np.arange(k) % 2
+    if quotient.degrees.all() and k > 1:
+        assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
+
+
+def test_quotient_graph_needs_every_label_and_every_node():
+    with pytest.raises(GraphValidationError, match="every node a cluster"):
+        quotient_graph(nx.path_graph(3), np.array([0, -1, 1]))
+    with pytest.raises(GraphValidationError, match="none empty"):
+        quotient_graph(nx.path_graph(3), np.array([0, 2, 2]))
+
+
+def greedy_twin(A: np.ndarray, k: int) -> float:
+    """Normalised cut after merging, among pairs that are linked or include the giant, always the best pair."""
+    groups = [[u] for u in range(len(A))]
+
+    def cut(g):
+        volume = A[g].sum()
+        return 1 - A[np.ix_(g, g)].sum() / volume
+
+    while len(groups) > k:
+        volumes = [A[g].sum() for g in groups]
+        giant = int(np.argmax(volumes))
+        best = None
+        for i in range(len(groups)):
+            for j in range(i):
+                if A[np.ix_(groups[i], groups[j])].any() or giant in (i, j):
+                    gain = cut(groups[i]) + cut(groups[j]) - cut(groups[i] + groups[j])
+                    if best is None or gain > best[0]:
+                        best = (gain, i, j)
+        _, i, j = best
+        groups[j] = groups[j] + groups[i]
+        del groups[i]
+    return sum(cut(g) for g in groups)
+
+
+@pytest.mark.parametrize("name", ["karate", "barbell", "weighted", "two cliques", "path", "some loops"])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_merging_reaches_what_its_slow_twin_reaches(name, k):
+    graph = connected_part(name)
+    found = normalized_cut(graph, merge_clusters(graph, k))
+    assert found <= greedy_twin(graph.to_scipy().toarray(), k) * 1.1 + 1e-9
+
+
+def test_the_predicted_fall_of_a_merge_equals_the_recomputed_one():
+    from graphclust.compiled.agglomeration import _gain
+
+    graph = make_graph("power-law blocks")
+    labels = random_labels(graph.n_nodes, 12, 4)
+    quotient = quotient_graph(graph, labels)
+    links = quotient.to_scipy().toarray()
+    for a in range(12):
+        for b in range(a):
+            merged = np.where(labels == a, b, labels)
+            predicted = _gain(a, b, links[a, b], quotient.loops, quotient.degrees)
+            recomputed = normalized_cut(graph, labels) - normalized_cut(graph, merged)
+            assert predicted == pytest.approx(recomputed, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_merging_and_multilevel_give_exactly_k_clusters(name, k):
+    graph = connected_part(name)
+    k = min(k, graph.n_nodes)
+    for labels in (merge_clusters(graph, k), multilevel_partition(graph, k, rng=5)):
+        assert sorted(set(labels)) == list(range(k))
+    assert set(multilevel_partition(graph, graph.n_nodes, rng=1)) == set(range(graph.n_nodes))
+
+
+def test_a_hub_with_many_leaves_merges_quickly():
+    """Leaves that want to join the growing giant shift each other's gains: that must not cost a look at all of them."""
+    rows = np.concatenate([np.zeros(30_000, int), np.arange(1, 30_000)])
+    columns = np.concatenate([np.arange(1, 30_001), np.arange(2, 30_001)])
+    star = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(30_001, 30_001))
+    graph = as_graph(star.maximum(star.T))
+    steps = []
+    labels = multilevel_partition(graph, 5, rng=0, progress=lambda *seen: steps.append(seen))
+    assert len(set(labels)) == 5
+    assert len(steps) < 400
+
+
+def test_best_cuts_of_small_graphs():
+    """Known optima: halves of a path, of a ring and of a grid; the two circles of karate."""
+    assert normalized_cut(nx.path_graph(40), multilevel_partition(nx.path_graph(40), 2, rng=1)) == pytest.approx(2 / 39)
+    assert normalized_cut(nx.cycle_graph(40), multilevel_partition(nx.cycle_graph(40), 2, rng=1)) == pytest.approx(0.1)
+    grid = as_graph(nx.grid_2d_graph(8, 16))
+    assert normalized_cut(grid, multilevel_partition(grid, 2, rng=1)) == pytest.approx(2 * 8 / (grid.total_volume / 2))
+    karate = make_graph("karate")
+    assert normalized_cut(karate, multilevel_partition(karate, 2, rng=1)) == pytest.approx(0.2564, abs=1e-4)
+
+
+def test_multilevel_finds_planted_blocks_weighted_or_not():
+    planted = planted_partition(20, 400, 16, 3, rng=6)
+    for weighted in (False, True):
+        matrix = planted.graph.to_scipy()
+        if weighted:
+            noise = sparse.triu(matrix, 1)
+            noise.data = np.random.default_rng(2).gamma(2.0, 0.5, noise.nnz)
+            matrix = (noise + noise.T).tocsr()
+        labels = multilevel_partition(matrix, 20, rng=9)
+        assert adjusted_rand_index(labels, planted.labels) > 0.999
+        assert normalized_cut(matrix, labels) <= normalized_cut(matrix, planted.labels) * 1.0001
+
+
+def test_more_effort_is_never_worse_on_average():
+    graph = make_graph("power-law blocks")
+    cuts = {
+        effort: np.mean([normalized_cut(graph, multilevel_partition(graph, 9, effort=effort, rng=s)) for s in range(8)])
+        for effort in (0.1, 4.0)
+    }
+    assert cuts[4.0] <= cuts[0.1]
+
+
+def test_labels_spread_to_everything_in_reach():
+    graph = make_graph("path")
+    labels = np.full(40, -1, np.int32)
+    labels[[0, 39]] = 0, 1
+    spread = spread_labels(graph, labels, 2, 50, Progress())
+    assert spread.n_labelled == list(range(2, 41, 2))
+    assert spread.labels.tolist() == [0] * 20 + [1] * 20
+    two_pieces = make_graph("two cliques")
+    labels = np.full(20, -1, np.int32)
+    labels[3] = 0
+    assert spread_labels(two_pieces, labels, 1, 9, Progress()).n_labelled == [1, 9, 9]
+
+
+def test_rounds_are_kernel_k_means_with_the_nearest_centroid():
+    graph = make_graph("karate")
+    A = graph.to_scipy().toarray()
+    d = A.sum(axis=1)
+    labels = random_labels(34, 3, 11).astype(np.int32)
+    after = run_rounds(graph, labels, 3, 1, 0.0, Progress())
+    member = np.eye(3)[labels]
+    volume = member.T @ d
+    inside = np.diag(member.T @ A @ member)
+    distance = inside / volume**2 - 2 * (A @ member) / (d[:, None] * volume)
+    near = A @ member > 0
+    near[np.arange(34), labels] = True
+    assert (after == np.where(near, distance, np.inf).argmin(axis=1)).all()
+
+
+def test_isolated_nodes_are_refused_by_multilevel():
+    with pytest.raises(ParameterError, match="isolated nodes"):
+        multilevel_partition(make_graph("isolates"), 2)
+    with pytest.raises(ParameterError, match="effort=0"):
+        multilevel_partition(nx.path_graph(4), 2, effort=0)
+
+
+def test_the_cut_over_used_clusters_only():
+    assert normalized_cut_of(np.array([3.0, 0.0]), np.array([4.0, 0.0])) == 0.25
