@@ -13,18 +13,18 @@ _SLACK = 4.0 * (1.0 + 1e-4)
 
 
 @njit(cache=True, nogil=True)
-def approach(first, last, block, X, candidates, weights, to_seeds, new_seed, nearest_seed, sq_distances, gains):
+def approach(first, last, block, X, candidates, weights, to_seeds, near, new_seed, nearest_seed, sq_distances, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
 
     With new_seed >= 0 the candidates become the seeds from that number on: nearest_seed and sq_distances (n,) change.
-    to_seeds (n_candidates, n_seeds): squared distances of the candidates to the seeds, or less.
+    to_seeds (n_candidates, n_seeds): squared distances of the candidates to the seeds, or less; near (n_seeds,): the
+    least of them for each seed.
     """
     for i in range(first, last):
-        if weights[i] == 0.0:
+        if near[nearest_seed[i]] >= _SLACK * sq_distances[i] or weights[i] == 0.0:
             continue
-        reach = _SLACK * sq_distances[i]
         for c in range(len(candidates)):
-            if to_seeds[c, nearest_seed[i]] >= reach:
+            if to_seeds[c, nearest_seed[i]] >= _SLACK * sq_distances[i]:
                 continue
             distance = sq_distance(candidates, c, X, i)
             if distance < sq_distances[i]:
@@ -35,26 +35,49 @@ def approach(first, last, block, X, candidates, weights, to_seeds, new_seed, nea
 
 
 @njit(cache=True, nogil=True)
-def distances_to_seeds(seeds, n_seeds, candidates, to_seeds):
-    """Squared distances (n_candidates, n_seeds) of the candidates to the first n_seeds seeds."""
-    for c in range(len(candidates)):
-        for s in range(n_seeds):
+def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
+    """Squared distances (n_candidates, n_seeds) of the candidates to the first n_seeds seeds, and the least of each."""
+    for s in range(n_seeds):
+        near[s] = np.inf
+        for c in range(len(candidates)):
             to_seeds[c, s] = sq_distance(candidates, c, seeds, s)
+            near[s] = min(near[s], to_seeds[c, s])
 
 
 @njit(cache=True, nogil=True)
-def sum_masses(first, last, block, weights, sq_distances, half_power, masses, block_masses):
-    """masses (n,) = w |x - nearest seed|^(2 half_power), 0 where x is a seed; block_masses their sums."""
+def sum_masses(first, last, block, weights, sq_distances, half_power, running, totals):
+    """running (n,): sums within the block of the mass w |x - nearest seed|^(2 half_power), 0 where x is a seed."""
     total = 0.0
     for i in range(first, last):
-        mass = 0.0
         if sq_distances[i] > 0.0:
             if half_power == 1.0:
-                mass = weights[i] * sq_distances[i]
+                total += weights[i] * sq_distances[i]
             elif half_power == 0.0:
-                mass = weights[i]
+                total += weights[i]
             else:
-                mass = weights[i] * np.float64(sq_distances[i]) ** half_power
-        masses[i] = mass
-        total += mass
-    block_masses[block] = total
+                total += weights[i] * np.float64(sq_distances[i]) ** half_power
+        running[i] = total
+    totals[block] = total
+
+
+@njit(cache=True, nogil=True)
+def find_rows(uniforms, boundaries, running, totals, rows):
+    """The rows whose share of the total mass contains each uniform in [0, 1); a row of mass 0 is never found."""
+    everything = totals.sum()
+    for u in range(len(uniforms)):
+        target = uniforms[u] * everything
+        block = 0
+        while target >= totals[block] and totals[block + 1 :].any():
+            target -= totals[block]
+            block += 1
+        low = boundaries[block]
+        high = boundaries[block + 1] - 1
+        # Rounding may leave a target beyond the total: the last row of positive mass ends the block's total.
+        target = min(target, totals[block] * (1.0 - 1e-16))
+        while low < high:
+            middle = (low + high) // 2
+            if running[middle] > target:
+                high = middle
+            else:
+                low = middle + 1
+        rows[u] = low

@@ -102,12 +102,12 @@ def sum_chunks_sparse(
 
 @njit(cache=True, nogil=True)
 def approach_sparse(
-    first, last, block, indptr, indices, values, sq_norms, transposed, candidate_sq_norms, weights, to_seeds, new_seed,
-    nearest_seed, sq_distances, gains,
+    first, last, block, indptr, indices, values, sq_norms, transposed, candidate_sq_norms, weights, to_seeds, near,
+    new_seed, nearest_seed, sq_distances, gains,
 ):  # fmt: skip
     """As `approach`, for the rows of a CSR matrix; the candidates lie transposed (d, n_candidates)."""
     for i in range(first, last):
-        if weights[i] == 0.0:
+        if near[nearest_seed[i]] >= 4.0004 * sq_distances[i] or weights[i] == 0.0:
             continue
         for c in range(transposed.shape[1]):
             if to_seeds[c, nearest_seed[i]] >= 4.0004 * sq_distances[i]:

@@ -13,13 +13,12 @@ from graphclust.compiled.blocks import row_blocks, run_in_blocks
 from graphclust.compiled.point_seeding import distances_to_seeds
 from graphclust.k_means.iteration import lloyd
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
-from graphclust.k_means.seeding import draw, draw_seeds, greedy_candidates, warn_if_fewer
+from graphclust.k_means.seeding import ROWS, draw_rows, draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress, as_progress
 
-OVERSAMPLING = 1.0
-N_ROUNDS = 3
-_ROWS = 1024
+OVERSAMPLING = 0.5
+N_ROUNDS = 5
 _CACHED_BYTES = 1 << 17
 
 
@@ -86,23 +85,23 @@ def draw_candidates(
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
-    boundaries = row_blocks(points.n, _ROWS)
+    boundaries = row_blocks(points.n, ROWS)
     nearest = np.zeros(points.n, np.int64)
     sq_distances = np.full(points.n, np.inf)
     gains = np.zeros((len(boundaries) - 1, 1 + _CACHED_BYTES // points.dtype.itemsize // points.d))
-    first = draw(weights, np.add.reduceat(weights, boundaries[:-1]), boundaries, rng.random())
     candidates = np.empty((0, points.d), points.dtype)
-    drawn = np.array([first])
+    drawn = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
     rows = drawn[:0]
     for done in range(n_rounds + k):
         chosen = points.rows(drawn)
         for start in range(0, len(drawn), gains.shape[1]):
             part = chosen[start : start + gains.shape[1]]
             to_seeds = np.zeros((len(part), len(rows) + len(drawn)))
-            distances_to_seeds(candidates, len(rows), part, to_seeds)
+            near = np.zeros(to_seeds.shape[1])
+            distances_to_seeds(candidates, len(rows), part, to_seeds, near)
             run_in_blocks(
-                points.approach_loop, boundaries, *points.against(part), weights, to_seeds, len(rows) + start,
-                nearest, sq_distances, gains,
+                points.approach_loop, boundaries, *points.against(part), weights, to_seeds, near,
+                len(rows) + start, nearest, sq_distances, gains,
             )  # fmt: skip
         candidates = np.concatenate([candidates, chosen])
         rows = np.concatenate([rows, drawn])

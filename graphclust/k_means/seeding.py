@@ -12,12 +12,12 @@ import numpy as np
 
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.point_seeding import distances_to_seeds, sum_masses
+from graphclust.compiled.point_seeding import distances_to_seeds, find_rows, sum_masses
 from graphclust.errors import ConvergenceWarning
 from graphclust.k_means.points import Points, as_cluster_count, as_points
 from graphclust.progress import Progress, as_progress
 
-_ROWS = 1024
+ROWS = 4096
 
 
 def distance_seeding(
@@ -95,26 +95,24 @@ def draw_seeds(
     progress: Progress,
 ) -> np.ndarray:
     """`distance_seeding` without its checks; returns fewer rows where there are fewer distinct points."""
-    boundaries = row_blocks(points.n, _ROWS)
+    boundaries = row_blocks(points.n, ROWS)
     seeds = np.empty((k, points.d), points.dtype)
-    to_seeds = np.zeros((n_candidates, k))
+    to_seeds, near = np.zeros((n_candidates, k)), np.zeros(k)
     nearest_seed = np.zeros(points.n, np.int64)
     sq_distances = np.full(points.n, np.inf)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
-    masses = np.empty(points.n)
-    block_masses = np.empty(len(boundaries) - 1)
 
-    def gains_of(candidates: list[int], n_seeds: int, new_seed: int) -> np.ndarray:
+    def gains_of(candidates: np.ndarray, n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
         chosen = points.rows(candidates)
-        distances_to_seeds(seeds, n_seeds, chosen, to_seeds)
+        distances_to_seeds(seeds, n_seeds, chosen, to_seeds, near)
         run_in_blocks(
-            points.approach_loop, boundaries, *points.against(chosen), weights, to_seeds[: len(candidates)], new_seed,
-            nearest_seed, sq_distances, gains,
+            points.approach_loop, boundaries, *points.against(chosen), weights, to_seeds, near, new_seed, nearest_seed,
+            sq_distances, gains,
         )  # fmt: skip
         return gains.sum(axis=0)
 
-    rows = [draw(weights, np.add.reduceat(weights, boundaries[:-1]), boundaries, rng.random())]
+    rows = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
     while True:
         n_seeds = len(rows)
         gains_of(rows[-1:], n_seeds - 1, n_seeds - 1)
@@ -122,24 +120,24 @@ def draw_seeds(
         progress.step(n_seeds, k)
         if n_seeds == k:
             break
-        half_power = 1.0 if exponent == np.inf else exponent / 2.0
-        run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, masses, block_masses)
-        if not block_masses.any():
-            break
         if exponent == np.inf:
-            rows.append(int(np.argmax(np.where(weights > 0.0, sq_distances, 0.0))))
-            continue
-        candidates = [draw(masses, block_masses, boundaries, uniform) for uniform in rng.random(n_candidates)]
-        rows.append(candidates[0 if n_candidates == 1 else int(np.argmax(gains_of(candidates, n_seeds, -1)))])
-    return np.array(rows, dtype=np.int64)
+            drawn = np.array([np.argmax(np.where(weights > 0.0, sq_distances, 0.0))])
+            drawn = drawn[sq_distances[drawn] > 0.0]
+        else:
+            drawn = draw_rows(weights, sq_distances, exponent / 2.0, boundaries, rng.random(n_candidates))
+        if len(drawn) == 0:
+            break
+        best = 0 if len(drawn) == 1 else int(np.argmax(gains_of(drawn, n_seeds, -1)))
+        rows = np.append(rows, drawn[best])
+    return rows
 
 
-def draw(masses: np.ndarray, block_masses: np.ndarray, boundaries: np.ndarray, uniform: float) -> int:
-    """The row whose share of the total mass contains `uniform` in [0, 1); a row of mass 0 is never drawn."""
-    running = np.cumsum(block_masses)
-    target = uniform * running[-1]
-    block = min(int(np.searchsorted(running, target, side="right")), int(np.flatnonzero(block_masses)[-1]))
-    start = boundaries[block]
-    within = masses[start : boundaries[block + 1]]
-    target -= running[block] - block_masses[block]
-    return int(start + min(np.searchsorted(np.cumsum(within), target, side="right"), np.flatnonzero(within)[-1]))
+def draw_rows(
+    weights: np.ndarray, sq_distances: np.ndarray, half_power: float, boundaries: np.ndarray, uniforms: np.ndarray
+) -> np.ndarray:
+    """A row for each uniform in [0, 1), by the mass w (squared distance)^half_power; none where all of it is 0."""
+    running, totals = np.empty(len(weights)), np.empty(len(boundaries) - 1)
+    run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, running, totals)
+    rows = np.empty(len(uniforms) if totals.any() else 0, np.int64)
+    find_rows(uniforms[: len(rows)], boundaries, running, totals, rows)
+    return rows
