@@ -475,11 +475,41 @@ def test_described_by_hand(tmp_path):
     assert facts["directions"] == {"one": 1, "two_equal": 2, "two_unequal": 0}
 
 
-def peak_of(function) -> int:
+@pytest.mark.parametrize(
+    ("name", "n", "m", "weighted"),
+    [("a.txt", 50_000, 600_000, False), ("b.txt", 200_000, 300_000, True), ("c.mtx", 300_000, 300_000, True),
+     ("d.mtx", 20_000, 600_000, False)],
+)  # fmt: skip
+def test_memory_is_foretold_within_a_quarter(tmp_path, name, n, m, weighted):
+    rng = np.random.default_rng(7741)
+    columns = [rng.integers(1, n + 1, m), rng.integers(1, n + 1, m), *([rng.random(m)] if weighted else [])]
+    header = f"%%MatrixMarket matrix coordinate {'real' if weighted else 'pattern'} general\n{n} {n} {m}\n"
+    with (tmp_path / name).open("w") as file:
+        file.write(header if name.endswith("mtx") else "")
+        np.savetxt(file, np.column_stack(columns), fmt=["%d", "%d", "%.8f"][: len(columns)])
+    load_graph(tmp_path / name, return_info=True)  # compile
+    peak, (graph, info) = traced(lambda: load_graph(tmp_path / name, return_info=True, weights="file"))
+    memory = describe(graph, info)["memory"]
+    assert memory["to_load"] == pytest.approx(peak, rel=0.25)
+    assert memory["graph"] == sum(a.nbytes for a in (graph.indptr, graph.indices, graph.degrees, graph.loops)) + (
+        graph.weights.nbytes if weighted else 0
+    )
+
+
+@pytest.mark.parametrize("degree", [5, 20, 60])
+def test_memory_to_cluster_is_not_more_than_foretold(degree):
+    graph, _ = graphclust.planted_partition(50, 1_000, degree, degree / 5, rng=2209)
+    for method in ("multilevel", "two-step"):
+        peak, _ = traced(lambda method=method: graphclust.coreset_sc(graph, 50, method=method, rng=0))
+        assert peak + describe(graph)["memory"]["graph"] <= describe(graph)["memory"]["to_cluster"]
+
+
+def traced(function) -> tuple[int, object]:
+    """The most bytes in use at a time while a function ran, and what it returned."""
     tracemalloc.start()
     try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
+        result = function()
+        return tracemalloc.get_traced_memory()[1], result
     finally:
         tracemalloc.stop()
 

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from graphclust.graph import Graph
+from graphclust.io.edges import bytes_to_load
 from graphclust.io.load import LoadInfo
 
 __all__ = ["describe"]
 
 
-BYTES_PER_NODE_WHILE_CLUSTERING = 90  # measured; the coreset and its graph are within it
+PER_NODE, PER_ENTRY = 90, 65  # bytes while clustering: measured of the multilevel method, which needs the most
 
 
 def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
@@ -18,8 +19,8 @@ def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
 
     info : what `load_graph(..., return_info=True)` said of its file.
 
-    `memory` holds bytes: "graph" of its arrays, "to_load" at most while it was read (without info: None), "to_cluster"
-    at most while `coreset_sc` works with its default coreset.
+    `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (without info: None),
+    "to_cluster" at most while `coreset_sc` works on it, which on dense graphs takes a fraction of that.
 
     >>> import networkx as nx
     >>> from graphclust.graph import as_graph
@@ -42,7 +43,17 @@ def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
         "named_nodes": graph.nodes is not None,
         "memory": {
             "graph": bytes_of(graph),
-            "to_cluster": bytes_of(graph) + BYTES_PER_NODE_WHILE_CLUSTERING * graph.n_nodes,
+            "to_load": None
+            if info is None
+            else bytes_to_load(
+                graph.n_nodes,
+                info.counts.entries,
+                graph.n_entries,
+                graph.weights is not None,
+                info.n_bytes,
+                info.format in ("matrix_market", "suitesparse"),
+            ),
+            "to_cluster": bytes_of(graph) + PER_NODE * graph.n_nodes + PER_ENTRY * graph.n_entries,
         },
     }
     if info is not None:
@@ -87,9 +98,10 @@ def as_text(facts: dict[str, Any]) -> str:
     )
     rows.append(("isolated", f"{facts['n_isolated']:,} nodes"))
     memory = facts["memory"]
-    rows.append(
-        ("memory", f"{_size(memory['graph'])} for the graph, about {_size(memory['to_cluster'])} while clustering")
-    )
+    words = [f"{_size(memory['graph'])} for the graph"]
+    words += [f"about {_size(memory['to_load'])} while it was read"] if memory["to_load"] else []
+    words += [f"at most {_size(memory['to_cluster'])} while clustering"]
+    rows.append(("memory", ", ".join(words)))
     rows += [("note", remark) for remark in facts["remarks"]]
     return "\n".join(f"{name:12s}{text}" for name, text in rows)
 

@@ -98,8 +98,15 @@ class MayBeMetis(Exception):
 
 def data_lines(head: bytes, most: int = 2) -> list[bytes]:
     """The first lines that are neither blank nor comments."""
-    lines = (line.strip() for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
-    return [line for line in lines if line and not line.startswith(_COMMENTS)][:most]
+    lines: list[bytes] = []
+    at = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    while at < len(head) and len(lines) < most:
+        end = head.find(b"\n", at)
+        line = head[at : end if end >= 0 else len(head)].strip()
+        if line and not line.startswith(_COMMENTS):
+            lines.append(line)
+        at = end + 1 if end >= 0 else len(head)
+    return lines
 
 
 def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None) -> Layout:
@@ -181,12 +188,14 @@ def _looks_like_number(field: str) -> bool:
 
 
 def _first_block(block: memoryview, has_header: bool) -> memoryview:
-    """The same lines without a byte order mark, and with a header line (the first of data) left empty."""
-    lines = bytes(block).removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    if has_header:
-        header = next(i for i, line in enumerate(lines) if line.strip() and not line.strip().startswith(_COMMENTS))
-        lines[header] = b""
-    return memoryview(b"\n".join(lines))
+    """The same lines without a byte order mark, and with a header line (the first of data) turned into a comment."""
+    if bytes(block[:3]) == b"\xef\xbb\xbf":
+        block = block[3:]
+    if not has_header:
+        return block
+    head = bytes(block[:HEAD])
+    start = head.index(data_lines(head, 1)[0])
+    return memoryview(b"".join([block[:start], b"#", block[start + 1 :]]))
 
 
 class _NumberReader:
@@ -230,21 +239,20 @@ class _NumberReader:
         if layout.weight is None:
             return sources, targets, None, int(row_starts[-1])
         if hard.any():
-            words = bytes(block)
             for row in np.flatnonzero(hard).tolist():
-                weights[row] = self._weight_at(words, int(hard[row]) - 1, line, path)
+                weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
         weights = unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")
         return sources, targets, weights, int(row_starts[-1])
 
     @staticmethod
-    def _weight_at(block: bytes, position: int, line: int, path: str) -> float:
+    def _weight_at(block: bytes | memoryview, position: int, line: int, path: str) -> float:
         word = _FIELD.match(block, position)[0]
         try:
             if b"_" in word:
                 raise ValueError
             return float(word)
         except ValueError:
-            line += block.count(b"\n", 0, position) + 1
+            line += bytes(block[:position]).count(b"\n") + 1
             raise GraphFormatError(f"the weight is {shown(word)!r}, expected a number", path, line) from None
 
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:

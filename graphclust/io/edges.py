@@ -14,6 +14,7 @@ from graphclust.compiled import edge_rows
 from graphclust.compiled.blocks import entry_blocks, row_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph import Graph, graph_from_csr
+from graphclust.io.source import BLOCK, HEAD
 from graphclust.progress import Progress
 
 _NONE = np.empty(0)
@@ -71,11 +72,8 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
         edges.chunks = [(u, v, np.ones(len(u))) for u, v, _ in edges.chunks]
         weighted = True
     n_entries = sum(len(u) for u, _, _ in edges.chunks)
-    low_starts, high_starts = _count_ends(edges)
+    upper_starts, ends, weights, found, examples = _join(edges, n_entries, weighted, symmetrize == "sum", progress)
     n = edges.n_nodes
-    upper_starts, ends, weights, found, examples = _join(
-        edges, low_starts, high_starts, n_entries, weighted, symmetrize == "sum", progress
-    )
     counts = EdgeCounts(n_entries, *found.tolist())
     _apply_policies(edges, counts, examples, symmetrize)
 
@@ -92,7 +90,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     for first, last in itertools.pairwise(blocks):
         edge_rows.write_both_ends(first, last, upper_starts, ends, weights, cursor, indices, full_weights)
         progress.step(int(upper_starts[last]), n_kept)
-    del ends, weights, cursor
+    del ends, weights, cursor, upper_starts
     all_one = not weighted or _all_ones(full_weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
     if n_isolated:
@@ -104,7 +102,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
 
 def _count_ends(edges: Edges) -> tuple[np.ndarray, np.ndarray]:
     """Where the edges of each lower and of each higher end will start; where ids have gaps, nodes are renumbered."""
-    low_starts, high_starts = np.zeros((2, edges.n_nodes + 1), np.int64)
+    low_starts, high_starts = np.zeros(edges.n_nodes + 1, np.int64), np.zeros(edges.n_nodes + 1, np.int64)
     for sources, targets, _ in edges.chunks:
         edge_rows.count_ends(sources, targets, low_starts[1:], high_starts[1:])
     if edges.gaps:
@@ -113,14 +111,18 @@ def _count_ends(edges: Edges) -> tuple[np.ndarray, np.ndarray]:
             edges.nodes = np.flatnonzero(present)
             edges.n_nodes = len(edges.nodes)
             ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
-            edges.chunks = [(ranks[u], ranks[v], weights) for u, v, weights in edges.chunks]
-            keep = np.concatenate([[True], present])
-            low_starts, high_starts = low_starts[keep], high_starts[keep]
-    return np.cumsum(low_starts), np.cumsum(high_starts)
+            for ends in (ends for chunk in edges.chunks for ends in chunk[:2]):
+                for start in range(0, len(ends), 1 << 20):
+                    ends[start : start + (1 << 20)] = ranks[ends[start : start + (1 << 20)]]
+            present = np.concatenate([[True], present])
+            low_starts = low_starts[present]
+            high_starts = high_starts[present]
+    return np.cumsum(low_starts, out=low_starts), np.cumsum(high_starts, out=high_starts)
 
 
-def _join(edges: Edges, low_starts, high_starts, n_entries: int, weighted: bool, add: bool, progress: Progress):
-    """Both counting sorts and the joining; chunks are let go as they are placed."""
+def _join(edges: Edges, n_entries: int, weighted: bool, add: bool, progress: Progress):
+    """Both counting sorts and the joining; whatever is used up is let go."""
+    low_starts, high_starts = _count_ends(edges)
     n = edges.n_nodes
     keys = np.empty(n_entries, np.uint32)
     key_weights = np.empty(n_entries) if weighted else _NONE
@@ -192,7 +194,7 @@ def _apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symm
 
 def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_bytes: int, limit: int | None) -> None:
     """Refuse a file whose own header asks for more memory than is there, or than a file of its size can need."""
-    needed = bytes_to_load(n_nodes, n_entries, weighted)
+    needed = bytes_to_load(n_nodes, n_entries, 2 * n_entries, weighted)
     allowed = max(FLOOR_BYTES, BYTES_PER_FILE_BYTE * file_bytes) if limit is None else limit
     available = min(allowed, _available_bytes()) if limit is None else limit
     if needed > available or n_nodes >= 2**31:
@@ -203,9 +205,21 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
         )
 
 
-def bytes_to_load(n_nodes: int, n_entries: int, weighted: bool) -> int:
-    """Peak while edges become rows: the edges, their keys, and a few numbers a node."""
-    return 40 * n_nodes + n_entries * (28 if weighted else 12)
+def bytes_to_load(
+    n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_bytes: int = 0, copied: bool = False
+) -> int:
+    """Most bytes at a time while `n_lines` edges in a text of `n_bytes` become a graph of `n_entries` entries.
+
+    copied : whether a reader hands each block of text on, as that of Matrix Market does.
+    """
+    weight = 8 if weighted else 0
+    block = min(n_bytes, BLOCK)
+    lines_of_block = n_lines * block // max(n_bytes, 1)
+    reading = (8 + weight) * n_lines + (2 * block + 8 * lines_of_block if copied else block + weight * lines_of_block)
+    first_sort = (12 + 2 * weight) * n_lines + 32 * n_nodes
+    second_sort = (8 + 2 * weight) * n_lines + 32 * n_nodes
+    writing = (4 + weight) * (n_lines + n_entries) + 32 * n_nodes
+    return max(reading, first_sort, second_sort, writing) + HEAD
 
 
 def _available_bytes() -> int:

@@ -30,7 +30,7 @@ class LoadInfo:
     """What a file was, and what was done with it.
 
     format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml".
-    compression : "gzip", "bzip2" or None.
+    compression : "gzip", "bzip2" or None.  n_bytes : of text, decompressed.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
     remarks : what was assumed or repaired, one sentence each, as in `Graph.remarks`.
@@ -40,6 +40,7 @@ class LoadInfo:
     path: str
     format: str
     compression: str | None
+    n_bytes: int
     counts: EdgeCounts
     remarks: tuple[str, ...]
     details: dict[str, Any] = field(default_factory=dict)
@@ -122,7 +123,7 @@ def load_graph(
             raise
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
     details = {key: value for key, value in edges.details.items() if key != "weighted"}
-    info = LoadInfo(source.path, recognized, source.compression, counts, graph.remarks, details)
+    info = LoadInfo(source.path, recognized, source.compression, source.n_read, counts, graph.remarks, details)
     if return_info:
         return graph, info
     if edges.repairs:

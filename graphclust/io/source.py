@@ -54,6 +54,11 @@ class Source:
             return self._size
         return min(self._max_bytes or 2**63, self._raw_size * 1100)
 
+    @property
+    def n_read(self) -> int:
+        """Bytes of text so far."""
+        return self._n_read
+
     def head(self) -> bytes:
         """The first bytes; they will be read again."""
         while len(self._ahead) < HEAD and (more := self._next(HEAD - len(self._ahead))):
