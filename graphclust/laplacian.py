@@ -9,6 +9,8 @@ from graphclust.graph import Graph
 
 __all__ = ["NormalizedAdjacency"]
 
+ENTRIES_PER_BLOCK = 1 << 16  # fewer than usual: small graphs are multiplied hundreds of times
+
 
 class NormalizedAdjacency(LinearOperator):
     """N x without forming N; rows are computed independently, so the result does not depend on the threads.
@@ -22,7 +24,7 @@ class NormalizedAdjacency(LinearOperator):
         self.graph = graph
         self.degrees = graph.degrees if degrees is None else degrees
         self.scale = np.divide(1.0, np.sqrt(self.degrees), out=np.zeros(graph.n_nodes), where=self.degrees > 0)
-        self._blocks = entry_blocks(graph.indptr)
+        self._blocks = entry_blocks(graph.indptr, ENTRIES_PER_BLOCK)
 
     def lazy_step(self, columns: np.ndarray, stay: float) -> np.ndarray:
         """stay x + (1 - stay) N x for each column x; shape (n_nodes, n_columns)."""
