@@ -23,6 +23,8 @@ _HOME = {
     "multilevel_partition": "refinement.multilevel",
     "quotient_graph": "refinement.quotient",
     "two_step_coreset_graph": "coreset.two_step",
+    "two_step_factor": "coreset.two_step",
+    "block_power_embedding": "spectral.block_power",
     "Seeds": "coreset.seeding",
     "d2_seeding": "coreset.seeding",
     "spectral_embedding": "spectral.embedding",

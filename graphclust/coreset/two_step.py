@@ -1,11 +1,15 @@
 """The two-step coreset graph: coreset nodes are linked by the neighbours they share.
 
 In a sparse graph two nodes of one cluster rarely share an edge but share many neighbours, so the coreset graph of
-K = D^-1 A D^-1 falls apart where that of its square does not. Two steps alone would fold a bipartite structure onto
-itself, one side of it on the other; the lazy walk ((N + I) / 2)^2 = (N^2 + 2 N + I) / 4 keeps it apart.
+K = D^-1 A D^-1 falls apart where that of its square does not. Its graph is A_H = B B^T with
+B = W' D_C^-1 A[C, :] D^-1/2. Two steps fold a bipartite structure: they link the nodes of one side only. Whoever clusters
+A_H must therefore ask for several times k pieces and merge them by the links of the whole graph, as
+`coreset_sc` does; adding the one-step links of the lazy walk instead drowns a sample, since the few edges that it
+holds weigh as much as all its paths.
 """
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.compiled import two_step as loops
 from graphclust.compiled.blocks import entry_blocks, run_in_blocks
@@ -13,13 +17,13 @@ from graphclust.coreset.sampling import Coreset
 from graphclust.graph import Graph
 from graphclust.graph_kernel import NormalizedCutKernel
 
-__all__ = ["two_step_coreset_graph"]
+__all__ = ["two_step_coreset_graph", "two_step_factor"]
 
 MOST_VISITORS = 32
 
 
 def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
-    """Links w'_x (2 K + D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
+    """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
 
     Returns a weighted Graph of m nodes, symmetric up to round-off, neighbors in the order met. It has no diagonal: in
     the square of a sampled matrix it outweighs the rest by one over the sampling rate. A node with more than 32 coreset
@@ -54,3 +58,25 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
     run_in_blocks(loops.shared_neighbours, blocks, *fixed, False, indptr, indices, weights)
     degrees = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
     return Graph(indptr, indices, weights, degrees, np.zeros(m))
+
+
+def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:
+    """B = W' D_C^-1 A[C, :] D^-1/2, shape (m, n_nodes): B B^T is the two-step graph, diagonal included, never formed.
+
+    Its entries are those of the coreset's rows, however large a hub is. See `block_power_embedding`.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
+    >>> B = two_step_factor(kernel, Coreset(np.array([1, 2]), np.array([2.0, 2.0])))
+    >>> (B @ B.T).toarray()
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
+    """
+    graph, nodes = kernel.graph, coreset.nodes
+    lengths = np.diff(graph.indptr)[nodes]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.repeat(graph.indptr[nodes] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    columns = graph.indices[entries]
+    weights = 1.0 if graph.weights is None else graph.weights[entries]
+    data = weights * np.repeat(coreset.weights / kernel.degrees[nodes], lengths) / np.sqrt(kernel.degrees[columns])
+    return sparse.csr_array((data, columns, indptr), shape=(len(nodes), graph.n_nodes))

@@ -77,15 +77,18 @@ def by_shared_neighbors(
         out_of_reach = labels < 0
         labels[out_of_reach] = 0  # farther from the coreset than the rounds reach: moves will place them
     with progress.stage("merging"):
-        _, labels = np.unique(labels, return_inverse=True)
-        labels = labels.astype(np.int32)
-        quotient = contract(graph, labels, int(labels.max()) + 1)
-        if quotient.n_nodes > k:
+        found, labels = np.unique(labels, return_inverse=True)
+        if len(found) < k:  # a coreset too small or too scattered to show k clusters
+            labels = partition(graph, k, effort, rng, progress)
+        elif len(found) > k:
+            quotient = contract(graph, labels.astype(np.int32), len(found))
             labels = partition(quotient, k, effort, rng, progress)[labels]
+        labels = labels.astype(np.int32)
     with progress.stage("mending"):
-        n_clusters = int(labels.max()) + 1
-        labels = run_rounds(graph, labels, n_clusters, MENDING_ROUNDS, FEW, progress)
-        improve(graph, labels, n_clusters, progress)
+        mended = run_rounds(graph, labels, k, MENDING_ROUNDS, FEW, progress)
+        if np.bincount(mended, minlength=k).all():  # all nodes choosing at once may desert a cluster
+            labels = mended
+        improve(graph, labels, k, progress)
 
     n = graph.n_nodes
     counts = [len(labelled.nodes), *spread.n_labelled]

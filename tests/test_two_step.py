@@ -1,0 +1,234 @@
+"""The two-step coreset graph against dense products, its memory, and the default method on awkward graphs."""
+
+import tracemalloc
+
+import networkx as nx
+import numpy as np
+import pytest
+import reference
+from graphs import all_graphs, make, make_graph
+from scipy import sparse
+from test_coreset import some_coreset
+from test_pipeline import quietly
+
+from graphclust import coreset_sc
+from graphclust.coreset import two_step
+from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.two_step import MOST_VISITORS, two_step_coreset_graph, two_step_factor
+from graphclust.coreset.two_step_partition import default_size
+from graphclust.errors import ParameterError
+from graphclust.generators import planted_partition, stochastic_block_model
+from graphclust.graph import as_graph
+from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.quality import adjusted_rand_index, normalized_cut
+from graphclust.spectral.block_power import block_power_embedding
+
+WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges", "hub")]
+
+
+def dense_two_step(matrix: np.ndarray, coreset: Coreset) -> np.ndarray:
+    """w'_x w'_y / (d_x d_y) sum_z A_xz A_yz / d_z with the degrees of implied loops and the edges as they are."""
+    _, d = reference.dense_kernel(matrix)
+    scale = coreset.weights / d[coreset.nodes]
+    rows = matrix[coreset.nodes]
+    inverse = np.divide(1.0, d, out=np.zeros(len(d)), where=d > 0)
+    return np.outer(scale, scale) * (rows @ np.diag(inverse) @ rows.T)
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
+    monkeypatch.setattr(two_step, "MOST_VISITORS", 10**6)
+    matrix = make(name).toarray()
+    kernel = NormalizedCutKernel.of(make_graph(name))
+    coreset = some_coreset(kernel, 3)
+    expected = dense_two_step(matrix, coreset)
+    B = two_step_factor(kernel, coreset)
+    np.testing.assert_allclose((B @ B.T).toarray(), expected, rtol=1e-10)
+    formed = two_step_coreset_graph(kernel, coreset)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(formed.to_scipy().toarray(), expected, rtol=1e-10)
+    np.testing.assert_allclose(formed.degrees, expected.sum(axis=1), rtol=1e-10)
+
+
+def test_a_hub_links_its_visitors_in_runs_and_keeps_their_total():
+    n = 200
+    star = nx.star_graph(n)
+    kernel = NormalizedCutKernel.of(star)
+    leaves = Coreset(np.arange(1, n + 1), kernel.degrees[1:])
+    formed = two_step_coreset_graph(kernel, leaves)
+    assert formed.n_entries <= n * MOST_VISITORS
+    exact = dense_two_step(nx.to_numpy_array(star), leaves)
+    np.fill_diagonal(exact, 0)
+    np.testing.assert_allclose(formed.degrees, exact.sum(axis=1), rtol=1e-9)
+    links = formed.to_scipy()
+    assert abs(links - links.T).max() < 1e-12
+
+
+def test_memory_is_linear_where_a_hub_has_100_000_neighbors():
+    n = 100_001
+    ring = np.arange(1, n)
+    u = np.concatenate([np.zeros(n - 1, int), ring])
+    v = np.concatenate([ring, np.roll(ring, 1)])
+    matrix = sparse.coo_array((np.ones(len(u)), (u, v)), shape=(n, n))
+    graph = as_graph(matrix.maximum(matrix.T))
+    kernel = NormalizedCutKernel.of(graph)
+    coreset = Coreset(np.arange(n), kernel.degrees)
+    tracemalloc.start()
+    formed = two_step_coreset_graph(kernel, coreset)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert formed.n_entries < 40 * n
+    assert peak < 1000 * graph.n_entries  # a formed clique of the hub's neighbors would take 80 GB
+    found = coreset_sc(graph, 4, method="two-step", coreset_size=20_000, rng=0)
+    assert found.n_clusters == 4
+
+
+def test_near_bipartite_blocks_are_not_folded():
+    """Each block is nearly bipartite: two steps hardly leave a side, and only edges join the two sides of a block."""
+    k, side = 6, 250
+    rng = np.random.default_rng(12)
+    labels = np.repeat(np.arange(k), 2 * side)
+    u = rng.integers(0, k * side, 60_000)
+    block, within = np.divmod(u, side)
+    stays = rng.random(len(u)) < 0.9
+    other_block = np.where(stays, block, rng.integers(0, k, len(u)))
+    x = block * 2 * side + within
+    y = other_block * 2 * side + side + rng.integers(0, side, len(u))
+    graph = sparse.coo_array((np.ones(len(u)), (x, y)), shape=(2 * k * side, 2 * k * side)).tocsr()
+    graph = graph.maximum(graph.T)
+    for method in ("two-step", "multilevel"):
+        found = coreset_sc(graph, k, method=method, rng=4)
+        assert adjusted_rand_index(found.labels, labels) > 0.99, method
+
+
+# METIS 5.2 through pymetis 2025.2, best of seeds 0..4, sum over clusters.
+METIS_CUTS = {
+    ("grid", 2): 0.037518037518,
+    ("grid", 5): 0.266431560962,
+    ("grid", 12): 1.30124661171,
+    ("path", 2): 0.00400801603206,
+    ("path", 5): 0.0400502512563,
+    ("path", 12): 0.263948036306,
+    ("star", 2): 1.33037694013,
+    ("star", 5): 4.6620498615,
+    ("star", 12): 11.8461538462,
+    ("tree", 2): 0.00195694903603,
+    ("tree", 5): 0.0587771363799,
+    ("tree", 12): 0.292520907632,
+    ("complete bipartite", 2): 1.0,
+    ("complete bipartite", 5): 4.00423098595,
+    ("complete bipartite", 12): 11.3532257848,
+}
+
+
+def awkward(name):
+    return {
+        "grid": lambda: nx.grid_2d_graph(24, 30),
+        "path": lambda: nx.path_graph(500),
+        "star": lambda: nx.star_graph(300),
+        "tree": lambda: nx.balanced_tree(2, 9),
+        "complete bipartite": lambda: nx.complete_bipartite_graph(60, 90),
+    }[name]()
+
+
+@pytest.mark.parametrize(("name", "k"), list(METIS_CUTS))
+def test_awkward_graphs_are_cut_no_worse_than_by_metis(name, k):
+    found = coreset_sc(awkward(name), k, rng=7)
+    assert found.n_clusters == k
+    assert found.normalized_cut <= METIS_CUTS[name, k] * (1 + 1e-9)
+
+
+def test_sparse_blocks_where_the_published_method_finds_nothing():
+    planted = planted_partition(50, 400, 20, 4, rng=3)
+    by_paper = quietly(planted.graph, 50, method="paper", coreset_size=1000, rng=3)
+    by_two_steps = coreset_sc(planted.graph, 50, method="two-step", coreset_size=1000, rng=3)
+    assert adjusted_rand_index(by_paper.labels, planted.labels) < 0.1
+    assert adjusted_rand_index(by_two_steps.labels, planted.labels) > 0.99
+    uniform = coreset_sc(planted.graph, 50, coreset_size=1000, sampling="uniform", rng=3)
+    assert uniform.parameters["method"] == "two-step"
+    assert adjusted_rand_index(uniform.labels, planted.labels) > 0.9
+
+
+def test_the_steps_that_decided_add_up():
+    planted = planted_partition(20, 500, 12, 3, rng=3)
+    found = coreset_sc(planted.graph, 20, coreset_size=400, rng=3)
+    assert list(found.decided)[:3] == ["coreset", "coreset neighbour", "round 1"]
+    assert 0.9 < sum(found.decided.values()) <= 1 + 1e-12
+    assert found.decided["coreset"] == pytest.approx(len(found.coreset.nodes) / 10_000, abs=0.02)
+    assert "first labels" in str(found)
+
+
+@pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
+@pytest.mark.parametrize("method", ["two-step", "multilevel", "auto"])
+def test_every_graph_goes_through_every_method(name, method):
+    matrix = make(name)
+    n = matrix.shape[0]
+    isolated = matrix.sum(axis=1) == 0
+    for k in {1, min(2, n), min(6, n), n}:
+        for components in ("large", "all"):
+            found = quietly(matrix, k, method=method, components=components, rng=2)
+            assert (found.labels[isolated] == -1).all()
+            assert found.n_clusters == min(k, n - isolated.sum())
+            assert set(found.labels[~isolated]) == set(range(found.n_clusters))
+            assert found.normalized_cut == pytest.approx(normalized_cut(make_graph(name), found.labels))
+            assert str(found)
+
+
+def test_tiny_components_use_up_no_clusters_unless_asked():
+    pieces = [nx.gnp_random_graph(150, 0.1, seed=s) for s in range(3)] + [nx.path_graph(2)] * 20
+    graph = nx.disjoint_union_all(pieces)
+    planted = np.append(np.repeat(range(3), 150), np.zeros(40, int))
+    by_default = coreset_sc(graph, 3, rng=0)
+    assert adjusted_rand_index(by_default.labels[:450], planted[:450]) == 1
+    assert len(set(by_default.labels[450:])) == 1
+    assert any("20 tiny components" in remark for remark in by_default.remarks)
+    plain = coreset_sc(graph, 10, components="all", rng=0)
+    assert plain.normalized_cut == 0
+    assert by_default.normalized_cut == 0
+
+
+@pytest.mark.parametrize("effort", ["low", "normal", "high"])
+def test_every_effort_is_good_and_seeded(effort):
+    planted = planted_partition(12, 200, 14, 3, rng=5)
+    one, again = (coreset_sc(planted.graph, 12, effort=effort, rng=8).labels for _ in range(2))
+    assert (one == again).all()
+    assert adjusted_rand_index(one, planted.labels) > 0.99
+
+
+def test_how_the_method_is_chosen():
+    small = planted_partition(5, 100, 10, 1, rng=1).graph
+    assert coreset_sc(small, 5, rng=0).parameters["method"] == "multilevel"
+    assert coreset_sc(small, 5, rng=0).coreset is None
+    assert coreset_sc(small, 5, coreset_size=100, rng=0).parameters["method"] == "two-step"
+    assert quietly(small, 5, embedding="power", rng=0).parameters["method"] == "paper"
+    dense = stochastic_block_model([500] * 16, 0.8, 0.0005, rng=2)
+    chosen = coreset_sc(dense.graph, 16, rng=0)
+    assert chosen.parameters["method"] == "two-step"
+    assert adjusted_rand_index(chosen.labels, dense.labels) == 1
+    with pytest.raises(ParameterError, match="effort='max'"):
+        coreset_sc(small, 5, effort="max")
+    with pytest.raises(ParameterError, match="components='tiny'"):
+        coreset_sc(small, 5, components="tiny")
+
+
+def test_default_sizes_cover_the_graph_and_the_clusters():
+    assert default_size(1_000_000, 20_000_000, 200) == 60_000
+    assert default_size(250_000, 125_000_000, 250) == 5_000
+    assert default_size(100, 400, 50) == 100
+
+
+def test_block_power_spans_the_top_eigenvectors():
+    planted = planted_partition(6, 100, 20, 2, rng=4)
+    kernel = NormalizedCutKernel.of(planted.graph)
+    coreset = Coreset(np.arange(600), kernel.degrees)
+    B = two_step_factor(kernel, coreset)
+    full = (B @ B.T).toarray()
+    d = full.sum(axis=1)
+    _, exact = np.linalg.eigh(full / np.sqrt(np.outer(d, d)))
+    found = block_power_embedding(B, 10, n_steps=40, rows="degree", rng=1) * np.sqrt(d)[:, None]
+    overlap = exact[:, ::-1][:, :6].T @ found[:, :6]
+    np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-6)
+    unit = block_power_embedding(B, 10, rng=1)
+    np.testing.assert_allclose((unit**2).sum(axis=1), 1)
+    with pytest.raises(ParameterError, match="n_columns=601"):
+        block_power_embedding(B, 601)
