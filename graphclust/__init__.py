@@ -40,6 +40,8 @@ _HOME = {
     "save_graph": "io.save",
     "write_labels": "io.labels",
     "load_graph": "io.load",
+    "knn_graph": "neighbors",
+    "nearest_neighbors": "neighbors",
     "Progress": "progress",
     "PlantedGraph": "generators",
     "planted_partition": "generators",
