@@ -111,17 +111,20 @@ def test_a_vote_is_taken_back_when_the_label_changes():
         members = tally.labels == j
         assert tally.sums[j] == pytest.approx((ours[members, None] * placed[members]).sum(axis=0))
         assert tally.masses[j] == pytest.approx(ours[members].sum())
-    means = tally.means(np.zeros((7, 5)))
+    means, _ = tally.renew(np.zeros((7, 5)))
     errors = [(ours[m, None] * (placed[m] - means[j]) ** 2).sum() for j in range(7) if (m := tally.labels == j).any()]
-    assert tally.sq_errors(means) == pytest.approx(errors)
+    assert tally.sq_errors == pytest.approx(errors)
 
 
 def test_standard_errors_by_hand():
     tally = Tally(as_points([[0.0], [2.0], [7.0]]), np.arange(3), np.ones(3), 3, 3)
     tally.update(np.array([0, 0, 1]))
-    means = tally.means(np.array([[9.0], [9.0], [9.0]]))
+    means, moved = tally.renew(np.array([[1.0], [9.0], [9.0]]))
     assert means.ravel().tolist() == [1.0, 7.0, 9.0]
-    assert tally.standard_errors(tally.sq_errors(means)).tolist() == pytest.approx([1.0, np.inf, np.inf])
+    assert moved.tolist() == [0.0, 2.0, 0.0]
+    assert tally.standard_errors(moved).tolist() == pytest.approx([1.0, np.inf, np.inf])
+    _, moved = tally.renew(np.array([[4.0], [9.0], [9.0]]))  # about 4 the squares are 16 and 4
+    assert tally.standard_errors(moved)[0] == pytest.approx(np.sqrt(20 / 2))
 
 
 def test_minibatch_rates_by_hand():

@@ -1,5 +1,6 @@
 """Means of clusters: rows grouped by label, then summed in chunks that depend on the labels alone."""
 
+import numpy as np
 from numba import njit
 
 
@@ -22,3 +23,30 @@ def sum_chunks(first, last, block, X, rows, weights, order, chunk_starts, chunk_
             masses[chunk] += w
             for l in range(X.shape[1]):
                 sums[chunk, l] += w * X[i, l]
+
+
+@njit(cache=True, nogil=True)
+def add_rows(X, rows, weights, labels, sums, masses):
+    """Add w x and w of each row given to its cluster's sums (k, d) and masses (k,), in the order given."""
+    for position in range(len(rows)):
+        i = rows[position]
+        j = labels[position]
+        masses[j] += weights[position]
+        for l in range(X.shape[1]):
+            sums[j, l] += weights[position] * X[i, l]
+
+
+@njit(cache=True, nogil=True)
+def renew_centroids(first, last, block, sums, masses, center, old, new, sq_moved, sq_between):
+    """new (k, d): the means, or the old centroid where no mass is; its squared distances (k,) from old and center."""
+    for j in range(first, last):
+        moved = 0.0
+        between = 0.0
+        for l in range(sums.shape[1]):
+            new[j, l] = sums[j, l] / masses[j] if masses[j] > 0.0 else old[j, l]
+            step = np.float64(new[j, l]) - old[j, l]
+            moved += step * step
+            step = new[j, l] - center[l]
+            between += step * step
+        sq_moved[j] = moved
+        sq_between[j] = between

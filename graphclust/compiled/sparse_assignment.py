@@ -101,6 +101,16 @@ def sum_chunks_sparse(
 
 
 @njit(cache=True, nogil=True)
+def add_rows_sparse(indptr, indices, values, rows, weights, labels, sums, masses):
+    """As `add_rows`, for the rows of a CSR matrix."""
+    for position in range(len(rows)):
+        j = labels[position]
+        masses[j] += weights[position]
+        for e in range(indptr[rows[position]], indptr[rows[position] + 1]):
+            sums[j, indices[e]] += weights[position] * values[e]
+
+
+@njit(cache=True, nogil=True)
 def approach_sparse(
     first, last, block, indptr, indices, values, sq_norms, transposed, candidate_sq_norms, weights, to_seeds, near,
     new_seed, nearest_seed, sq_distances, gains,

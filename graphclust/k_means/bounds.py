@@ -48,9 +48,10 @@ class BoundedAssignment:
         )  # fmt: skip
         return self.labels[:n_positions]
 
-    def move(self, centroids: np.ndarray) -> np.ndarray:
-        """Go on with these centroids; returns how far each one moved."""
-        moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
+    def move(self, centroids: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:
+        """Go on with these centroids; returns how far each one moved, which need not be computed if it is known."""
+        if moved is None:
+            moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
         self.centroids = centroids
         self.drift += moved * (1 + 1e-12)
         self.group_drift[:-1] += np.maximum.reduceat(moved[self.members], self.group_starts[:-1]) * (1 + 1e-12)

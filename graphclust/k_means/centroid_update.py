@@ -3,17 +3,30 @@
 import numpy as np
 
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.centroid_update import group_rows
+from graphclust.compiled.centroid_update import group_rows, renew_centroids
 from graphclust.k_means.points import Points, point_blocks
 
 _CHUNK = 4096
-_SMALL = 1 << 15
+_SMALL = 1 << 18
 
 
 def cluster_sums(
     points: Points, rows: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sum of w x (k, d) and of w (k,) over each cluster of these rows, float64; weights and labels are by row given."""
+    sums, masses = np.zeros((k, points.d)), np.zeros(k)
+    add_to_clusters(points, rows, weights, labels, sums, masses)
+    return sums, masses
+
+
+def add_to_clusters(
+    points: Points, rows: np.ndarray, weights: np.ndarray, labels: np.ndarray, sums: np.ndarray, masses: np.ndarray
+) -> None:
+    """Add w x of these rows to sums (k, d) and w to masses (k,), by label."""
+    if len(rows) * points.work <= _SMALL:
+        points.add_loop(*points.arrays, rows, weights, labels, sums, masses)
+        return
+    k = len(sums)
     sizes = np.bincount(labels, minlength=k)
     first_rows = np.cumsum(sizes) - sizes
     order = np.empty(len(labels), np.int64)
@@ -23,17 +36,23 @@ def cluster_sums(
     chunk_cluster = np.repeat(np.arange(k), n_chunks)
     starts = first_rows[chunk_cluster] + _CHUNK * (np.arange(ends[-1]) - (ends - n_chunks)[chunk_cluster])
     stops = np.minimum(starts + _CHUNK, (first_rows + sizes)[chunk_cluster])
-    sums, masses = np.zeros((ends[-1], points.d)), np.zeros(ends[-1])
-    chunks = 1 + len(starts) // 16 if len(labels) * points.work > _SMALL else len(starts)
-    boundaries = row_blocks(len(starts), min(chunks, 1 + (1 << 28) // (_CHUNK * points.work)))
-    run_in_blocks(points.sum_loop, boundaries, *points.arrays, rows, weights, order, starts, stops, sums, masses)
-    if len(starts) == k and (n_chunks == 1).all():
-        return sums, masses
-    total, mass = np.zeros((k, points.d)), np.zeros(k)
+    chunk_sums, chunk_masses = np.zeros((len(starts), points.d)), np.zeros(len(starts))
+    boundaries = row_blocks(len(starts), min(1 + len(starts) // 16, 1 + (1 << 28) // (_CHUNK * points.work)))
+    state = (rows, weights, order, starts, stops, chunk_sums, chunk_masses)
+    run_in_blocks(points.sum_loop, boundaries, *points.arrays, *state)
     for chunk, j in enumerate(chunk_cluster):
-        total[j] += sums[chunk]
-        mass[j] += masses[chunk]
-    return total, mass
+        sums[j] += chunk_sums[chunk]
+        masses[j] += chunk_masses[chunk]
+
+
+def renewed_centroids(
+    sums: np.ndarray, masses: np.ndarray, center: np.ndarray, old: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The means (k, d), the old centroid where no mass is; how far each moved; its squared distance from center."""
+    new, sq_moved, sq_between = np.empty_like(old), np.empty(len(old)), np.empty(len(old))
+    boundaries = row_blocks(len(old), len(old) if old.size <= _SMALL else 1 + len(old) // 16)
+    run_in_blocks(renew_centroids, boundaries, sums, masses, center, old, new, sq_moved, sq_between)
+    return new, np.sqrt(sq_moved), sq_between
 
 
 def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) -> np.ndarray:

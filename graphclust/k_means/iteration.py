@@ -78,25 +78,25 @@ def grow_batch(
             labels[order] = bounds.assign()
             break
         final = whole and not changed
-        if final or (n_rows == points.n and (tally.counts() == 0).any()):
+        centroids, moved = tally.renew(bounds.centroids)
+        if final or (n_rows == points.n and (tally.counts == 0).any()):
             labels[order] = bounds.labels
             centroids, _ = updated_centroids(points, weights, labels, k)
             if len(centroids) < k:
                 return lloyd(points, weights, centroids, max_iter, tol, curve, progress)
             tally.recount(labels[order])
+            tally.renew(centroids)
             moved = bounds.move(centroids)
             if final and np.array_equal(bounds.assign(), labels[order]):
                 break
         else:
-            centroids = tally.means(bounds.centroids)
-            moved = bounds.move(centroids)
-        sq_errors = tally.sq_errors(centroids)
-        history.append(float(sq_errors.sum() / tally.masses.sum()))
+            bounds.move(centroids, moved)
+        history.append(float(tally.sq_errors.sum() / tally.masses.sum()))
         curve.record(centroids)
         progress.step(len(history), max_iter)
         if n_rows == points.n:
             settled = (moved**2).sum() <= tol * tally.variance() / points.d and tol > 0.0
-        elif (tally.standard_errors(sq_errors + tally.masses * moved**2) > rho * moved).all():
+        elif (tally.standard_errors(moved) > rho * moved).all():
             n_rows = min(2 * n_rows, points.n)
             tally.recount(tally.labels[: tally.n_rows].copy())
     return finished(points, weights, bounds.centroids, labels, history, curve)

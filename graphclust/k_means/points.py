@@ -9,10 +9,11 @@ from scipy import sparse
 from graphclust.checks import as_whole_number
 from graphclust.compiled.blocks import row_blocks
 from graphclust.compiled.bounded_assignment import assign_bounded
-from graphclust.compiled.centroid_update import sum_chunks
+from graphclust.compiled.centroid_update import add_rows, sum_chunks
 from graphclust.compiled.point_distances import own_sq_distances
 from graphclust.compiled.point_seeding import approach
 from graphclust.compiled.sparse_assignment import (
+    add_rows_sparse,
     approach_sparse,
     assign_sparse,
     own_sq_distances_sparse,
@@ -33,6 +34,7 @@ class DensePoints:
     """The rows of a C-ordered (n, d) array of float32 or float64."""
 
     sum_loop: Callable[..., None] = staticmethod(sum_chunks)
+    add_loop: Callable[..., None] = staticmethod(add_rows)
     own_loop: Callable[..., None] = staticmethod(own_sq_distances)
     approach_loop: Callable[..., None] = staticmethod(approach)
 
@@ -74,6 +76,7 @@ class SparsePoints:
     """The rows of a CSR matrix of float32 or float64."""
 
     sum_loop: Callable[..., None] = staticmethod(sum_chunks_sparse)
+    add_loop: Callable[..., None] = staticmethod(add_rows_sparse)
     own_loop: Callable[..., None] = staticmethod(own_sq_distances_sparse)
     approach_loop: Callable[..., None] = staticmethod(approach_sparse)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust.k_means.centroid_update import cluster_sums
+from graphclust.k_means.centroid_update import add_to_clusters, cluster_sums, renewed_centroids
 from graphclust.k_means.points import Points
 
 
@@ -45,9 +45,7 @@ class Tally:
     def _add(self, positions: np.ndarray, clusters: np.ndarray, votes: np.ndarray) -> None:
         if len(positions) == 0:
             return
-        sums, masses = cluster_sums(self.points, self.order[positions], votes, clusters, self.k)
-        self.sums += sums
-        self.masses += masses
+        add_to_clusters(self.points, self.order[positions], votes, clusters, self.sums, self.masses)
         self.sq_lengths += np.bincount(clusters, votes * self.row_sq_lengths[positions], minlength=self.k)
 
     def variance(self) -> float:
@@ -55,24 +53,19 @@ class Tally:
         mean = self.sums.sum(axis=0) / self.masses.sum()
         return float(self.sq_lengths.sum() / self.masses.sum() - ((mean - self.center) ** 2).sum())
 
-    def counts(self) -> np.ndarray:
-        """Points of positive weight in each cluster."""
-        return np.bincount(self.labels[: self.n_rows], self.weights[: self.n_rows] > 0.0, minlength=self.k)
+    def renew(self, centroids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The clusters' means, where a cluster has no vote the centroid it had, and how far each one moved.
 
-    def means(self, centroids: np.ndarray) -> np.ndarray:
-        """The clusters' means; where a cluster has no vote, the centroid it had."""
-        self.masses[self.counts() == 0] = 0.0
-        held = (self.masses > 0.0)[:, None]
-        return np.where(held, self.sums / np.where(held, self.masses[:, None], 1.0), centroids).astype(centroids.dtype)
+        Sets `counts` (k,), the points of positive weight, and `sq_errors` (k,), the sums of w |x - mean|^2.
+        """
+        self.counts = np.bincount(self.labels[: self.n_rows], self.weights[: self.n_rows] > 0.0, minlength=self.k)
+        self.masses[self.counts == 0] = 0.0
+        means, moved, sq_between = renewed_centroids(self.sums, self.masses, self.center, centroids)
+        self.sq_errors = np.where(self.counts > 0, np.maximum(self.sq_lengths - self.masses * sq_between, 0.0), 0.0)
+        return means, moved
 
-    def sq_errors(self, centroids: np.ndarray) -> np.ndarray:
-        """Sum of w |x - its mean|^2 by cluster, where the centroids are the means."""
-        between = ((centroids - self.center) ** 2).sum(axis=1)
-        return np.maximum(self.sq_lengths - self.masses * between, 0.0) * (self.masses > 0.0)
-
-    def standard_errors(self, sq_errors: np.ndarray) -> np.ndarray:
-        """Estimated standard deviation of each centroid; infinite where one point or none speaks for it."""
-        counts = self.counts()
-        sampled = (counts >= 2) & (self.masses > 0.0)
+    def standard_errors(self, moved: np.ndarray) -> np.ndarray:
+        """Estimated standard deviation of each centroid before it moved; infinite where one point or none speaks."""
+        sq_errors = self.sq_errors + self.masses * moved**2
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(sampled, np.sqrt(sq_errors / self.masses / (counts - 1)), np.inf)
+            return np.where(self.counts >= 2, np.sqrt(sq_errors / self.masses / (self.counts - 1)), np.inf)
