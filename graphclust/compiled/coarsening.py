@@ -5,10 +5,10 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def join_neighbours(order, indptr, indices, weights, degrees, largest_volume, cluster, volume, link, met):
+def join_neighbours(order, indptr, indices, weights, degrees, part, largest_volume, cluster, volume, link, met):
     """One sweep: each node goes to the neighbouring cluster with the highest link / (its volume + the cluster's).
 
-    No cluster outgrows `largest_volume`. cluster (n,) and volume (n,) start as singletons and their degrees; link (n,)
+    No cluster outgrows `largest_volume` or holds nodes of two parts; part (n,) may be 0 everywhere. cluster (n,) and volume (n,) start as singletons and their degrees; link (n,)
     is all zero between nodes. Returns how many nodes moved.
     """
     weighted = len(weights) > 0
@@ -32,7 +32,7 @@ def join_neighbours(order, indptr, indices, weights, degrees, largest_volume, cl
         most = link[own] / (volume[own] + d) if volume[own] > 0.0 else 0.0
         for j in range(n_met):
             c = met[j]
-            if c != own and volume[c] + d <= largest_volume:
+            if c != own and part[c] == part[u] and volume[c] + d <= largest_volume:
                 rating = link[c] / (volume[c] + d)
                 if rating > most or (rating == most and c < best):
                     most = rating

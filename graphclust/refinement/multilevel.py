@@ -24,13 +24,15 @@ from graphclust.refinement.quotient import contract
 __all__ = ["multilevel_partition"]
 
 # The restarts differ in how coarse they go before clusters are merged, in coarse nodes a cluster.
-COARSENESS = (100, 25, 50, 12)
+COARSENESS = (100, 4, 25, 6)
 PIECES = 0.3  # of the coarse nodes a cluster: none may be larger, or it could not be told apart
 LEAST_SHRINKAGE = 0.95
 SHARED = 6  # the restarts begin at the first level of a sixth of the entries
-MOST_RESTARTS = 12
 NODES_PER_JOIN = 1 << 18
 ENTRIES_OF_A_CHEAP_LEVEL = 30_000
+FREE_ENTRIES, FREE_ENTRIES_OF_A_SMALL_GRAPH = 90_000, 400_000
+RESTARTS_PER_CYCLE = 4
+DEEP = 4
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def multilevel_partition(
 
     G : anything `as_graph` takes, without isolated nodes; k : 1 <= k <= n_nodes.
     effort : > 0; how often the coarse part of the work is done again, from other random choices, to keep the best: by
-        default about as often as costs no more than the fine part, 12 times at most.
+        default about as often as costs no more than the fine part.
 
     Returns int64, shape (n_nodes,), every label from 0 to k - 1 used.
 
@@ -68,8 +70,9 @@ def partition(graph: Graph, k: int, effort: float, rng: np.random.Generator, pro
     """`multilevel_partition` on checked arguments; int32 labels."""
     shared_entries = max(graph.n_entries // SHARED, ENTRIES_OF_A_CHEAP_LEVEL)
     levels, coarsest = coarsen(graph, k, COARSENESS[0], shared_entries, rng, progress)
-    affordable = effort * max(graph.n_entries, 4 * ENTRIES_OF_A_CHEAP_LEVEL) / max(coarsest.n_entries, 1)
-    n_restarts = int(np.clip(affordable, 1, max(1, MOST_RESTARTS * effort)))
+    free, most = (FREE_ENTRIES_OF_A_SMALL_GRAPH, 40) if coarsest is graph else (FREE_ENTRIES, 10)
+    affordable = effort * max(graph.n_entries, free) / max(coarsest.n_entries, 1)
+    n_restarts = int(np.clip(affordable, 1, max(1, most * effort)))
     best, least_cut = None, np.inf
     for restart in range(n_restarts):
         more_levels, core = coarsen(coarsest, k, COARSENESS[restart % len(COARSENESS)], 0, rng, progress)
@@ -80,32 +83,61 @@ def partition(graph: Graph, k: int, effort: float, rng: np.random.Generator, pro
             cut = improve(level.graph, labels, k, progress)
         if cut < least_cut:
             best, least_cut = labels, cut
+    for _ in range(n_restarts // RESTARTS_PER_CYCLE):
+        best = cycle(coarsest, best, k, rng, progress)
     for level in reversed(levels):
         best = best[level.coarse]
         improve(level.graph, best, k, progress)
     return best
 
 
+def cycle(graph: Graph, labels: np.ndarray, k: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
+    """Coarsen within the clusters and move nodes on every level on the way back: whole regions move; never worse."""
+    levels, core = coarsen(graph, k, DEEP, 0, rng, progress, labels)
+    to_core = np.arange(graph.n_nodes)
+    for level in levels:
+        to_core = level.coarse[to_core]
+    moved = np.empty(core.n_nodes, np.int32)
+    moved[to_core] = labels
+    improve(core, moved, k, progress)
+    for level in reversed(levels):
+        moved = moved[level.coarse]
+        improve(level.graph, moved, k, progress)
+    return moved
+
+
 def coarsen(
-    graph: Graph, k: int, coarseness: int, enough_entries: int, rng: np.random.Generator, progress: Progress
+    graph: Graph,
+    k: int,
+    coarseness: int,
+    enough_entries: int,
+    rng: np.random.Generator,
+    progress: Progress,
+    part: np.ndarray | None = None,
 ) -> tuple[list[Level], Graph]:
-    """Levels from fine to coarse and the graph they end in, of coarseness x k nodes or enough_entries entries."""
+    """Levels from fine to coarse and the graph they end in, of coarseness x k nodes or enough_entries entries.
+
+    part : int32, shape (n_nodes,); nodes of different parts are never joined.
+    """
+    part = np.zeros(graph.n_nodes, np.int32) if part is None else part
     n_coarse = max(coarseness * k, 2 * coarseness)
     largest_volume = graph.total_volume / (PIECES * n_coarse)
     levels: list[Level] = []
     while graph.n_nodes > n_coarse and graph.n_entries > enough_entries:
-        coarse, n_clusters = join_neighbors(graph, largest_volume, rng, progress)
+        coarse, n_clusters = join_neighbors(graph, part, largest_volume, rng, progress)
         if n_clusters > LEAST_SHRINKAGE * graph.n_nodes:
             break
         levels.append(Level(graph, coarse))
+        part_of_fine, part = part, np.empty(n_clusters, np.int32)
+        part[coarse] = part_of_fine
         graph = contract(graph, coarse, n_clusters)
     return levels, graph
 
 
 def join_neighbors(
-    graph: Graph, largest_volume: float, rng: np.random.Generator, progress: Progress
+    graph: Graph, part: np.ndarray, largest_volume: float, rng: np.random.Generator, progress: Progress
 ) -> tuple[np.ndarray, int]:
-    """One sweep in random order in which each node joins a neighboring cluster; int32 clusters, and how many."""
+    """One sweep in random order in which nodes join neighboring clusters of their part; int32 clusters, and how many."""
     n = graph.n_nodes
     order = rng.permutation(n).astype(np.int32)
     cluster, volume = np.arange(n, dtype=np.int32), graph.degrees.copy()
@@ -113,7 +145,7 @@ def join_neighbors(
     for start in range(0, n, NODES_PER_JOIN):
         coarsening.join_neighbours(
             order[start : start + NODES_PER_JOIN], graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees,
-            largest_volume, cluster, volume, link, met,
+            part, largest_volume, cluster, volume, link, met,
         )  # fmt: skip
         progress.step(min(start + NODES_PER_JOIN, n), n)
     return cluster, coarsening.number_clusters(cluster, np.full(n, -1, np.int32))
