@@ -25,6 +25,7 @@ __all__ = ["cluster_coreset"]
 
 EMBEDDINGS = ("auto", "eigsh", "power")
 DEGREES = ("row_sums", "weights")
+N_INIT = 10
 FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
 
 
@@ -95,4 +96,5 @@ def cluster_coreset(
             points = fast_spectral_embedding(induced, k, degrees=d, rng=rng, progress=progress)
     with progress.stage("k-means"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer clusters are reported by the caller
-        return kmeans(points, k, sample_weight=weights, rng=rng, progress=progress).labels
+        start = {"init": "greedy k-means++", "n_init": N_INIT}
+        return kmeans(points, k, sample_weight=weights, **start, rng=rng, progress=progress).labels

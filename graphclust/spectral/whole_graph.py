@@ -14,6 +14,8 @@ from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embe
 
 __all__ = ["fast_spectral_clustering", "spectral_clustering"]
 
+N_INIT = 3
+
 
 def spectral_clustering(
     G: GraphLike,
@@ -83,6 +85,8 @@ def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progr
             points[connected],
             min(k, len(connected)),
             sample_weight=graph.degrees[connected],
+            init="greedy k-means++",
+            n_init=N_INIT,
             rng=rng,
             progress=progress,
         )
