@@ -1,0 +1,118 @@
+"""Graphs to compare tools on: planted by a spec, real ones from files, nearest-neighbour graphs; and their memory."""
+
+import gzip
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+
+def planted(spec: str, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Blocks from a spec such as 50x1000:20:4[:dc][:unbalanced]: blocks x size : degree inside : degree outside.
+
+    Edges are drawn as pairs of ends, so some coincide; `dc` draws ends by a power law, `unbalanced` shrinks the blocks
+    geometrically.
+    """
+    shape, inside, outside, *flags = spec.split(":")
+    n_blocks, size = (int(x) for x in shape.split("x"))
+    rng = np.random.default_rng(seed)
+    sizes = np.full(n_blocks, size)
+    if "unbalanced" in flags:
+        sizes = (n_blocks * size * 0.15 * 0.85 ** np.arange(n_blocks)).astype(int) + 50
+    n = int(sizes.sum())
+    propensity = np.minimum(rng.pareto(2.5, n) + 1, np.sqrt(n)) if "dc" in flags else np.ones(n)
+
+    def ends(first, last, count):
+        share = np.cumsum(propensity[first:last])
+        return first + np.minimum(np.searchsorted(share, rng.random(count) * share[-1]), last - first - 1)
+
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    spans = [(a, b, int((b - a) * float(inside) / 2)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    spans.append((0, n, int(n * float(outside) / 2)))
+    pairs = [(ends(*span), ends(*span)) for span in spans]
+    u, v = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    kept = u != v
+    u, v = u[kept], v[kept]
+    matrix = sparse.coo_matrix((np.ones(2 * len(u)), (np.r_[u, v], np.r_[v, u])), shape=(n, n)).tocsr()
+    matrix.data[:] = 1.0
+    return matrix, np.repeat(np.arange(n_blocks), sizes)
+
+
+def real_graph(path: pathlib.Path) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """A graph stored as indptr, indices, n and, where known, labels (-1 for unknown)."""
+    with np.load(path, allow_pickle=False) as stored:
+        n = int(stored["n"])
+        labels = stored["labels"].astype(np.int64) if "labels" in stored else np.full(n, -1)
+        rows = stored["indices"], stored["indptr"].astype(np.int32)
+    return sparse.csr_matrix((np.ones(len(rows[0])), *rows), shape=(n, n)), labels
+
+
+def largest_component(matrix, labels) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The largest connected component, its known labels numbered from 0."""
+    _, component = csgraph.connected_components(matrix, directed=False)
+    kept = np.flatnonzero(component == np.bincount(component).argmax())
+    labels = labels[kept]
+    known = labels >= 0
+    labels = np.where(known, np.unique(np.where(known, labels, labels.max()), return_inverse=True)[1], -1)
+    return sparse.csr_matrix(matrix[kept][:, kept]), labels
+
+
+def points(name: str) -> tuple[np.ndarray, np.ndarray]:
+    folder = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "features"
+    if name != "mnist":
+        with np.load(folder / f"feat_{name}.npz", allow_pickle=False) as stored:
+            return stored["X"].astype(np.float32), stored["labels"].astype(np.int64)
+    images, classes = [], []
+    for part in ("train", "t10k"):
+        images.append(np.frombuffer(gzip.open(folder / f"{part}-images-idx3-ubyte.gz").read(), np.uint8, offset=16))
+        classes.append(np.frombuffer(gzip.open(folder / f"{part}-labels-idx1-ubyte.gz").read(), np.uint8, offset=8))
+    return np.concatenate(images).reshape(-1, 784).astype(np.float32), np.concatenate(classes).astype(np.int64)
+
+
+def nearest_neighbors(name: str, n_neighbors: int) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The k-NN graph of a data set with distances as entries, joined by union; and the classes."""
+    from sklearn.neighbors import kneighbors_graph
+
+    X, classes = points(name)
+    distances = kneighbors_graph(X, n_neighbors, mode="distance", n_jobs=2)
+    distances.data = np.maximum(distances.data, 1e-12)
+    return sparse.csr_matrix(distances.maximum(distances.T)), classes
+
+
+def gaussian_weights(distances: sparse.csr_matrix) -> sparse.csr_matrix:
+    """exp(-d^2 / (2 s^2)) with s the median distance."""
+    weights = distances.copy()
+    weights.data = np.exp(-(weights.data**2) / (2 * np.median(weights.data) ** 2))
+    return weights
+
+
+MEMORY = """
+import resource, sys
+sys.path.insert(0, {folder!r})
+from peers_data import largest_component, planted
+from graphclust import coreset_sc
+coreset_sc(planted("5x200:10:1")[0], 5, rng=0); coreset_sc(planted("5x200:10:1")[0], 5, method="two-step", rng=0)
+matrix, truth = largest_component(*planted({spec!r}))
+import ctypes, gc; gc.collect(); ctypes.CDLL(None).malloc_trim(0)
+resident = lambda: int(open("/proc/self/statm").read().split()[1]) * 4096
+before = resident()
+import threading, time
+most, done = [before], []
+def watch():
+    while not done:
+        most.append(max(most.pop(), resident())); time.sleep(0.002)
+watcher = threading.Thread(target=watch); watcher.start()
+coreset_sc(matrix, int(truth.max()) + 1, rng=0)
+done.append(1); watcher.join()
+print((most[0] - before) / 2**20)
+"""
+
+
+def rss_growth(spec: str) -> float:
+    """Peak growth of the resident memory in MB while coreset_sc runs, in a process of its own (Linux)."""
+    code = MEMORY.format(folder=str(pathlib.Path(__file__).parent), spec=spec)
+    return float(subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True).stdout)
