@@ -216,8 +216,8 @@ class _NumberReader:
         largest = np.iinfo(self.ids).max
         if layout.is_plain:
             run_in_blocks(text_rows.parse_pairs, boundaries, text, row_starts, sources, targets, largest, n_rows)
-            if (n_rows == n_lines).all():
-                return sources, targets, None, int(row_starts[-1])
+            if (n_rows >= 0).all():
+                return *_without_gaps(row_starts, n_rows, sources, targets), None, int(row_starts[-1])
         weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
         faults = np.zeros((len(n_lines), 2), np.int64)
         columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
@@ -232,12 +232,10 @@ class _NumberReader:
                 self.ids = np.int64
                 return self(block, line, unfit, path)
             self._explain(bytes(block), code, position, line, path)
-        if (n_rows < n_lines).any():
-            used = np.concatenate([np.arange(start, start + n) for start, n in zip(row_starts, n_rows, strict=False)])
-            sources, targets = sources[used], targets[used]
-            weights, hard = (weights[used], hard[used]) if n_weights else (weights, hard)
+        sources, targets = _without_gaps(row_starts, n_rows, sources, targets)
         if layout.weight is None:
             return sources, targets, None, int(row_starts[-1])
+        weights, hard = _without_gaps(row_starts, n_rows, weights, hard)
         if hard.any():
             for row in np.flatnonzero(hard).tolist():
                 weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
@@ -280,6 +278,14 @@ class _NumberReader:
             return Edges(path, largest + 1, chunks, gaps=True)
         ids = _renumber_sparse(chunks)
         return Edges(path, len(ids), chunks, nodes=ids)
+
+
+def _without_gaps(row_starts: np.ndarray, n_rows: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:
+    """The columns without the rows that were left for lines that turned out to be blank or comments."""
+    if (row_starts[:-1] + n_rows == row_starts[1:]).all():
+        return list(columns)
+    pieces = [slice(start, start + n) for start, n in zip(row_starts.tolist(), n_rows.tolist(), strict=False)]
+    return [np.concatenate([column[piece] for piece in pieces]) for column in columns]
 
 
 class _IdTable:
