@@ -11,7 +11,6 @@ from graphclust.progress import Progress
 from graphclust.quality import adjusted_rand_index
 
 BLOCKS, BLOCK_SIZE, P, Q = 50, 1_000, 0.09, 0.0002  # about 90 neighbours inside the block, 10 outside
-CORESET_SIZE = 10_000
 
 
 def demo(seed: int = 0, progress: Progress | None = None) -> Iterator[str]:
@@ -21,7 +20,7 @@ def demo(seed: int = 0, progress: Progress | None = None) -> Iterator[str]:
     start = time.perf_counter()
     graph, planted_labels = stochastic_block_model([BLOCK_SIZE] * BLOCKS, P, Q, rng=seed)
     yield f"  planted in {time.perf_counter() - start:.2f} s"
-    clustering = coreset_sc(graph, BLOCKS, coreset_size=CORESET_SIZE, rng=seed, progress=Progress(progress.listener))
+    clustering = coreset_sc(graph, BLOCKS, rng=seed, progress=Progress(progress.listener))
     yield _page(clustering, planted_labels, "the planted blocks")
 
     yield "\nZachary's karate club, as NetworkX carries it: 34 members and the two clubs they split into\n"

@@ -58,7 +58,7 @@ def test_other_degrees_than_the_row_sums():
     d = A.sum(axis=1) * np.linspace(0.5, 2, 34)
     scaled = spectral_embedding(make_graph("karate"), 3, degrees=d, rows="degree", rng=1)
     vectors = scaled * np.sqrt(d)[:, None]
-    values, exact = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
+    _, exact = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
     overlap = np.abs(exact[:, ::-1][:, :3].T @ vectors)
     np.testing.assert_allclose(overlap, np.eye(3), atol=1e-6)
 

@@ -60,8 +60,8 @@ def test_every_graph_goes_through(name, embedding):
 @pytest.mark.parametrize("name", ["block model", "two cliques", "barbell", "looped block model"])
 def test_clear_clusters_are_found_exactly(name):
     k = {"block model": 3, "looped block model": 3}.get(name, 2)
-    planted = {"block model": np.repeat(range(3), 40), "two cliques": np.repeat(range(2), [9, 11]),
-               "barbell": np.repeat(range(2), 10), "looped block model": np.repeat(range(3), [20, 30, 10])}[name]  # fmt: skip
+    sizes = {"block model": [40] * 3, "two cliques": [9, 11], "barbell": [10] * 2, "looped block model": [20, 30, 10]}
+    planted = np.repeat(range(k), sizes[name])
     found = coreset_sc(make(name), k, embedding="eigsh", rng=5, **PAPER)
     assert adjusted_rand_index(found.labels, planted) == 1
 
@@ -239,9 +239,12 @@ def test_isolated_nodes_are_announced():
 
 
 @pytest.mark.parametrize(
-    ("k", "error"), [(0, ParameterError), (-1, ParameterError), (35, ParameterError), (True, TypeError), (2.5, TypeError),
-                     ("3", TypeError), (None, TypeError), (float("nan"), TypeError)]
-)  # fmt: skip
+    ("k", "error"),
+    [
+        *((k, ParameterError) for k in (0, -1, 35)),
+        *((k, TypeError) for k in (True, 2.5, "3", None, float("nan"))),
+    ],
+)
 def test_impossible_k(k, error):
     with pytest.raises(error, match="k="):
         coreset_sc(nx.karate_club_graph(), k)
@@ -289,7 +292,7 @@ def test_no_graph_to_cluster():
         coreset_sc(np.zeros((4, 4)), 2)
     with pytest.raises(TypeError, match="expected a networkx.Graph"):
         coreset_sc([[0, 1], [1, 0]], 2)
-    with pytest.raises(GraphValidationError, match=r"symmetrize=\"sum\""):
+    with pytest.raises(GraphValidationError, match=r"symmetrize=.sum"):
         coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2)
     with pytest.warns(GraphWarning, match="sum of its two weights"):
         result = coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2, symmetrize="sum", rng=0, **PAPER)
@@ -334,8 +337,12 @@ import warnings, hashlib, sys
 warnings.simplefilter("ignore")
 import graphclust, numpy as np
 blocks = graphclust.planted_partition(30, 2000, 30, 3, degree_exponent=2.5, rng=5)
-for options in ({"embedding": "power"}, {"embedding": "eigsh"}):
-    labels = graphclust.coreset_sc(blocks.graph, 30, coreset_size=3000, method="paper", rng=11, **options).labels
+for options in ({"method": "paper", "embedding": "power"}, {"method": "paper", "embedding": "eigsh"},
+                {"method": "two-step"}):
+    labels = graphclust.coreset_sc(blocks.graph, 30, coreset_size=3000, rng=11, **options).labels
+    print(hashlib.sha256(labels.tobytes()).hexdigest())
+for method in ("multilevel", "two-step", "auto"):
+    labels = graphclust.coreset_sc(blocks.graph, 30, method=method, rng=11).labels
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
 
@@ -350,4 +357,4 @@ def test_same_labels_on_one_and_two_threads():
         )
         outputs.add(run.stdout)
     assert len(outputs) == 1
-    assert len(outputs.pop().split()) == 2
+    assert len(outputs.pop().split()) == 6

@@ -101,9 +101,10 @@ def _best_partner(a, giant, indptr, neighbors, links, lengths, following, inside
 
 @njit(cache=True, nogil=True)
 def start_merging(
-    indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met, expected, gains, items, state
-):
-    """Every node is a cluster of its own; state becomes (size of the heap, the cluster of most volume, clusters left)."""
+    indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met, expected, gains, items,
+    state,
+):  # fmt: skip
+    """Every node is a cluster; state becomes (size of the heap, the cluster of most volume, clusters left)."""
     n = len(volume)
     giant = 0
     for u in range(n):

@@ -8,8 +8,8 @@ from numba import njit
 def join_neighbours(order, indptr, indices, weights, degrees, part, largest_volume, cluster, volume, link, met):
     """One sweep: each node goes to the neighbouring cluster with the highest link / (its volume + the cluster's).
 
-    No cluster outgrows `largest_volume` or holds nodes of two parts; part (n,) may be 0 everywhere. cluster (n,) and volume (n,) start as singletons and their degrees; link (n,)
-    is all zero between nodes. Returns how many nodes moved.
+    No cluster outgrows `largest_volume` or holds nodes of two parts; part (n,) may be 0 everywhere. cluster (n,) and
+    volume (n,) start as singletons and their degrees; link (n,) is all zero between nodes. Returns how many moved.
     """
     weighted = len(weights) > 0
     moved = 0

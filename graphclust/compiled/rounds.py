@@ -8,8 +8,8 @@ from numba import njit
 def choose_clusters(first, last, block, indptr, indices, weights, degrees, labels, bias, pull, chosen, n_changed):
     """chosen[u] = argmin over clusters c of a neighbour of u of bias_c - pull_c link(u, c) / degree_u.
 
-    With bias = inside / volume^2 and pull = 2 / volume this is the nearest centroid in the feature space of D^-1 A D^-1.
-    A node stays where it is when no cluster is better than its own, and keeps -1 when no neighbour has a cluster.
+    With bias = inside / volume^2 and pull = 2 / volume this is the nearest centroid in the feature space of D^-1 A
+    D^-1. A node stays where it is when no cluster is better than its own, and keeps -1 when no neighbour has a cluster.
     """
     weighted = len(weights) > 0
     link = np.zeros(len(bias))

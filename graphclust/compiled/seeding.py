@@ -62,7 +62,7 @@ def draw_seeds(
 def update_all_distances(
     rank, seed, indptr, indices, weights, degrees, self_affinity, affinity, sq_distances, nearest, tally
 ):
-    """The baseline's step: compare the distance of every node to the new seed; `affinity` (n,) is all zero, and left so."""
+    """The baseline's step: compare every node's distance to the new seed; `affinity` (n,) is zero, and left so."""
     for e in range(indptr[seed], indptr[seed + 1]):
         weight = weights[e] if len(weights) > 0 else 1.0
         affinity[indices[e]] = weight / (degrees[indices[e]] * degrees[seed])

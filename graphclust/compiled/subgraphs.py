@@ -5,7 +5,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def count_entries(first, last, block, nodes, indptr, indices, position, counts):
-    """Entries of row nodes[r] that lead to another chosen node go to counts[r + 1]; position (n,) is -1 for the rest."""
+    """Entries of row nodes[r] that lead to another chosen node go to counts[r + 1]; position is -1 for the rest."""
     for r in range(first, last):
         count = 0
         for e in range(indptr[nodes[r]], indptr[nodes[r] + 1]):

@@ -1,8 +1,8 @@
 """The published algorithm, stage by stage: coreset, coreset graph, its spectral clustering, label extension.
 
-Coreset spectral clustering (Jourdan, Schwartzman, Macgregor & Sun, ICLR 2025, Algorithm 3): weighted kernel k-means with
-K = D^-1 A D^-1, W = D has the normalised cut as its objective, so a coreset for the one is clustered as a small graph for
-the other, and its centroids label every node.
+Coreset spectral clustering (Jourdan, Schwartzman, Macgregor & Sun, ICLR 2025, Algorithm 3): weighted kernel k-means
+with K = D^-1 A D^-1, W = D has the normalised cut as its objective, so a coreset for the one is clustered as a small
+graph for the other, and its centroids label every node.
 """
 
 import warnings

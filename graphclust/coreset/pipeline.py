@@ -25,7 +25,8 @@ EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
 COMPONENTS = ("large", "all")
 # What only the published algorithm has; to ask for one of them is to ask for it.
 PAPER_DEFAULTS = {
-    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto", "degrees": "row_sums"
+    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto", "degrees":
+    "row_sums"
 }  # fmt: skip
 SMALL_COMPONENT = 0.02  # of an average cluster's volume
 # A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
@@ -57,8 +58,8 @@ def coreset_sc(
 ) -> Clustering:
     """Cluster a graph into k parts of small normalised cut.
 
-    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected, weights
-        >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
+        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of clusters, 1 <= k <= number of nodes.
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
@@ -69,10 +70,10 @@ def coreset_sc(
         takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
     effort : "low", "normal" or "high": how much is tried again from other random choices, the best being kept.
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the plain
-        objective over everything, for which any component is a perfect cluster.
-    coreset_size : draws of the importance sample, >= k. By default so many that an average node has more than one coreset
-        neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
+        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the
+        plain objective over everything, for which any component is a perfect cluster.
+    coreset_size : draws of the importance sample, >= k. By default so many that an average node has more than one
+        coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
         of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k.
     sampling : "tree" or "naive" D²-sampling, see `d2_seeding`, or "uniform", a baseline without importance sampling.

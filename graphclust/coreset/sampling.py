@@ -101,7 +101,8 @@ def construct_coreset(
     """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
 
     size : draws of the last round. When there are no more points than that, all of them are the coreset, exactly.
-    sampling : "tree" or "naive", see `d2_seeding`, or "uniform", a baseline that draws all nodes alike; second_term : see `sampling_probabilities`.
+    sampling : "tree" or "naive", see `d2_seeding`, or "uniform", a baseline that draws all nodes alike; second_term :
+    see `sampling_probabilities`.
     rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4), whose sizes are
         in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; it stops early
         when a round would not shrink the coreset. The papers' experiments use one round.
@@ -145,7 +146,7 @@ def construct_coreset(
 
 
 def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Generator) -> Coreset:
-    """Draw points with equal probabilities; a point drawn c times has weight c w_x n / size, so costs are unbiased too."""
+    """Draw points with equal probabilities; a point drawn c times weighs c w_x n / size: costs are unbiased."""
     points = kernel.points
     nodes, counts = np.unique(points[rng.integers(len(points), size=size)], return_counts=True)
     return Coreset(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))

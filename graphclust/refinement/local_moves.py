@@ -22,8 +22,8 @@ def move_nodes(G: GraphLike, labels: np.ndarray, *, progress: Any = None) -> np.
     G : anything `as_graph` takes; labels : cluster of each node, shape (n_nodes,), -1 for nodes to leave alone.
 
     Returns new labels, int64, shape (n_nodes,). Every cluster that had a node keeps at least one, none is added, and a
-    move is made only if the normalised cut falls by more than 1e-12. Nodes wait in a queue, at first those that a move would
-    help as things stand; a move queues the neighbors again.
+    move is made only if the normalised cut falls by more than 1e-12. Nodes wait in a queue, at first those that a move
+    would help as things stand; a move queues the neighbors again.
 
     >>> import networkx as nx
     >>> move_nodes(nx.barbell_graph(3, 0), np.array([0, 0, 1, 1, 1, 1]))

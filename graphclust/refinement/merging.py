@@ -37,8 +37,8 @@ def merged(graph: Graph, k: int, progress: Progress) -> np.ndarray:
     state = np.zeros(3, np.int64)
     arrays = (
         graph.indptr, graph.indices.copy(), links, graph.loops.copy(), graph.degrees.copy(), np.empty(n, np.int64),
-        following, tail, merged_into, np.zeros(n), met, np.empty(n), np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32),
-        state,
+        following, tail, merged_into, np.zeros(n), met, np.empty(n), np.empty(2 * n + 16),
+        np.empty(2 * n + 16, np.int32), state,
     )  # fmt: skip
     loops.start_merging(*arrays)
     while state[2] > k:

@@ -137,7 +137,7 @@ def coarsen(
 def join_neighbors(
     graph: Graph, part: np.ndarray, largest_volume: float, rng: np.random.Generator, progress: Progress
 ) -> tuple[np.ndarray, int]:
-    """One sweep in random order in which nodes join neighboring clusters of their part; int32 clusters, and how many."""
+    """One sweep in random order in which nodes join clusters within their part; int32 clusters, and how many."""
     n = graph.n_nodes
     order = rng.permutation(n).astype(np.int32)
     cluster, volume = np.arange(n, dtype=np.int32), graph.degrees.copy()

@@ -30,7 +30,8 @@ def block_power_embedding(
     """Embed the rows of B by the top eigenvectors of D^-1/2 B B^T D^-1/2, where D are the row sums of B B^T.
 
     B : sparse, entries >= 0, shape (m, n), such as `two_step_factor`; n_columns : 1 <= n_columns <= m.
-    n_steps : multiplications by B B^T; a column whose eigenvalue is a fraction f of the last one kept fades by f^n_steps.
+    n_steps : multiplications by B B^T; a column whose eigenvalue is a fraction f of the last one kept fades by
+    f^n_steps.
     rows : "unit" or "degree", as in `spectral_embedding`.
 
     Returns float64, shape (m, n_columns), by decreasing eigenvalue; zero rows of B stay zero.
@@ -54,7 +55,7 @@ def block_power_embedding(
         basis = np.linalg.qr(scaled @ (transposed @ basis))[0]
         progress.step(done + 1, n_steps)
     half = transposed @ basis
-    values, mixing = np.linalg.eigh(half.T @ half)
+    _, mixing = np.linalg.eigh(half.T @ half)
     vectors = basis @ mixing[:, ::-1]
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.where(vectors[largest, np.arange(n_columns)] < 0, -1.0, 1.0)

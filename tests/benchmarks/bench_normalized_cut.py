@@ -2,10 +2,10 @@
 
     python bench_normalized_cut.py [planted] [real] [knn] [paper] [ablation] [--repeats 3]
 
-Each tool gets the largest component and k; seconds and quality are medians over the seeds, compile time excluded, our gate
-included. NCut is the mean over the parts that a tool found. Leiden and Louvain choose their own number of parts: where
-that is not k their NCut is not comparable and stands in brackets. Needs igraph, pymetis, scikit-network, scikit-learn,
-coreset-sc; `real` and `knn` need the data that $GRAPHCLUST_DATA names.
+Each tool gets the largest component and k; seconds and quality are medians over the seeds, compile time excluded, our
+gate included. NCut is the mean over the parts that a tool found. Leiden and Louvain choose their own number of parts:
+where that is not k their NCut is not comparable and stands in brackets. Needs igraph, pymetis, scikit-network,
+scikit-learn, coreset-sc; `real` and `knn` need the data that $GRAPHCLUST_DATA names.
 """
 
 import argparse
@@ -94,18 +94,21 @@ def compare(name: str, matrix, k: int, truth, tools: list, repeats: int, slow: t
         found = measure(tool, matrix, k, truth, 1 if tool in slow else repeats)
         ours = ours or found
         cut = f"{found['cut']:.4f}" if found["parts"] == k else f"({found['cut']:.4f}, {found['parts']:.0f} parts)"
-        rows.append([name, str(k), tool.__name__, f"{found['seconds']:.3f}", f"{found['seconds'] / ours['seconds']:.1f}",
-                     cut, f"{found['ari']:.4f}"])  # fmt: skip
+        times = f"{found['seconds']:.3f}", f"{found['seconds'] / ours['seconds']:.1f}"
+        rows.append([name, str(k), tool.__name__, *times, cut, f"{found['ari']:.4f}"])
         print(*rows[-1], flush=True)
     return rows
 
 
+PLANTED = (
+    "50x1000:20:4", "50x1000:40:1", "50x1000:8:2", "40x3400:30:3:dc:unbalanced", "1000x1000:16:3", "200x5000:16:4"
+)  # fmt: skip
 HEADER = ["graph", "k", "tool", "seconds", "times ours", "NCut/k", "ARI"]
 
 
 def run_planted(repeats: int) -> None:
     rows = []
-    for spec in ("50x1000:20:4", "50x1000:40:1", "50x1000:8:2", "40x3400:30:3:dc:unbalanced", "1000x1000:16:3", "200x5000:16:4"):
+    for spec in PLANTED:
         matrix, truth = largest_component(*planted(spec))
         k = int(truth.max()) + 1
         rows.append([spec, str(k), "planted labels", "", "", f"{normalized_cut(matrix, truth) / k:.4f}", "1.0000"])
@@ -113,8 +116,9 @@ def run_planted(repeats: int) -> None:
         slow = (leiden, metis, louvain) if large else ()
         rows += compare(spec, matrix, k, truth, [graphclust, leiden, metis, louvain], repeats, slow)
         if large:
-            growth, allowed = rss_growth(spec), 2 * (12 * matrix.nnz + 8 * matrix.shape[0]) / 2**20
-            rows.append([spec, str(k), f"memory: {growth:.0f} MB above the input, {allowed:.0f} allowed", "", "", "", ""])
+            allowed = 2 * (12 * matrix.nnz + 8 * matrix.shape[0]) / 2**20
+            memory = f"memory: {rss_growth(spec):.0f} MB above the input, {allowed:.0f} allowed"
+            rows.append([spec, str(k), memory, "", "", "", ""])
     write_table("normalized_cut_planted", "Planted partitions", HEADER, rows, "blocks x size : degree inside : outside")
 
 
@@ -125,7 +129,8 @@ def run_paper(repeats: int) -> None:
     def graphclust_one_percent(matrix, k, seed):
         return coreset_sc(matrix, k, coreset_size=2_500, rng=seed).labels
 
-    rows = compare("250 x 1000, p = 0.5", matrix, 250, truth, [graphclust, graphclust_one_percent, coreset_sc_rust], repeats)
+    tools = [graphclust, graphclust_one_percent, coreset_sc_rust]
+    rows = compare("250 x 1000, p = 0.5", matrix, 250, truth, tools, repeats)
     write_table("normalized_cut_paper", "The paper's block model, 125 million entries, 1 % coreset", HEADER, rows)
 
 
@@ -136,7 +141,7 @@ def run_real(repeats: int) -> None:
             continue
         matrix, truth = largest_component(*real_graph(path))
         n, classes = matrix.shape[0], len(np.unique(truth[truth >= 0]))
-        for k in sorted({k for k in (classes, 2, 5, 20, 100) if 2 <= k and (k <= n / 20 or k == classes)}):
+        for k in sorted({k for k in (classes, 2, 5, 20, 100) if k >= 2 and (k <= n / 20 or k == classes)}):
             tools = [graphclust, metis] + ([leiden] if k == classes else [])
             rows += compare(path.stem, matrix, k, truth, tools, repeats)
     write_table("normalized_cut_real", "Real graphs", HEADER, rows)
@@ -156,7 +161,8 @@ def run_knn(repeats: int) -> None:
             k = len(np.unique(truth))
             tools = [graphclust, metis, *([sklearn_spectral] if matrix.shape[0] < 30_000 else [])]
             rows += compare(label, matrix, k, truth, tools, repeats, (sklearn_spectral,))
-    write_table("normalized_cut_knn", "Nearest-neighbour graphs", HEADER, rows, "METIS gets weights times 1000, rounded.")
+    notes = "METIS gets weights times 1000, rounded."
+    write_table("normalized_cut_knn", "Nearest-neighbour graphs", HEADER, rows, notes)
 
 
 def run_ablation(repeats: int) -> None:

@@ -1,6 +1,7 @@
 """Graphs to compare tools on: planted by a spec, real ones from files, nearest-neighbour graphs; and their memory."""
 
 import gzip
+import itertools
 import os
 import pathlib
 import subprocess
@@ -31,7 +32,7 @@ def planted(spec: str, seed: int = 0) -> tuple[sparse.csr_matrix, np.ndarray]:
         return first + np.minimum(np.searchsorted(share, rng.random(count) * share[-1]), last - first - 1)
 
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    spans = [(a, b, int((b - a) * float(inside) / 2)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    spans = [(a, b, int((b - a) * float(inside) / 2)) for a, b in itertools.pairwise(bounds)]
     spans.append((0, n, int(n * float(outside) / 2)))
     pairs = [(ends(*span), ends(*span)) for span in spans]
     u, v = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -68,8 +69,9 @@ def points(name: str) -> tuple[np.ndarray, np.ndarray]:
             return stored["X"].astype(np.float32), stored["labels"].astype(np.int64)
     images, classes = [], []
     for part in ("train", "t10k"):
-        images.append(np.frombuffer(gzip.open(folder / f"{part}-images-idx3-ubyte.gz").read(), np.uint8, offset=16))
-        classes.append(np.frombuffer(gzip.open(folder / f"{part}-labels-idx1-ubyte.gz").read(), np.uint8, offset=8))
+        for kept, kind, header in ((images, "images-idx3", 16), (classes, "labels-idx1", 8)):
+            name = f"{part}-{kind}-ubyte.gz"
+            kept.append(np.frombuffer(gzip.decompress((folder / name).read_bytes()), np.uint8, offset=header))
     return np.concatenate(images).reshape(-1, 784).astype(np.float32), np.concatenate(classes).astype(np.int64)
 
 
@@ -115,4 +117,5 @@ print((most[0] - before) / 2**20)
 def rss_growth(spec: str) -> float:
     """Peak growth of the resident memory in MB while coreset_sc runs, in a process of its own (Linux)."""
     code = MEMORY.format(folder=str(pathlib.Path(__file__).parent), spec=spec)
-    return float(subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True).stdout)
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
