@@ -15,7 +15,7 @@ FINE, BAD_NODE, BAD_WEIGHT, TOO_FEW, TOO_MANY, EMPTY_FIELD, NOT_FINITE, NEGATIVE
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _skip_spaces(text, at):
+def skip_spaces(text, at):
     while text[at] == SPACE or text[at] == TAB or text[at] == RETURN:
         at += 1
     return at
@@ -29,7 +29,7 @@ def _skip_digits(text, at):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _is_end(byte):
+def is_end(byte):
     return byte in (SPACE, NEWLINE, TAB, RETURN)
 
 
@@ -63,7 +63,7 @@ def check_entries(first, last, block, text, has_value, whole, n_rows, n_lines, f
     at = first
     n_entries = n_blank = 0
     while at < last:
-        at = _skip_spaces(text, at)
+        at = skip_spaces(text, at)
         if text[at] == NEWLINE:
             at += 1
             n_blank += 1
@@ -76,17 +76,17 @@ def check_entries(first, last, block, text, has_value, whole, n_rows, n_lines, f
         for _ in range(2):
             token = at
             at = _skip_digits(text, at)
-            if at == token or not _is_end(text[at]):
+            if at == token or not is_end(text[at]):
                 code = BAD_NODE
                 break
-            at = _skip_spaces(text, at)
+            at = skip_spaces(text, at)
         if code == FINE and has_value:
             token = at
             at = end_of_number(text, at, whole)
-            if at < 0 or not _is_end(text[at]):
+            if at < 0 or not is_end(text[at]):
                 code = BAD_WEIGHT
             else:
-                at = _skip_spaces(text, at)
+                at = skip_spaces(text, at)
         if code == FINE and text[at] != NEWLINE:
             code = TOO_MANY
         if code != FINE:
@@ -121,7 +121,7 @@ def parse_pairs(first, last, block, text, row_starts, sources, targets, largest,
             if byte == HASH or byte == PERCENT:  # noqa: SIM109
                 while text[at] != NEWLINE:
                     at += 1
-            elif not _is_end(byte):
+            elif not is_end(byte):
                 n_rows[block] = -1
                 return
             at += 1
@@ -133,7 +133,7 @@ def parse_pairs(first, last, block, text, row_starts, sources, targets, largest,
             source = source * TEN + digit
             at += 1
             digit = np.uint64(text[at]) - np.uint64(ZERO)
-        blank = _skip_spaces(text, at)
+        blank = skip_spaces(text, at)
         if at == token or at - token > 18 or blank == at:
             n_rows[block] = -1
             return
@@ -147,7 +147,7 @@ def parse_pairs(first, last, block, text, row_starts, sources, targets, largest,
         if at == token or at - token > 18 or max(source, target) > np.uint64(largest):
             n_rows[block] = -1
             return
-        at = _skip_spaces(text, at)
+        at = skip_spaces(text, at)
         if text[at] != NEWLINE:
             n_rows[block] = -1
             return
@@ -238,13 +238,13 @@ def _is_space(byte, delimiter):
 
 @njit(cache=True, nogil=True, inline="always")
 def _ends_field(byte, delimiter):
-    return _is_end(byte) or byte == delimiter
+    return is_end(byte) or byte == delimiter
 
 
 @njit(cache=True, nogil=True)
 def _end_of_field(text, at, delimiter):
     """White space ends a field only where it is what separates them."""
-    while text[at] != NEWLINE and text[at] != delimiter and (delimiter or not _is_end(text[at])):
+    while text[at] != NEWLINE and text[at] != delimiter and (delimiter or not is_end(text[at])):
         at += 1
     return at
 
@@ -288,80 +288,3 @@ def _decimal(text, at, end):
         return 0.0, False
     value = digits * POWERS_OF_TEN[exponent] if exponent >= 0 else digits / POWERS_OF_TEN[-exponent]
     return -value if negative else value, True
-
-
-@njit(cache=True, nogil=True)
-def count_words(first, last, block, text, n_lines, n_words):
-    """Lines that are no comments of %, and words on them; both (n_blocks,)."""
-    lines = words = 0
-    at = first
-    while at < last:
-        at = _skip_spaces(text, at)
-        if text[at] == PERCENT:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
-            continue
-        while text[at] != NEWLINE:
-            words += 1
-            while not _is_end(text[at]):
-                at += 1
-            at = _skip_spaces(text, at)
-        lines += 1
-        at += 1
-    n_lines[block] = lines
-    n_words[block] = words
-
-
-@njit(cache=True, nogil=True)
-def parse_neighbors(
-    first, last, block, text, n_nodes, n_leading, weighted, nodes, entry_starts, sources, targets, weights, n_entries,
-    faults,
-):  # fmt: skip
-    """Read lines of neighbours 1..n_nodes, each line a node's, from node nodes[block] (counted from 0) onwards.
-
-    The first `n_leading` numbers of a line are passed over; where `weighted`, a weight > 0 follows each neighbour.
-    Entries go to entry_starts[block] onwards.
-    """
-    node = nodes[block]
-    entry = entry_starts[block]
-    at = first
-    code = FINE
-    while at < last and code == FINE:
-        at = _skip_spaces(text, at)
-        if text[at] == PERCENT:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
-            continue
-        start = at
-        column = 0
-        while text[at] != NEWLINE and code == FINE:
-            token = at
-            number = np.int64(0)
-            while ZERO <= text[at] <= NINE and at - token < 18:
-                number = number * 10 + np.int64(text[at] - ZERO)
-                at += 1
-            if at == token or not _is_end(text[at]):
-                code = BAD_WEIGHT if weighted and column >= n_leading and (column - n_leading) & 1 else BAD_NODE
-            elif node >= n_nodes:
-                code = TOO_MANY
-            elif column >= n_leading:
-                if weighted and (column - n_leading) & 1:
-                    weights[entry - 1] = number
-                    if number == 0:
-                        code = BAD_WEIGHT
-                elif number < 1 or number > n_nodes or number == node + 1:
-                    code = BAD_NODE
-                else:
-                    sources[entry], targets[entry] = node, number - 1
-                    entry += 1
-            column += 1
-            at = _skip_spaces(text, at)
-        if code == FINE and node < n_nodes and (column < n_leading or (weighted and (column - n_leading) & 1)):
-            code = TOO_FEW
-        if code != FINE:
-            faults[block, 0], faults[block, 1] = code, start
-        at += 1
-        node += 1
-    n_entries[block] = entry - entry_starts[block]

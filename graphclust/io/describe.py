@@ -19,7 +19,7 @@ def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
 
     info : what `load_graph(..., return_info=True)` said of its file.
 
-    `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (None without info),
+    `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (None: no info),
     "to_cluster" at most while `coreset_sc` works on it, which on dense graphs takes a fraction of that.
 
     >>> import networkx as nx

@@ -6,45 +6,22 @@ numbered as they appear.
 
 import csv
 import re
-import secrets
-from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 
-from graphclust.compiled import node_ids, text_rows
+from graphclust.compiled import text_rows
 from graphclust.compiled.blocks import run_in_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.edge_list_layout import COMMENTS, Layout, data_lines, layout_of, split
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
 from graphclust.io.source import HEAD, Source
+from graphclust.io.sparse_ids import renumber_sparse
 from graphclust.progress import Progress
 
-_SOURCE_NAMES = {"source", "src", "from", "fromnodeid", "from_node", "from_id", "source_id"}
-_TARGET_NAMES = {"target", "dst", "to", "tonodeid", "to_node", "to_id", "target_id"}
-_WEIGHT_NAMES = {"weight", "weights", "w"}
-_COMMENTS = (b"#", b"%")
 _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
-_NAMED_WEIGHT = re.compile(rb"^#\s*FromNodeId\s+ToNodeId\s+Weight\s*$", re.MULTILINE | re.IGNORECASE)
 _FIELD = re.compile(rb"[^\s,;]*")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where things stand in a line. delimiter is None for white space; weight is None without one."""
-
-    delimiter: str | None
-    n_columns: int
-    has_header: bool
-    text_ids: bool
-    source: int = 0
-    target: int = 1
-    weight: int | None = None
-    note: str = ""  # what was assumed about a third column
-
-    @property
-    def is_plain(self) -> bool:
-        return self.delimiter is None and self.n_columns == 2 and self.source < self.target
 
 
 def read_edge_list(source: Source, weights: str | None, progress: Progress, text_ids: bool | None = None) -> Edges:
@@ -94,97 +71,6 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
 
 class MayBeMetis(Exception):
     """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbours."""
-
-
-def data_lines(head: bytes, most: int = 2) -> list[bytes]:
-    """The first lines that are neither blank nor comments."""
-    lines: list[bytes] = []
-    at = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    while at < len(head) and len(lines) < most:
-        end = head.find(b"\n", at)
-        line = head[at : end if end >= 0 else len(head)].strip()
-        if line and not line.startswith(_COMMENTS):
-            lines.append(line)
-        at = end + 1 if end >= 0 else len(head)
-    return lines
-
-
-def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None) -> Layout:
-    """Read the layout off the first two lines of data."""
-    lines = [line.decode("utf-8", "replace") for line in data_lines(head)]
-    if not lines:
-        return Layout(None, 2, False, False)
-    delimiter = _delimiter_of(lines[0])
-    if delimiter == "\t" and all(map(_looks_like_number, lines[0].split())):
-        delimiter = None  # blanks may be among the tabs
-    fields = _split(lines[0], delimiter)
-    numeric = _are_ids(fields[:2])
-    following = _split(lines[1], delimiter) if len(lines) > 1 else []
-    names = [field.strip().strip('"').lower() for field in fields]
-    has_header = not any(_is_id(field) for field in fields[:2]) and (
-        (_are_ids(following[:2]) and len(following) >= 2) or bool(_SOURCE_NAMES & {*names} and _TARGET_NAMES & {*names})
-    )
-    if has_header:
-        numeric = _are_ids(following[:2]) if text_ids is None else not text_ids
-        return _layout_from_names(names, delimiter, text_ids=not numeric, weights=weights)
-    if len(head) >= HEAD and b"\n" not in head:
-        raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
-    if len(fields) not in (2, 3):
-        raise GraphFormatError(
-            f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with "
-            "a weight, or a header line that names source, target and weight; a METIS graph: format='metis'",
-            path,
-            line_of(head, data_lines(head)[0]),
-        )
-    if text_ids is None:
-        text_ids = not (numeric or any(_looks_like_number(field) for field in fields[:2]))
-    weighted = len(fields) == 3 and weights != "ignore"
-    note = 'the third column was read as weights; pass weights="file" if it is, weights="ignore" if it is not'
-    return Layout(
-        delimiter, len(fields), False, text_ids, weight=2 if weighted else None,
-        note=note if weighted and weights is None and not _NAMED_WEIGHT.search(head) else "",
-    )  # fmt: skip
-
-
-def _layout_from_names(names: list[str], delimiter: str | None, text_ids: bool, weights: str | None) -> Layout:
-    source = next((i for i, name in enumerate(names) if name in _SOURCE_NAMES), None)
-    target = next((i for i, name in enumerate(names) if name in _TARGET_NAMES), None)
-    if source is None or target is None:
-        source, target = 0, 1
-    weight = next((i for i, name in enumerate(names) if name in _WEIGHT_NAMES), None)
-    ignored = [name for i, name in enumerate(names) if i not in (source, target, weight)]
-    note = f"columns not used: {', '.join(ignored)[:80]}" if ignored else ""
-    if weights == "ignore":
-        weight = None
-    return Layout(delimiter, len(names), True, text_ids, source, target, weight, note)
-
-
-def line_of(head: bytes, text: bytes) -> int:
-    return head.count(b"\n", 0, head.find(text)) + 1
-
-
-def _delimiter_of(line: str) -> str | None:
-    return next((mark for mark in "\t;," if mark in line), None)
-
-
-def _split(line: str, delimiter: str | None) -> list[str]:
-    return line.split() if delimiter is None else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
-
-
-def _is_id(field: str) -> bool:
-    return field.strip().isascii() and field.strip().isdigit()
-
-
-def _are_ids(fields: list[str]) -> bool:
-    return bool(fields) and all(map(_is_id, fields))
-
-
-def _looks_like_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _first_block(block: memoryview, has_header: bool) -> memoryview:
@@ -276,7 +162,7 @@ class _NumberReader:
         largest = max(int(max(u.max(), v.max())) for u, v, _ in chunks)
         if largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
             return Edges(path, largest + 1, chunks, gaps=True)
-        ids = _renumber_sparse(chunks)
+        ids = renumber_sparse(chunks)
         return Edges(path, len(ids), chunks, nodes=ids)
 
 
@@ -286,55 +172,6 @@ def _without_gaps(row_starts: np.ndarray, n_rows: np.ndarray, *columns: np.ndarr
         return list(columns)
     pieces = [slice(start, start + n) for start, n in zip(row_starts.tolist(), n_rows.tolist(), strict=False)]
     return [np.concatenate([column[piece] for piece in pieces]) for column in columns]
-
-
-class _IdTable:
-    """All ids of a file in a table that grows with their number, and then the rank of each."""
-
-    def __init__(self):
-        self.multiplier = np.uint64(secrets.randbits(64) | 1)
-        self.n_ids = 0
-        self._resize(16)
-
-    def _resize(self, n_bits: int) -> None:
-        self.n_bits, self.shift = n_bits, np.uint64(64 - n_bits)
-        self.slots = np.full(1 << n_bits, node_ids.EMPTY, np.int64)
-
-    def add(self, ids: np.ndarray) -> None:
-        while 2 * (self.n_ids + len(ids)) > len(self.slots):
-            known = self.slots[self.slots != node_ids.EMPTY]
-            self._resize(self.n_bits + 1)
-            node_ids.insert(known, self.multiplier, self.shift, self.slots)
-        self.n_ids += node_ids.insert(ids, self.multiplier, self.shift, self.slots)
-
-    def sort(self) -> np.ndarray:
-        """The ids in increasing order, after which `ranks` may be asked for."""
-        used = np.flatnonzero(self.slots != node_ids.EMPTY)
-        order = np.argsort(self.slots[used])
-        self.rank_of_slot = np.zeros(len(self.slots), np.int32)
-        self.rank_of_slot[used[order]] = np.arange(self.n_ids, dtype=np.int32)
-        return self.slots[used[order]]
-
-    def ranks(self, ids: np.ndarray) -> np.ndarray:
-        ranks = np.empty(len(ids), np.int32)
-        node_ids.look_up(
-            ids.astype(np.int64, copy=False), self.multiplier, self.shift, self.slots, self.rank_of_slot, ranks
-        )
-        return ranks
-
-
-def _renumber_sparse(chunks: list) -> np.ndarray:
-    """Replace the ids of the chunks by their ranks; returns the ids."""
-    table = _IdTable()
-    with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
-        for sources, targets, _ in chunks:
-            for ids in (sources, targets):
-                for start in range(0, len(ids), 1 << 16):
-                    table.add(ids[start : start + (1 << 16)].astype(np.int64, copy=False))
-        ids = table.sort()
-        for i, (sources, targets, weights) in enumerate(chunks):
-            chunks[i] = (table.ranks(sources), table.ranks(targets), weights)
-    return ids
 
 
 class _TextReader:
@@ -351,7 +188,7 @@ class _TextReader:
         for row in rows:
             line += 1
             row = row.strip(b" \r")
-            if not row or row.isspace() or row.startswith(_COMMENTS):
+            if not row or row.isspace() or row.startswith(COMMENTS):
                 continue
             fields = self._fields(row, path, line)
             for end, ends in ((fields[layout.source], sources), (fields[layout.target], targets)):
@@ -370,7 +207,7 @@ class _TextReader:
 
     def _fields(self, row: bytes, path: str, line: int) -> list[str]:
         try:
-            fields = _split(row.decode("utf-8"), self.layout.delimiter)
+            fields = split(row.decode("utf-8"), self.layout.delimiter)
         except UnicodeDecodeError:
             raise GraphFormatError(f"{shown(row)!r} is not UTF-8; save the file as UTF-8", path, line) from None
         except (csv.Error, StopIteration) as problem:

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from graphclust.compiled import text_rows
+from graphclust.compiled import neighbor_text, text_rows
 from graphclust.compiled.blocks import run_in_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges, check_memory
@@ -105,7 +105,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     """Both ends and the weight (or None) of each entry of a block, and the node of the next block's first line."""
     boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
     n_lines, n_words = np.zeros((2, len(boundaries) - 1), np.int64)
-    run_in_blocks(text_rows.count_words, boundaries, text, n_lines, n_words)
+    run_in_blocks(neighbor_text.count_words, boundaries, text, n_lines, n_words)
     nodes = node + np.concatenate([[0], np.cumsum(n_lines)])
     most_entries = n_words // (2 if header.weighted else 1)
     entry_starts = np.concatenate([[0], np.cumsum(most_entries)])
@@ -114,7 +114,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     n_entries = np.zeros(len(n_lines), np.int64)
     faults = np.zeros((len(n_lines), 2), np.int64)
     run_in_blocks(
-        text_rows.parse_neighbors, boundaries, text, header.n_nodes, header.n_leading, header.weighted, nodes,
+        neighbor_text.parse_neighbors, boundaries, text, header.n_nodes, header.n_leading, header.weighted, nodes,
         entry_starts, sources, targets, weights, n_entries, faults,
     )  # fmt: skip
     faulty = np.flatnonzero(faults[:, 0])

@@ -1,0 +1,124 @@
+"""Where source, target and weight stand in the lines of an edge list, read off its first lines."""
+
+import csv
+import re
+from dataclasses import dataclass
+
+from graphclust.errors import GraphFormatError
+from graphclust.io.lines import shown
+from graphclust.io.source import HEAD
+
+_SOURCE_NAMES = {"source", "src", "from", "fromnodeid", "from_node", "from_id", "source_id"}
+_TARGET_NAMES = {"target", "dst", "to", "tonodeid", "to_node", "to_id", "target_id"}
+_WEIGHT_NAMES = {"weight", "weights", "w"}
+COMMENTS = (b"#", b"%")
+_NAMED_WEIGHT = re.compile(rb"^#\s*FromNodeId\s+ToNodeId\s+Weight\s*$", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things stand in a line. delimiter is None for white space; weight is None without one."""
+
+    delimiter: str | None
+    n_columns: int
+    has_header: bool
+    text_ids: bool
+    source: int = 0
+    target: int = 1
+    weight: int | None = None
+    note: str = ""  # what was assumed about a third column
+
+    @property
+    def is_plain(self) -> bool:
+        return self.delimiter is None and self.n_columns == 2 and self.source < self.target
+
+
+def data_lines(head: bytes, most: int = 2) -> list[bytes]:
+    """The first lines that are neither blank nor comments."""
+    lines: list[bytes] = []
+    at = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    while at < len(head) and len(lines) < most:
+        end = head.find(b"\n", at)
+        line = head[at : end if end >= 0 else len(head)].strip()
+        if line and not line.startswith(COMMENTS):
+            lines.append(line)
+        at = end + 1 if end >= 0 else len(head)
+    return lines
+
+
+def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None) -> Layout:
+    """Read the layout off the first two lines of data."""
+    lines = [line.decode("utf-8", "replace") for line in data_lines(head)]
+    if not lines:
+        return Layout(None, 2, False, False)
+    delimiter = _delimiter_of(lines[0])
+    if delimiter == "\t" and all(map(_looks_like_number, lines[0].split())):
+        delimiter = None  # blanks may be among the tabs
+    fields = split(lines[0], delimiter)
+    numeric = _are_ids(fields[:2])
+    following = split(lines[1], delimiter) if len(lines) > 1 else []
+    names = [field.strip().strip('"').lower() for field in fields]
+    has_header = not any(_is_id(field) for field in fields[:2]) and (
+        (_are_ids(following[:2]) and len(following) >= 2) or bool(_SOURCE_NAMES & {*names} and _TARGET_NAMES & {*names})
+    )
+    if has_header:
+        numeric = _are_ids(following[:2]) if text_ids is None else not text_ids
+        return _layout_from_names(names, delimiter, text_ids=not numeric, weights=weights)
+    if len(head) >= HEAD and b"\n" not in head:
+        raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
+    if len(fields) not in (2, 3):
+        raise GraphFormatError(
+            f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with "
+            "a weight, or a header line that names source, target and weight; a METIS graph: format='metis'",
+            path,
+            line_of(head, data_lines(head)[0]),
+        )
+    if text_ids is None:
+        text_ids = not (numeric or any(_looks_like_number(field) for field in fields[:2]))
+    weighted = len(fields) == 3 and weights != "ignore"
+    note = 'the third column was read as weights; pass weights="file" if it is, weights="ignore" if it is not'
+    return Layout(
+        delimiter, len(fields), False, text_ids, weight=2 if weighted else None,
+        note=note if weighted and weights is None and not _NAMED_WEIGHT.search(head) else "",
+    )  # fmt: skip
+
+
+def _layout_from_names(names: list[str], delimiter: str | None, text_ids: bool, weights: str | None) -> Layout:
+    source = next((i for i, name in enumerate(names) if name in _SOURCE_NAMES), None)
+    target = next((i for i, name in enumerate(names) if name in _TARGET_NAMES), None)
+    if source is None or target is None:
+        source, target = 0, 1
+    weight = next((i for i, name in enumerate(names) if name in _WEIGHT_NAMES), None)
+    ignored = [name for i, name in enumerate(names) if i not in (source, target, weight)]
+    note = f"columns not used: {', '.join(ignored)[:80]}" if ignored else ""
+    if weights == "ignore":
+        weight = None
+    return Layout(delimiter, len(names), True, text_ids, source, target, weight, note)
+
+
+def line_of(head: bytes, text: bytes) -> int:
+    return head.count(b"\n", 0, head.find(text)) + 1
+
+
+def _delimiter_of(line: str) -> str | None:
+    return next((mark for mark in "\t;," if mark in line), None)
+
+
+def split(line: str, delimiter: str | None) -> list[str]:
+    return line.split() if delimiter is None else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+
+
+def _is_id(field: str) -> bool:
+    return field.strip().isascii() and field.strip().isdigit()
+
+
+def _are_ids(fields: list[str]) -> bool:
+    return bool(fields) and all(map(_is_id, fields))
+
+
+def _looks_like_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

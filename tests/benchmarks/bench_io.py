@@ -1,0 +1,167 @@
+"""Reading graph files: time and memory beside numpy.loadtxt, pandas.read_csv and scipy.io.mmread, and many mutations.
+
+    python bench_io.py [lines, 10 million by default] [mutations, 20,000 by default]
+
+A list of edges is read in the order of its sources, as SNAP's are, and in random order; each program reads it in turn,
+three times, and the best time counts. "edges" is what the others do too: numbers in arrays. "graph" is all of
+`load_graph`: symmetric sorted rows, checked. Memory is what the process grows by at its peak, in a process of its own.
+"""
+
+import json
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import numpy as np
+from scipy import io as scipy_io
+from tables import write_table
+
+from graphclust.io.edge_list import read_edge_list
+from graphclust.io.load import load_graph
+from graphclust.io.matrix_market import read_matrix_market
+from graphclust.io.source import open_source
+from graphclust.progress import Progress
+
+TESTS = pathlib.Path(__file__).parents[1]
+
+
+def write_files(folder: pathlib.Path, n_lines: int) -> dict[str, pathlib.Path]:
+    """The same edges, sorted and not, and as matrices with and without values."""
+    rng = np.random.default_rng(518)
+    n = n_lines // 10
+    sources = np.sort(rng.integers(0, n, n_lines))
+    targets = (sources + rng.integers(1, 200, n_lines)) % n
+    weights = rng.random(n_lines)
+    paths = {name: folder / f"{name}.txt" for name in ("sorted list", "shuffled list")}
+    paths |= {name: folder / f"{name}.mtx" for name in ("pattern matrix", "real matrix")}
+    write_lines(paths["sorted list"], "# FromNodeId\tToNodeId\n", "\t", sources, targets)
+    order = rng.permutation(n_lines)
+    write_lines(paths["shuffled list"], "", "\t", sources[order], targets[order])
+    for field, columns in (("pattern", []), ("real", [weights])):
+        header = f"%%MatrixMarket matrix coordinate {field} general\n{n} {n} {n_lines}\n"
+        write_lines(paths[f"{field} matrix"], header, " ", sources + 1, targets + 1, *columns)
+    return paths
+
+
+def write_lines(path: pathlib.Path, header: str, between: str, *columns: np.ndarray) -> None:
+    with path.open("w") as file:
+        file.write(header)
+        for start in range(0, len(columns[0]), 1 << 18):
+            rows = zip(*(column[start : start + (1 << 18)].tolist() for column in columns), strict=True)
+            file.write("".join(between.join(map(repr, row)) + "\n" for row in rows))
+
+
+def edges_of(path: pathlib.Path) -> None:
+    with open_source(path) as source:
+        if path.suffix == ".mtx":
+            read_matrix_market(source, "file", None, Progress())
+        else:
+            read_edge_list(source, None, Progress())
+
+
+def best_times(path: pathlib.Path, readers: dict, rounds: int = 3) -> dict[str, float]:
+    """The best time of each reader, the readers taking turns."""
+    best = dict.fromkeys(readers, float("inf"))
+    for _ in range(rounds):
+        for name, read in readers.items():
+            start = time.perf_counter()
+            read(path)
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def readers_of(path: pathlib.Path) -> dict:
+    ours = {"edges": edges_of, "graph": lambda path: load_graph(path, return_info=True)}
+    if path.suffix == ".mtx":
+        return ours | {"scipy.io.mmread": scipy_io.mmread}
+    import pandas
+
+    return ours | {
+        "numpy.loadtxt": lambda path: np.loadtxt(path, dtype=np.int64),
+        "pandas.read_csv": lambda path: pandas.read_csv(path, sep="\t", comment="#", header=None),
+        "pandas, no comments": lambda path: pandas.read_csv(path, sep="\t", skiprows=1, header=None),
+    }
+
+
+def write_small(folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """A file of each kind that is read before anything is measured, so that its loops are compiled."""
+    contents = {".txt": "1 2\n", ".mtx": "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n"}
+    for ending, text in contents.items():
+        (folder / f"small{ending}").write_text(text)
+    return {ending: folder / f"small{ending}" for ending in contents}
+
+
+def peak_growth(small: pathlib.Path, large: pathlib.Path) -> tuple[int, int]:
+    """By how many bytes a process grows at most while it loads the file, and the bytes of the rows it keeps."""
+    code = "import bench_io, sys; bench_io.report_growth(sys.argv[1], sys.argv[2])"
+    here = pathlib.Path(__file__).parent
+    done = subprocess.run([sys.executable, "-c", code, small, large], cwd=here, capture_output=True, check=True)
+    return tuple(json.loads(done.stdout))
+
+
+def report_growth(small: str, large: str) -> None:
+    load_graph(small, return_info=True)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    graph, _ = load_graph(large, return_info=True)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
+    weights = 0 if graph.weights is None else graph.weights.nbytes
+    print(json.dumps([grown, graph.indptr.nbytes + graph.indices.nbytes + weights]))
+
+
+def mutate(n_mutations: int) -> list[list]:
+    """Every format, mutated: each file loads or is refused by name; anything else stops the benchmark."""
+    sys.path.insert(0, str(TESTS))
+    from test_load_faults import SEEDS, mutated
+
+    from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
+
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in SEEDS.items():
+            refused = 0
+            start = time.perf_counter()
+            for seed in range(n_mutations // len(SEEDS) + 1):
+                path = pathlib.Path(folder) / name
+                path.write_bytes(mutated(content, random.Random(seed)))
+                try:
+                    graph, _ = load_graph(path, return_info=True)
+                    assert graph.n_nodes >= 1 and np.isfinite(graph.degrees).all()
+                except (GraphFormatError, GraphValidationError, ResourceLimitError):
+                    refused += 1
+            rows.append(
+                [name, f"{seed + 1}", f"{seed + 1 - refused}", f"{refused}", f"{time.perf_counter() - start:.1f}"]
+            )
+    return rows
+
+
+def main() -> None:
+    n_lines = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
+    n_mutations = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
+    warnings.simplefilter("ignore")
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        paths = write_files(pathlib.Path(name), n_lines)
+        small = write_small(pathlib.Path(name))
+        for path in small.values():  # compile
+            load_graph(path, return_info=True)
+        for what, path in paths.items():
+            best = best_times(path, readers_of(path))
+            grown, kept = peak_growth(small[path.suffix], path)
+            for reader, seconds in best.items():
+                rows.append([
+                    what, reader, f"{seconds:.3f}", f"{path.stat().st_size / seconds / 1e6:.0f}",
+                    f"{seconds / best['edges']:.2f}", f"{grown / kept:.2f}" if reader == "graph" else "",
+                ])  # fmt: skip
+    columns = ["file", "reader", "seconds", "MB/s", "times our edges", "peak memory / rows kept"]
+    write_table("io", f"Reading {n_lines:,} lines", columns, rows)
+    rows = mutate(n_mutations)
+    write_table("io_mutations", "Mutated files", ["seed file", "mutations", "loaded", "refused", "seconds"], rows)
+
+
+if __name__ == "__main__":
+    main()

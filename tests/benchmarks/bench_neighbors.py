@@ -1,0 +1,60 @@
+"""Nearest-neighbour graphs of MNIST (70,000 x 784): time, share of the true neighbours found, and what clustering
+makes of it.
+
+GRAPHCLUST_DATA=... python bench_neighbors.py [points, 70,000 by default]
+"""
+
+import gzip
+import os
+import pathlib
+import sys
+import time
+import warnings
+
+import numpy as np
+from tables import write_table
+
+from graphclust import adjusted_rand_index, coreset_sc, knn_graph, nearest_neighbors
+
+K = 10
+
+
+def mnist(folder: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
+    points, labels = [], []
+    for part in ("train", "t10k"):
+        points.append(
+            np.frombuffer(gzip.decompress((folder / f"{part}-images-idx3-ubyte.gz").read_bytes())[16:], np.uint8)
+        )
+        labels.append(
+            np.frombuffer(gzip.decompress((folder / f"{part}-labels-idx1-ubyte.gz").read_bytes())[8:], np.uint8)
+        )
+    return np.concatenate(points).reshape(-1, 784), np.concatenate(labels).astype(np.int64)
+
+
+def main() -> None:
+    folder = os.environ.get("GRAPHCLUST_DATA")
+    if not folder:
+        sys.exit("GRAPHCLUST_DATA does not name a folder of real data: skipped")
+    points, labels = mnist(pathlib.Path(folder) / "features")
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else len(points)
+    points, labels = points[:n], labels[:n]
+    warnings.simplefilter("ignore")
+    true = None
+    rows = []
+    for method, n_probes in (("exact", 1), ("approximate", 4), ("approximate", 16), ("approximate", 64)):
+        start = time.perf_counter()
+        found = nearest_neighbors(points, K, method=method, n_probes=n_probes, rng=1)[0]
+        seconds = time.perf_counter() - start
+        true = found if true is None else true
+        share = np.mean([len(set(a) & set(b)) / K for a, b in zip(found.tolist(), true.tolist(), strict=True)])
+        rows.append([method, f"{n_probes}" if method != "exact" else "", f"{seconds:.1f}", f"{share:.4f}", "", ""])
+    graph = knn_graph(points, K, method="approximate", weights="gaussian", rng=1)
+    clustering = coreset_sc(graph, 10, rng=1)
+    index = adjusted_rand_index(labels, clustering.labels)
+    rows.append(["gaussian, coreset_sc", "16", "", "", f"{clustering.normalized_cut:.4f}", f"{index:.4f}"])
+    header = ["method", "probes", "seconds", "true neighbours", "normalised cut", "ARI"]
+    write_table("neighbors_mnist", f"{K} nearest neighbours of {n:,} MNIST digits", header, rows)
+
+
+if __name__ == "__main__":
+    main()
