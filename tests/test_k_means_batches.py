@@ -18,6 +18,7 @@ from graphclust import (
     nested_minibatch_kmeans,
     spherical_kmeans,
 )
+from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points
 from graphclust.k_means.tally import Tally
 
@@ -96,6 +97,14 @@ def test_nested_gives_the_same_bits_on_one_and_two_threads(monkeypatch):
     assert results[0].centroids.tobytes() == results[1].centroids.tobytes()
     assert results[0].labels.tobytes() == results[1].labels.tobytes()
     assert results[0].history.tobytes() == results[1].history.tobytes()
+
+
+def test_the_points_that_enter_together_are_a_random_sample_in_order():
+    order = nested_order(1000, 60, np.random.default_rng(5))
+    assert sorted(order) == list(range(1000))
+    for start, end in ((0, 60), (60, 120), (120, 240), (240, 480), (480, 960), (960, 1000)):
+        assert (np.diff(order[start:end]) > 0).all()
+    assert abs(order[:120].mean() - 500) < 100
 
 
 def test_a_vote_is_taken_back_when_the_label_changes():

@@ -1,6 +1,6 @@
 """Assignment, sums and distances for the rows of a CSR matrix; |x - c|^2 as |x|^2 - 2 x.c + |c|^2.
 
-A row meets all centroids at once: centroids lie transposed (d, k), so one stored entry serves k products. Where
+A row meets all centroids at once: centroids lie transposed (d, k or more), so one entry serves k products. Where
 rounding cannot tell the two best apart they are recomputed in double precision.
 """
 
@@ -23,45 +23,43 @@ def assign_sparse(
     group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
 ):  # fmt: skip
     """As `assign_bounded`, with one group of all centroids; rounding[0] is relative to |x|^2 + |c|^2."""
-    k = transposed.shape[1]
+    k = len(centroid_sq_norms)
     far = group_drift[1] + rounding[1]
-    sums = np.empty(k, transposed.dtype)
+    sums = np.empty(transposed.shape[1], transposed.dtype)
     sq_distances = np.empty(k)
+    longest = centroid_sq_norms.max()
     for position in range(first, last):
+        # In many dimensions distances are so alike that the own one, computed alone, would rarely settle the matter.
         own = labels[position]
         if own >= 0 and lower[position] - far > upper[position] + drift[own]:
             continue
         i = order[position]
         start = indptr[i]
         stop = indptr[i + 1]
-        if own >= 0:
-            length = sq_norms[i] + centroid_sq_norms[own]
-            own_distance = length - 2.0 * _product(start, stop, indices, values, transposed, own)
-            reach = np.sqrt(max(own_distance, 0.0) + rounding[0] * length)
-            upper[position] = reach - drift[own]
-            if lower[position] - far > reach:
-                continue
-        for j in range(k):
+        for j in range(len(sums)):
             sums[j] = 0.0
-        for e in range(start, stop):
-            value = values[e]
-            column = indices[e]
-            for j in range(k):
-                sums[j] += value * transposed[column, j]
+        fours = stop - (stop - start) % 4
+        for e in range(start, fours, 4):
+            a, b, c, d = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
+            x, y, z, w = values[e], values[e + 1], values[e + 2], values[e + 3]
+            for j in range(len(sums)):
+                sums[j] += (x * transposed[a, j] + y * transposed[b, j]) + (z * transposed[c, j] + w * transposed[d, j])
+        for e in range(fours, stop):
+            for j in range(len(sums)):
+                sums[j] += values[e] * transposed[indices[e], j]
+        error = rounding[0] * (sq_norms[i] + longest)
         nearest = np.inf
         second = np.inf
         winner = 0
-        error = 0.0
         for j in range(k):
-            length = sq_norms[i] + centroid_sq_norms[j]
-            error = max(error, rounding[0] * length)
-            sq_distances[j] = max(length - 2.0 * sums[j], 0.0)
-            if sq_distances[j] < nearest:
-                second = nearest
-                nearest = sq_distances[j]
-                winner = j
-            elif sq_distances[j] < second:
-                second = sq_distances[j]
+            sq_distances[j] = sq_norms[i] + centroid_sq_norms[j] - 2.0 * sums[j]
+            if sq_distances[j] < second:
+                if sq_distances[j] < nearest:
+                    second = nearest
+                    nearest = sq_distances[j]
+                    winner = j
+                else:
+                    second = sq_distances[j]
         if second - nearest <= 2.0 * error:
             closest = np.inf
             for j in range(k):
@@ -72,7 +70,7 @@ def assign_sparse(
                         closest = exact
                         winner = j
         labels[position] = winner
-        upper[position] = np.sqrt(nearest + 3.0 * error) - drift[winner]
+        upper[position] = np.sqrt(max(nearest, 0.0) + 3.0 * error) - drift[winner]
         lower[position] = np.sqrt(max(second - error, 0.0)) + group_drift[1] if k > 1 else np.inf
 
 
@@ -119,7 +117,7 @@ def approach_sparse(
     for i in range(first, last):
         if near[nearest_seed[i]] >= 4.0004 * sq_distances[i] or weights[i] == 0.0:
             continue
-        for c in range(transposed.shape[1]):
+        for c in range(len(candidate_sq_norms)):
             if to_seeds[c, nearest_seed[i]] >= 4.0004 * sq_distances[i]:
                 continue
             length = sq_norms[i] + candidate_sq_norms[c]

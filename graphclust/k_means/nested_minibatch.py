@@ -8,6 +8,8 @@ can tell. Seeds have no vote of their own, so the end is a fixed point of Lloyd'
 
 from typing import Any
 
+import numpy as np
+
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
 from graphclust.k_means.iteration import KMeansResult, grow_batch
 from graphclust.k_means.points import as_cluster_count, as_points
@@ -56,7 +58,7 @@ def nested_minibatch_kmeans(
     rho = as_number(rho, "rho", above=0.0)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     curve = ValidationCurve(validation, points.d)
-    order = rng.permutation(points.n)
+    order = nested_order(points.n, batch_size, rng)
     if isinstance(init, str):
         # Points of weight 0 cannot be seeds; enough of the others are looked at for k seeds.
         weighted = order[weights[order] > 0.0][: max(batch_size, k)]
@@ -68,3 +70,13 @@ def nested_minibatch_kmeans(
     result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, as_progress(progress))
     warn_if_fewer(len(result.centroids), k)
     return result
+
+
+def nested_order(n: int, batch_size: int, rng: np.random.Generator) -> np.ndarray:
+    """All points in a random order, but ascending among those that enter together, so that memory is read forwards."""
+    order = rng.permutation(n)
+    start, end = 0, batch_size
+    while start < n:
+        order[start:end].sort()
+        start, end = end, 2 * end
+    return order

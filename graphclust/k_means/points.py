@@ -103,7 +103,11 @@ class SparsePoints:
     def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
         """As for dense points."""
         sq_norms = (centroids.astype(np.float64) ** 2).sum(axis=1)
-        return *self.arrays, self.sq_norms, np.ascontiguousarray(centroids.T), sq_norms
+        # Rows of whole SIMD registers, unless that would be mostly padding.
+        width = -(-len(centroids) // 16) * 16 if len(centroids) >= 8 else len(centroids)
+        transposed = np.zeros((self.d, width), centroids.dtype)
+        transposed[:, : len(centroids)] = centroids.T
+        return *self.arrays, self.sq_norms, transposed, sq_norms
 
     def rows(self, rows: Any) -> np.ndarray:
         """As for dense points."""
