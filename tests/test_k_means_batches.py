@@ -83,6 +83,12 @@ def test_nested_where_points_are_few():
     assert (stopped.labels >= 0).all()
 
 
+def test_a_first_batch_of_copies_does_not_limit_the_number_of_clusters():
+    X = np.concatenate([np.zeros((200, 2)), np.eye(2)])
+    for run in (nested_minibatch_kmeans, minibatch_kmeans):
+        assert len(run(X, 3, batch_size=4, rng=1).centroids) == 3
+
+
 def test_nested_gives_the_same_bits_on_one_and_two_threads(monkeypatch):
     monkeypatch.setattr("graphclust.k_means.points._SMALL_WORK", 0)
     X = blobs(1200, 6, 9, 8, spread=1.0)

@@ -192,3 +192,10 @@ def test_a_malformed_csr_matrix_is_refused():
         kmeans(matrix, 2)
     with pytest.raises(GraphValidationError, match="below"):
         kmeans([[1e200], [1.0]], 1)
+
+
+def test_a_high_power_of_the_distance_is_nearly_furthest_first():
+    X = [[0.0], [1e3], [3e3], [1e8]]
+    seeds = distance_seeding(X, 3, exponent=200.0, rng=4)
+    assert set(seeds[1:]) <= set(distance_seeding(X, 4, exponent=np.inf, rng=4))
+    assert 3 in seeds

@@ -45,8 +45,8 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
 
 
 @njit(cache=True, nogil=True)
-def sum_masses(first, last, block, weights, sq_distances, half_power, running, totals):
-    """running (n,): sums within the block of the mass w |x - nearest seed|^(2 half_power), 0 where x is a seed."""
+def sum_masses(first, last, block, weights, sq_distances, half_power, scale, running, totals):
+    """running (n,): sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
     total = 0.0
     for i in range(first, last):
         if sq_distances[i] > 0.0:
@@ -55,7 +55,7 @@ def sum_masses(first, last, block, weights, sq_distances, half_power, running, t
             elif half_power == 0.0:
                 total += weights[i]
             else:
-                total += weights[i] * np.float64(sq_distances[i]) ** half_power
+                total += weights[i] * (sq_distances[i] / scale) ** half_power
         running[i] = total
     totals[block] = total
 

@@ -95,7 +95,7 @@ def grow_batch(
         curve.record(centroids)
         progress.step(len(history), max_iter)
         if n_rows == points.n:
-            settled = (moved**2).sum() <= tol * tally.variance() / points.d and tol > 0.0
+            settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
         elif (tally.standard_errors(moved) > rho * moved).all():
             n_rows = min(2 * n_rows, points.n)
             tally.recount(tally.labels[: tally.n_rows].copy())

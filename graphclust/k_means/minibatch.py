@@ -15,9 +15,9 @@ from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.iteration import KMeansResult, finished
 from graphclust.k_means.points import Points, as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
-from graphclust.k_means.starts import starting_centroids
+from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import as_progress
 
 RATES = ("count", "sqrt")
 
@@ -121,12 +121,8 @@ def minibatch_kmeans(
     patience = max_iter if patience is None else as_whole_number(patience, "patience", at_least=1)
     progress = as_progress(progress)
     curve = ValidationCurve(validation, points.d)
-    if isinstance(init, str):
-        weighted = np.flatnonzero(weights)
-        some = rng.choice(weighted, min(len(weighted), max(3 * k, batch_size)), replace=False)
-        init = starting_centroids(points.chosen(some), weights[some], min(k, len(some)), init, rng, Progress())
-    else:
-        init = starting_centroids(points, weights, k, init, rng, Progress())
+    some = rng.choice(points.n, min(points.n, max(3 * k, batch_size)), replace=False)
+    init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
     running = np.cumsum(weights)
     ones = np.ones(batch_size)

@@ -14,9 +14,9 @@ from graphclust.checks import as_generator, as_number, as_weights, as_whole_numb
 from graphclust.k_means.iteration import KMeansResult, grow_batch
 from graphclust.k_means.points import as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
-from graphclust.k_means.starts import starting_centroids
+from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import as_progress
 
 
 def nested_minibatch_kmeans(
@@ -59,14 +59,7 @@ def nested_minibatch_kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     curve = ValidationCurve(validation, points.d)
     order = nested_order(points.n, batch_size, rng)
-    if isinstance(init, str):
-        # Points of weight 0 cannot be seeds; enough of the others are looked at for k seeds.
-        weighted = order[weights[order] > 0.0][: max(batch_size, k)]
-        init = starting_centroids(
-            points.chosen(weighted), weights[weighted], min(k, len(weighted)), init, rng, Progress()
-        )
-    else:
-        init = starting_centroids(points, weights, k, init, rng, Progress())
+    init = start_from_some(points, weights, order[: max(batch_size, k)], k, init, rng)
     result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, as_progress(progress))
     warn_if_fewer(len(result.centroids), k)
     return result

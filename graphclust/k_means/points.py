@@ -181,7 +181,9 @@ def as_centroids(init: Any, k: int, points: Points) -> np.ndarray:
     given = as_points(init, "init")
     if (given.n, given.d) != (k, points.d):
         raise GraphValidationError(f"init has shape {(given.n, given.d)}, expected k centroids: ({k}, {points.d})")
-    return np.array(given.rows(np.arange(k)), dtype=points.dtype)
+    centroids = np.array(given.rows(np.arange(k)), dtype=points.dtype)
+    _check_range(centroids, points.d, "init")
+    return centroids
 
 
 def point_blocks(n_points: int, work_per_point: int) -> np.ndarray:

@@ -137,7 +137,8 @@ def draw_rows(
 ) -> np.ndarray:
     """A row for each uniform in [0, 1), by the mass w (squared distance)^half_power; none where all of it is 0."""
     running, totals = np.empty(len(weights)), np.empty(len(boundaries) - 1)
-    run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, running, totals)
+    scale = 1.0 if half_power in (0.0, 1.0) else float(sq_distances.max())  # a high power would overflow
+    run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, scale, running, totals)
     rows = np.empty(len(uniforms) if totals.any() else 0, np.int64)
     find_rows(uniforms[: len(rows)], boundaries, running, totals, rows)
     return rows

@@ -25,3 +25,16 @@ def starting_centroids(
     exponent = 0.0 if init == "random" else 2.0
     n_candidates = greedy_candidates(k) if init == "greedy k-means++" else 1
     return points.rows(draw_seeds(points, weights, k, exponent, n_candidates, rng, progress))
+
+
+def start_from_some(
+    points: Points, weights: np.ndarray, rows: np.ndarray, k: int, init: Any, rng: np.random.Generator
+) -> np.ndarray:
+    """The same, where a seeding looks at these points alone, unless they hold fewer than k distinct ones of weight."""
+    if isinstance(init, str):
+        weighted = rows[weights[rows] > 0.0]
+        if len(weighted) >= k:
+            some = starting_centroids(points.chosen(weighted), weights[weighted], k, init, rng, Progress())
+            if len(some) == k:
+                return some
+    return starting_centroids(points, weights, k, init, rng, Progress())
