@@ -44,6 +44,7 @@ _HOME = {
     "nearest_neighbors": "neighbors",
     "Progress": "progress",
     "PlantedGraph": "generators",
+    "lfr_like": "generators",
     "planted_partition": "generators",
     "stochastic_block_model": "generators",
     "adjusted_rand_index": "quality",

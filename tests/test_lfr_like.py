@@ -1,0 +1,41 @@
+"""Power-law blocks and degrees: sizes, degrees and mixing against what was asked for."""
+
+import numpy as np
+import pytest
+
+from graphclust.errors import ParameterError
+from graphclust.generators import lfr_like
+
+
+@pytest.mark.parametrize("mixing", [0.1, 0.4])
+def test_degrees_and_mixing_on_average(mixing):
+    graph, labels = lfr_like(20_000, 20, mixing, smallest=50, largest=500, rng=518)
+    sizes = np.bincount(labels)
+    assert sizes.sum() == 20_000 and sizes.min() >= 50 and sizes[:-1].max() <= 550
+    assert 15 < graph.degrees.mean() < 20
+    matrix = graph.to_scipy().tocoo()
+    outside = (labels[matrix.row] != labels[matrix.col]).mean()
+    assert mixing < outside < 1.25 * mixing
+    assert graph.degrees.max() > 4 * graph.degrees.mean()  # a plain block model stays below twice the mean
+
+
+def test_sizes_follow_the_exponent():
+    """With density size^-2 between 10 and 1000 the mean size is 9.9 ln(100) = 46; with size^-0.5, 340."""
+    for exponent, mean in ((2.0, 47.0), (0.5, 339.0)):
+        sizes = np.bincount(
+            lfr_like(200_000, 2, 0.5, size_exponent=exponent, smallest=10, largest=1000, rng=2209).labels
+        )
+        assert sizes.mean() == pytest.approx(mean, rel=0.15)
+
+
+def test_the_same_seed_gives_the_same_graph():
+    one, other = (lfr_like(3000, 12, 0.2, rng=7741) for _ in range(2))
+    assert (one.graph.indices == other.graph.indices).all() and (one.labels == other.labels).all()
+
+
+def test_too_small_blocks_are_refused():
+    with pytest.raises(ParameterError, match="smallest=10 is too small"):
+        lfr_like(1000, 30, 0.1, smallest=10, largest=50)
+    for option in ({"mixing": 1.5}, {"mean_degree": 0}, {"n_nodes": 1}):
+        with pytest.raises(ParameterError, match=next(iter(option))):
+            lfr_like(**{"n_nodes": 1000, "mean_degree": 10, "mixing": 0.1} | option)
