@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import as_weights
-from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.points import Points, as_centroids, as_points
 
@@ -49,4 +49,4 @@ def nearest_centroids(X: Any, centroids: Any) -> np.ndarray:
 def _assigned(X: Any, centroids: Any) -> tuple[Points, np.ndarray, np.ndarray]:
     points = as_points(X)
     given = as_centroids(centroids, len(centroids), points)
-    return points, given, BoundedAssignment(points, given).assign()
+    return points, given, assign_once(points, given)

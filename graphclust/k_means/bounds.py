@@ -18,14 +18,17 @@ class BoundedAssignment:
     order : the points, by row; labels and bounds are by position in it. The first n_positions can be assigned alone.
     """
 
-    def __init__(self, points: Points, centroids: np.ndarray, order: np.ndarray | None = None):
+    def __init__(
+        self, points: Points, centroids: np.ndarray, order: np.ndarray | None = None, most_groups: int | None = None
+    ):
         k = len(centroids)
         self.points = points
         self.centroids = centroids
         self.order = np.arange(points.n) if order is None else order
         n = len(self.order)
         self.loop, n_groups = points.assignment(k)
-        self.group_of = group_centroids(centroids, max(1, min(n_groups, _MOST_BYTES // (4 * n))))
+        n_groups = max(1, min(n_groups, most_groups or k, _MOST_BYTES // (4 * n)))
+        self.group_of = group_centroids(centroids, n_groups)
         n_groups = int(self.group_of.max()) + 1
         self.members = np.argsort(self.group_of, kind="stable")
         self.group_starts = np.append(0, np.cumsum(np.bincount(self.group_of)))
@@ -59,6 +62,11 @@ class BoundedAssignment:
         return moved
 
 
+def assign_once(points: Points, centroids: np.ndarray) -> np.ndarray:
+    """The label of each point by nearest centroid, ties to the lowest, with no bounds worth keeping."""
+    return BoundedAssignment(points, centroids, most_groups=1).assign()
+
+
 def group_centroids(centroids: np.ndarray, n_groups: int) -> np.ndarray:
     """Group of each centroid, none empty: a few rounds of k-means on the centroids, from the first n_groups."""
     if n_groups == 1:
@@ -67,7 +75,7 @@ def group_centroids(centroids: np.ndarray, n_groups: int) -> np.ndarray:
         return np.arange(n_groups)
     middle = centroids[:n_groups].copy()
     for _ in range(5):
-        labels = BoundedAssignment(DensePoints(centroids), middle).assign()
+        labels = assign_once(DensePoints(centroids), middle)
         sizes = np.bincount(labels, minlength=n_groups)
         sums = np.zeros_like(middle)
         np.add.at(sums, labels, centroids)

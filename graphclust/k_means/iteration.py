@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.bounds import BoundedAssignment, assign_once
 from graphclust.k_means.centroid_update import own_sq_distances, updated_centroids
 from graphclust.k_means.points import Points
 from graphclust.k_means.tally import Tally
@@ -114,6 +114,6 @@ def finished(
     occupied = np.bincount(labels, weights, minlength=len(centroids)) > 0.0
     if not occupied.all():
         centroids = np.ascontiguousarray(centroids[occupied])
-        labels = BoundedAssignment(points, centroids).assign()
+        labels = assign_once(points, centroids)
     inertia = float((weights * own_sq_distances(points, centroids, labels)).sum())
     return KMeansResult(centroids, labels, inertia, len(history), np.array(history), curve.table())

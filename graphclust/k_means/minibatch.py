@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_generator, as_number, as_weights, as_whole_number
-from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.iteration import KMeansResult, finished
 from graphclust.k_means.points import Points, as_cluster_count, as_points
@@ -57,7 +57,7 @@ class MiniBatch:
         """`partial_fit` without its checks."""
         k = len(self.centroids)
         centroids = np.ascontiguousarray(self.centroids, dtype=points.dtype)
-        labels = BoundedAssignment(points, centroids).assign()
+        labels = assign_once(points, centroids)
         costs = weights * own_sq_distances(points, centroids, labels)
         sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, k)
         self.counts += masses
@@ -139,7 +139,7 @@ def minibatch_kmeans(
         since = 0 if smooth < lowest else since + 1
         lowest = min(lowest, smooth)
         progress.step(len(history), max_iter)
-    labels = BoundedAssignment(points, model.centroids).assign()
+    labels = assign_once(points, model.centroids)
     result = finished(points, weights, model.centroids, labels, history, curve)
     warn_if_fewer(len(result.centroids), k)
     return result

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.errors import GraphValidationError
-from graphclust.k_means.bounds import BoundedAssignment
+from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import own_sq_distances
 from graphclust.k_means.points import as_points
 
@@ -45,5 +45,5 @@ class _MeanSquaredDistance:
 
     def __call__(self, centroids: np.ndarray) -> float:
         centroids = np.ascontiguousarray(centroids, dtype=self.points.dtype)
-        labels = BoundedAssignment(self.points, centroids).assign()
+        labels = assign_once(self.points, centroids)
         return own_sq_distances(self.points, centroids, labels).mean()
