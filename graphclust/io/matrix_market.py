@@ -22,6 +22,7 @@ from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 BANNER = re.compile(rb"%%MatrixMarket\b", re.IGNORECASE)
+PIECES_AT_A_TIME = 4  # some megabytes: memory that is handed back and forth, not asked for anew
 _FIELDS = {"pattern": "pattern", "integer": "integer", "unsigned-integer": "unsigned-integer", "real": "real"}
 _FIELDS["double"] = "real"
 
@@ -87,11 +88,10 @@ def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Head
     banner = None
     line = 0
     for block in blocks:
-        text_block = bytes(block)
         at = 0
         while at < len(block):
-            end = text_block.index(b"\n", at)
-            text, at = text_block[at:end].strip(), end + 1
+            text = _line_at(block, at)
+            at, text = at + len(text) + 1, text.strip()
             line += 1
             if banner is None:
                 banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path)
@@ -102,6 +102,14 @@ def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Head
     raise GraphFormatError(
         'Premature end of file: expected "rows columns entries" after the banner', source.path, line + 1
     )
+
+
+def _line_at(block: memoryview, at: int) -> bytes:
+    """The line that starts here, without its newline."""
+    size = 1 << 12
+    while (end := bytes(block[at : at + size]).find(b"\n")) < 0:
+        size *= 2
+    return bytes(block[at : at + end])
 
 
 def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
@@ -179,17 +187,26 @@ def _read_entries(block: memoryview, header: Header, n_missing: int, path: str, 
         if code == text_rows.COMMENT:
             return _read_entries(without_comments(block), header, n_missing, path, line)
         _explain(block, position, header, n_missing, path, line)
+    rows, columns = np.empty(n_here, np.int32), np.empty(n_here, np.int32)
+    values = np.empty(n_here) if header.has_value else None
+    at = 0
     try:
         if n_here > n_missing:
             raise ValueError("more entries than the header declares")
-        sizes = b"%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n" % (
-            header.field.encode(), header.n, header.n, n_here,
-        )  # fmt: skip
-        matrix = mmread(io.BytesIO(b"".join([sizes, block])))
+        for first in range(0, len(n_rows), PIECES_AT_A_TIME):
+            last = min(first + PIECES_AT_A_TIME, len(n_rows))
+            n = int(n_rows[first:last].sum())
+            sizes = b"%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n" % (
+                header.field.encode(), header.n, header.n, n,
+            )  # fmt: skip
+            matrix = mmread(io.BytesIO(b"".join([sizes, block[boundaries[first] : boundaries[last]]])))
+            rows[at : at + n], columns[at : at + n] = matrix.row, matrix.col
+            if values is not None:
+                values[at : at + n] = matrix.data
+            at += n
     except (ValueError, OverflowError) as problem:
         _explain(block, 0, header, n_missing, path, line, str(problem))
-    values = matrix.data.astype(np.float64, copy=False) if header.has_value else None
-    return matrix.row, matrix.col, values, int(n_lines.sum())
+    return rows, columns, values, int(n_lines.sum())
 
 
 def _explain(
