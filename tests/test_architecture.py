@@ -177,6 +177,14 @@ def test_the_repository_holds_only_the_agreed_names():
     assert {name for name in names if not name.startswith(".")} <= TOP_LEVEL
 
 
+def test_continuous_integration_runs_the_command_of_the_readme():
+    runner = ROOT / ".ci" / "run"
+    if not runner.exists():
+        pytest.skip("not a checkout")
+    command = runner.read_text().splitlines()[-1]
+    assert command.endswith("-m pytest") and command in (ROOT / "README.md").read_text().splitlines()
+
+
 def in_a_new_process(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 

@@ -8,37 +8,56 @@ import sys
 import pytest
 
 TESTS = pathlib.Path(__file__).parent
-LOOP_TESTS = [
+# Quick tests of the loops that read graphs and points; the slow tests below run all.
+QUICK = [
     "test_coreset.py",
     "test_embedding.py",
+    "test_generators.py::test_the_gate_finds_nothing_to_repair",
+    "test_generators.py::test_certain_and_impossible_edges",
     "test_graph.py",
+    "test_k_means_bounds.py",
     "test_k_means_lloyd.py",
     "test_quality.py",
     "test_seeding.py",
 ]
-GENERATED = [
-    "test_generators.py::test_the_gate_finds_nothing_to_repair",
-    "test_generators.py::test_certain_and_impossible_edges",
-]
-TOO_LONG_INTERPRETED = "not very_long_walk and not float32_sized_masses"
+ALL = [*(path.name for path in TESTS.glob("test_*.py")), "statistical"]
+TOO_LONG_INTERPRETED = (
+    "not float32_sized_masses and not very_long_walk and not bomb and not blocks_do_not_matter "
+    "and not top_eigenvectors and not test_cli and not interrupt and not notebook"
+)
+INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
+# The setting is not part of numba's cache key: such loops need a cache of their own.
+CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"] + "-bounds"}
+
+pytestmark = pytest.mark.skipif(
+    "NUMBA_DISABLE_JIT" in os.environ or "NUMBA_BOUNDSCHECK" in os.environ, reason="this run is such a one itself"
+)
 
 
-def run_tests(selection: str, **environment: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", selection]
-    command += [str(TESTS / name) for name in LOOP_TESTS + GENERATED]
+def run_tests(names: list[str], selection: str, environment: dict[str, str], *options: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", selection, *options]
+    command += [str(TESTS / name) for name in names]
     result = subprocess.run(
-        command, env={**os.environ, **environment}, cwd=TESTS.parent, capture_output=True, text=True, timeout=300
+        command, env={**os.environ, **environment}, cwd=TESTS.parent, capture_output=True, text=True, timeout=3600
     )
     assert result.returncode == 0, result.stdout[-5000:]
     assert "passed" in result.stdout.splitlines()[-1]
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this run is interpreted already")
 def test_loops_give_the_same_as_plain_python():
-    run_tests(TOO_LONG_INTERPRETED, NUMBA_DISABLE_JIT="1")
+    run_tests(QUICK, TOO_LONG_INTERPRETED, INTERPRETED)
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_BOUNDSCHECK") == "1", reason="this run checks bounds already")
 def test_no_loop_leaves_its_arrays():
-    # The setting is not part of numba's cache key: such loops need a cache of their own.
-    run_tests("test", NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=os.environ["NUMBA_CACHE_DIR"] + "-bounds")
+    run_tests(QUICK, "not top_eigenvectors", CHECKED)
+
+
+@pytest.mark.slow
+def test_the_whole_suite_interpreted_calls_every_loop():
+    path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
+    run_tests(ALL, TOO_LONG_INTERPRETED, {**INTERPRETED, "PYTHONPATH": path}, "-p", "called_loops")
+
+
+@pytest.mark.slow
+def test_the_whole_suite_with_checked_bounds():
+    run_tests(ALL, "not notebook", CHECKED)
