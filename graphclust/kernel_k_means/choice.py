@@ -1,0 +1,41 @@
+"""Which kernel, which weights, and whether k fits them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.checks import as_choice, as_weights
+from graphclust.graph import Graph
+from graphclust.kernel_k_means.kernel import Kernel
+from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
+from graphclust.kernel_k_means.point_kernels import CosineKernel, GaussianKernel, LaplacianKernel, PolynomialKernel
+
+NAMED: dict[str, Callable[[Any], Kernel]] = {
+    "gaussian": GaussianKernel,
+    "laplacian": LaplacianKernel,
+    "polynomial": PolynomialKernel,
+    "linear": lambda X: PolynomialKernel(X, degree=1, scale=1.0, offset=0.0),
+    "cosine": CosineKernel,
+    "precomputed": lambda K: SparseKernel(K) if sparse.issparse(K) else DenseKernel(K),
+    "normalized cut": GraphKernel,
+}
+
+
+def as_kernel(K_or_X: Any, kernel: str) -> Kernel:
+    """A kernel as it is; that of a `Graph` or NetworkX graph; otherwise the named one of a matrix or of points."""
+    as_choice(kernel, "kernel", tuple(NAMED))
+    if isinstance(K_or_X, Kernel):
+        return K_or_X
+    if isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency"):
+        return GraphKernel(K_or_X)
+    return NAMED[kernel](K_or_X)
+
+
+def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:
+    """The given weights, or those that the kernel prescribes, or ones; 0 where the kernel says there is no point."""
+    if sample_weight is None and kernel.weights is not None:
+        return kernel.weights
+    weights = as_weights(sample_weight, kernel.n)
+    return weights if kernel.weights is None else np.where(kernel.weights > 0.0, weights, 0.0)

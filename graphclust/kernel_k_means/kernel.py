@@ -1,0 +1,62 @@
+"""What kernel k-means asks of a kernel: entries between any points when they are needed, and the diagonal."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+Rows = np.ndarray | slice
+
+BLOCK_ENTRIES = 1 << 21  # of the kernel that are held at a time
+
+
+class Kernel(ABC):
+    """A symmetric kernel between n points.
+
+    n : how many points. diagonal : float64, shape (n,), k(x, x). dtype : of the entries.
+    weights : float64, shape (n,), the weights of the points where the kernel prescribes them, otherwise None.
+    """
+
+    n: int
+    dtype: np.dtype = np.dtype(np.float64)
+    diagonal: np.ndarray
+    weights: np.ndarray | None = None
+
+    @abstractmethod
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Entries k(x, y), x in rows and y in columns, each an index array (repetitions allowed) or a slice."""
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Entries between new points Y and some of the kernel's (m, len(columns)), and k(y, y) of each new one (m,)."""
+        raise TypeError(f"{type(self).__name__} knows no other points than its own, expected a kernel of vectors")
+
+    def add_sums(self, rows: np.ndarray, votes: sparse.csr_array, sums: np.ndarray, progress: Any) -> None:
+        """Add votes @ K[rows] to sums; votes has shape (k, len(rows)), sums (k, n)."""
+        per_block = max(1, min(len(rows), 2048))
+        width = max(1, BLOCK_ENTRIES // per_block)
+        starts = range(0, len(rows), per_block)
+        for i, start in enumerate(starts):
+            chosen = rows[start : start + per_block]
+            piece = votes[:, start : start + per_block].astype(self.dtype)
+            for first in range(0, self.n, width):
+                columns = slice(first, min(first + width, self.n))
+                sums[:, columns] += piece @ self.block(chosen, columns)
+            progress.step(i + 1, len(starts))
+
+
+class RestrictedKernel(Kernel):
+    """The same kernel between some points only."""
+
+    def __init__(self, kernel: Kernel, rows: np.ndarray):
+        self.kernel, self.rows, self.n, self.dtype = kernel, rows, len(rows), kernel.dtype
+        self.diagonal = kernel.diagonal[rows]
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel."""
+        return self.kernel.block(self.rows[rows], self.rows[columns])
+
+
+def gamma(kernel: Kernel) -> float:
+    """sqrt(max k(x, x)), the length of the longest point in feature space."""
+    return float(np.sqrt(max(kernel.diagonal.max(), 0.0)))

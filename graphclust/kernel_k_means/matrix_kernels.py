@@ -1,0 +1,194 @@
+"""Kernels that are matrices: dense, sparse, of a graph (Dhillon, Guan & Kulis 2007), heat on a graph (Chung 1997)."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import expm_multiply
+
+from graphclust.checks import as_number
+from graphclust.compiled.kernel_entries import gather_entries
+from graphclust.errors import GraphValidationError
+from graphclust.graph import GraphLike, as_graph
+from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.kernel_k_means.kernel import Kernel, Rows
+from graphclust.neighbors import knn_graph
+
+__all__ = ["DenseKernel", "GraphKernel", "HeatKernel", "SparseKernel", "nearest_neighbor_kernel"]
+
+_SYMMETRIC = 1e-8  # relative to the largest entry
+_HEAT_COLUMNS = 256
+_HEAT_DENSE = 10_000  # nodes up to which all columns are kept
+
+
+class DenseKernel(Kernel):
+    """A symmetric matrix K, shape (n, n), float32 or float64; it need not be positive semi-definite.
+
+    >>> DenseKernel([[2.0, 1.0], [1.0, 3.0]]).diagonal
+    array([2., 3.])
+    """
+
+    def __init__(self, K: Any):
+        array = np.asarray(K)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"K is {type(K).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
+        _check_square(array.shape)
+        self.K = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+        self.n, self.dtype = len(self.K), self.K.dtype
+        largest = max(abs(float(self.K.max())), abs(float(self.K.min())))
+        if not np.isfinite(largest):
+            raise GraphValidationError(f"K holds {largest}, expected finite numbers")
+        rows = max(1, (1 << 22) // self.n)
+        for first in range(0, self.n, rows):
+            asymmetry = np.abs(self.K[first : first + rows] - self.K[:, first : first + rows].T).max()
+            _check_symmetric(asymmetry, largest)
+        self.diagonal = self.K.diagonal().astype(np.float64)
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel."""
+        if isinstance(rows, slice) or isinstance(columns, slice):
+            return self.K[rows, columns]
+        return self.K[rows[:, None], columns]
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Y : k(y, x) for every point x, shape (m, n). What k(y, y) is remains unknown, and is given as 0."""
+        array = np.asarray(Y, dtype=np.float64)
+        if array.ndim != 2 or array.shape[1] != self.n or not np.isfinite(array).all():
+            raise GraphValidationError(f"Y has shape {array.shape}, expected finite numbers, shape (m, {self.n})")
+        return array[:, columns], np.zeros(len(array))
+
+
+class SparseKernel(Kernel):
+    """A symmetric SciPy sparse matrix K, shape (n, n); a missing entry is 0.
+
+    weights : of the points, shape (n,), where K prescribes them: those of weight 0 are no points, and get label -1.
+
+    >>> SparseKernel(sparse.csr_array([[2.0, 1.0], [1.0, 0.0]])).block(np.array([1]), np.array([0, 1, 0]))
+    array([[1., 0., 1.]])
+    """
+
+    def __init__(self, K: Any, weights: np.ndarray | None = None):
+        if not sparse.issparse(K):
+            raise TypeError(f"K is a {type(K).__name__}, expected a SciPy sparse matrix")
+        _check_square(K.shape)
+        self.K = sparse.csr_array(K, dtype=np.float64)
+        if not self.K.has_canonical_format:
+            self.K = self.K.copy() if self.K is K else self.K
+            self.K.sum_duplicates()
+        if not np.isfinite(self.K.data).all():
+            raise GraphValidationError("K holds numbers that are not finite, expected finite numbers")
+        if self.K.nnz:
+            _check_symmetric(abs(self.K - self.K.T).max(), np.abs(self.K.data).max())
+        self.n, self.weights = self.K.shape[0], weights
+        self.diagonal = self.K.diagonal()
+        self._arrays = self.K.indptr.astype(np.int64), self.K.indices.astype(np.int32), self.K.data
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel; nothing of size n is made unless a slice of that size is asked for."""
+        rows = np.arange(*rows.indices(self.n)) if isinstance(rows, slice) else rows
+        columns = np.arange(*columns.indices(self.n)) if isinstance(columns, slice) else columns
+        distinct, positions = np.unique(columns, return_inverse=True)
+        found = np.zeros((len(rows), len(distinct)))
+        gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, found)
+        return found if len(distinct) == len(columns) and np.array_equal(distinct, columns) else found[:, positions]
+
+    def add_sums(self, rows: np.ndarray, votes: sparse.csr_array, sums: np.ndarray, progress: Any) -> None:
+        """As for every kernel, in time proportional to the entries of the rows."""
+        added = (votes @ self.K[rows]).tocoo()
+        sums[added.row, added.col] += added.data
+        progress.step(1, 1)
+
+
+class GraphKernel(SparseKernel):
+    """K = D^-1 A D^-1 with the degrees D as weights: kernel k-means then minimises the normalised cut.
+
+    loops : see `NormalizedCutKernel.of`. Isolated nodes are no points.
+
+    >>> import networkx as nx
+    >>> kernel = GraphKernel(nx.path_graph(3))
+    >>> kernel.weights, kernel.diagonal.round(4)
+    (array([2., 3., 2.]), array([0.25  , 0.1111, 0.25  ]))
+    """
+
+    def __init__(self, G: GraphLike, loops: str = "implied"):
+        self.normalized = NormalizedCutKernel.of(G, loops)
+        adjacency = self.normalized.graph.to_scipy()
+        degrees = self.normalized.degrees
+        inverse = sparse.diags_array(np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0))
+        K = inverse @ adjacency @ inverse
+        missing = sparse.diags_array(self.normalized.self_affinity - K.diagonal())
+        super().__init__(sparse.csr_array(K + missing), degrees)
+
+
+class HeatKernel(Kernel):
+    """exp(-t L), L = I - D^-1/2 A D^-1/2, of a graph; t > 0.
+
+    Up to 10,000 nodes the matrix is kept, dense; above that, columns are computed whenever entries are asked for, in
+    time proportional to the graph's entries and memory proportional to n each.
+
+    >>> import networkx as nx
+    >>> HeatKernel(nx.path_graph(2), 1.0).block(slice(None), slice(None)).round(4)
+    array([[0.5677, 0.4323],
+           [0.4323, 0.5677]])
+    """
+
+    def __init__(self, G: GraphLike, t: float = 1.0):
+        graph = as_graph(G)
+        self.t = as_number(t, "t", above=0.0)
+        self.n = graph.n_nodes
+        scale = np.divide(1.0, np.sqrt(graph.degrees), out=np.zeros(self.n), where=graph.degrees > 0)
+        adjacency = sparse.diags_array(scale) @ graph.to_scipy() @ sparse.diags_array(scale)
+        self._exponent = sparse.csr_array(self.t * (adjacency - sparse.eye_array(self.n)))
+        self._kept: DenseKernel | None = None
+        if self.n <= _HEAT_DENSE:
+            K = np.hstack([self._columns(np.arange(i, min(i + _HEAT_COLUMNS, self.n))) for i in self._starts()])
+            self._kept = DenseKernel((K + K.T) / 2)
+            self.diagonal = self._kept.diagonal
+        else:
+            self.diagonal = np.empty(self.n)
+            for i in self._starts():
+                chosen = np.arange(i, min(i + _HEAT_COLUMNS, self.n))
+                self.diagonal[chosen] = self._columns(chosen)[chosen, np.arange(len(chosen))]
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel."""
+        if self._kept is not None:
+            return self._kept.block(rows, columns)
+        if isinstance(rows, slice) or (not isinstance(columns, slice) and len(columns) < len(rows)):
+            return self._columns(columns)[rows]
+        return self._columns(rows)[columns].T
+
+    def _starts(self) -> range:
+        return range(0, self.n, _HEAT_COLUMNS)
+
+    def _columns(self, columns: Rows) -> np.ndarray:
+        columns = np.arange(self.n)[columns]
+        ends = np.zeros((self.n, len(columns)))
+        ends[columns, np.arange(len(columns))] = 1.0
+        return expm_multiply(self._exponent, ends, traceA=float(self._exponent.trace()))
+
+
+def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exact", rng: Any = None) -> SparseKernel:
+    """D^-1 A D^-1 of the nearest-neighbour graph in which every point is also its own neighbour; all weigh alike.
+
+    X, n_neighbors, method, rng and errors : see `knn_graph`; neighbourhood of either counts.
+
+    >>> nearest_neighbor_kernel([[0.0], [1.0], [5.0], [6.0]], 1).diagonal
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    neighbors = knn_graph(X, n_neighbors, method=method, rng=rng).to_scipy()
+    return SparseKernel(GraphKernel(neighbors + sparse.eye_array(neighbors.shape[0]), loops="given").K)
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise GraphValidationError(
+            f"K has shape {shape}, expected (n, n), n >= 1; for points name a kernel other than 'precomputed'"
+        )
+
+
+def _check_symmetric(asymmetry: float, largest: float) -> None:
+    if not asymmetry <= _SYMMETRIC * largest:
+        raise GraphValidationError(
+            f"K is not symmetric: an entry and its mirror differ by {asymmetry:g}, expected K = K.T; pass (K + K.T) / 2"
+        )

@@ -1,0 +1,161 @@
+"""Kernels of vectors, whose entries are computed when they are asked for; BLAS does the inner products.
+
+Wang, Gittens and Mahoney 2019 for the width of the Gaussian: the mean squared distance between the points.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from graphclust.checks import as_number, as_whole_number
+from graphclust.errors import GraphValidationError
+from graphclust.k_means.points import DensePoints, as_points
+from graphclust.kernel_k_means.kernel import Kernel, Rows
+
+__all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
+
+_SLICE = 4096
+
+
+class PointKernel(Kernel):
+    """A kernel of the points X, shape (n, d), dense; entries have the dtype of X, whole numbers count as float64."""
+
+    def __init__(self, X: Any):
+        self.X = _dense(X, "X")
+        self.n, self.dtype = len(self.X), self.X.dtype
+        self.diagonal = np.ones(self.n)
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """As for every kernel."""
+        return self.entries(self.X[rows], self.X[columns])
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As for every kernel; Y has shape (m, d)."""
+        Y = _dense(Y, "Y").astype(self.dtype, copy=False)
+        if Y.shape[1] != self.X.shape[1]:
+            raise GraphValidationError(f"Y has {Y.shape[1]} features, expected {self.X.shape[1]}")
+        return self.entries(Y, self.X[columns]), self.self_affinities(Y)
+
+    def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """k(y, z) of two sets of vectors."""
+        raise NotImplementedError
+
+    def self_affinities(self, Y: np.ndarray) -> np.ndarray:
+        """k(y, y), float64."""
+        return np.ones(len(Y))
+
+
+class GaussianKernel(PointKernel):
+    """exp(-|x - y|^2 / kappa).
+
+    kappa : > 0; None takes the mean squared distance between two of the points.
+
+    >>> GaussianKernel([[0.0], [1.0]], kappa=1.0).block(np.array([0]), np.array([0, 1])).round(4)
+    array([[1.    , 0.3679]])
+    """
+
+    def __init__(self, X: Any, kappa: float | None = None):
+        super().__init__(X)
+        self.origin = self.X.mean(axis=0, dtype=np.float64)
+        if kappa is None:
+            pieces = range(0, self.n, _SLICE)
+            spread = sum(((self.X[i : i + _SLICE] - self.origin) ** 2).sum() for i in pieces)
+            kappa = 2.0 * spread / self.n or 1.0
+        self.kappa = as_number(kappa, "kappa", above=0.0)
+
+    def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        # One product gives the exponent: (2 y, -|y|^2, 1) . (z, 1, -|z|^2), all over kappa.
+        left = np.empty((len(Y), Y.shape[1] + 2), self.dtype)
+        right = np.empty((len(Z), Z.shape[1] + 2), self.dtype)
+        scale = 1.0 / np.sqrt(self.kappa)
+        for points, out in ((Y, left), (Z, right)):
+            np.multiply(points - self.origin.astype(self.dtype), scale, out=out[:, :-2])
+        left[:, -2] = -np.einsum("ij,ij->i", left[:, :-2], left[:, :-2])
+        right[:, -1] = -np.einsum("ij,ij->i", right[:, :-2], right[:, :-2])
+        left[:, :-2] *= 2.0
+        left[:, -1] = right[:, -2] = 1.0
+        exponents = left @ right.T
+        return np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
+
+
+class LaplacianKernel(PointKernel):
+    """exp(-|x - y|_1 / kappa).
+
+    kappa : > 0; None takes the mean of |x - y|_1 over all pairs.
+
+    >>> LaplacianKernel([[0.0], [2.0]], kappa=2.0).block(np.array([0]), np.array([0, 1])).round(4)
+    array([[1.    , 0.3679]])
+    """
+
+    def __init__(self, X: Any, kappa: float | None = None):
+        super().__init__(X)
+        if kappa is None:
+            ranks = 2.0 * np.arange(self.n) - self.n + 1.0
+            kappa = sum(2.0 * (ranks @ np.sort(feature)) for feature in self.X.T) / self.n**2 or 1.0
+        self.kappa = as_number(kappa, "kappa", above=0.0)
+
+    def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        return np.exp(cdist(Y, Z, "cityblock") / -self.kappa).astype(self.dtype, copy=False)
+
+
+class PolynomialKernel(PointKernel):
+    """(scale x.y + offset)^degree; with degree 1, scale 1 and offset 0 kernel k-means is ordinary k-means.
+
+    degree : whole number >= 1. scale : > 0, None takes 1 / d. offset : any number; below 0 the kernel is indefinite.
+
+    >>> PolynomialKernel([[1.0], [2.0]], degree=2, scale=1.0).block(np.array([0]), np.array([0, 1]))
+    array([[4., 9.]])
+    """
+
+    def __init__(self, X: Any, degree: int = 3, scale: float | None = None, offset: float = 1.0):
+        super().__init__(X)
+        self.degree = as_whole_number(degree, "degree", at_least=1)
+        self.scale = 1.0 / self.X.shape[1] if scale is None else as_number(scale, "scale", above=0.0)
+        self.offset = as_number(offset, "offset")
+        self.diagonal = self.self_affinities(self.X)
+
+    def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        products = Y @ Z.T
+        products *= self.scale
+        products += self.offset
+        return products**self.degree
+
+    def self_affinities(self, Y: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        return (self.scale * np.einsum("ij,ij->i", Y, Y, dtype=np.float64) + self.offset) ** self.degree
+
+
+class CosineKernel(PointKernel):
+    """x.y / (|x| |y|); 0 with a point of length 0.
+
+    >>> CosineKernel([[3.0, 4.0], [2.0, 0.0]]).block(np.array([0]), np.array([0, 1]))
+    array([[1. , 0.6]])
+    """
+
+    def __init__(self, X: Any):
+        super().__init__(X)
+        self.diagonal = self.self_affinities(self.X)
+
+    def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        return _unit(Y) @ _unit(Z).T
+
+    def self_affinities(self, Y: np.ndarray) -> np.ndarray:
+        """As for every kernel of points."""
+        return Y.any(axis=1).astype(np.float64)
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
+
+
+def _dense(X: Any, name: str) -> np.ndarray:
+    points = as_points(X, name)
+    if not isinstance(points, DensePoints):
+        raise TypeError(f"{name} is sparse, expected dense points; a sparse kernel matrix needs kernel='precomputed'")
+    return points.values
