@@ -16,7 +16,7 @@ from graphclust.refinement.local_moves import improve, inside_and_volume, move_n
 from graphclust.refinement.merging import merge_clusters
 from graphclust.refinement.multilevel import multilevel_partition
 from graphclust.refinement.quotient import quotient_graph
-from graphclust.refinement.rounds import run_rounds, spread_labels
+from graphclust.refinement.spreading import spread_labels
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
@@ -218,19 +218,15 @@ def test_labels_spread_to_everything_in_reach():
     assert spread_labels(two_pieces, labels, 1, 9, Progress()).n_labelled == [1, 9, 9]
 
 
-def test_rounds_are_kernel_k_means_with_the_nearest_centroid():
-    graph = make_graph("karate")
+def test_spreading_takes_the_label_of_most_weight():
+    graph = make_graph("power-law blocks")
     A = graph.to_scipy().toarray()
-    d = A.sum(axis=1)
-    labels = random_labels(34, 3, 11).astype(np.int32)
-    after = run_rounds(graph, labels, 3, 1, 0.0, Progress())
-    member = np.eye(3)[labels]
-    volume = member.T @ d
-    inside = np.diag(member.T @ A @ member)
-    distance = inside / volume**2 - 2 * (A @ member) / (d[:, None] * volume)
-    near = A @ member > 0
-    near[np.arange(34), labels] = True
-    assert (after == np.where(near, distance, np.inf).argmin(axis=1)).all()
+    labels = random_labels(len(A), 3, 11).astype(np.int32)
+    labels[::2] = -1
+    after = spread_labels(graph, labels, 3, 1, Progress()).labels
+    links = A @ np.array([labels == c for c in range(3)]).T.astype(float)
+    expected = np.where(labels >= 0, labels, np.where(links.any(axis=1), links.argmax(axis=1), -1))
+    assert (after == expected).all()
 
 
 def test_isolated_nodes_are_refused_by_multilevel():

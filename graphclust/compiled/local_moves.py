@@ -45,7 +45,7 @@ def move_nodes(
         if own < 0 or sizes[own] <= 1:
             continue
         n_met = 0
-        loop = 0.0
+        loop = stays = 0.0
         for e in range(indptr[u], indptr[u + 1]):
             v = indices[e]
             w = weights[e] if weighted else 1.0
@@ -53,29 +53,28 @@ def move_nodes(
                 loop = w
                 continue
             c = labels[v]
-            if c < 0:
-                continue
-            if link[c] == 0.0:
-                met[n_met] = c
-                n_met += 1
-            link[c] += w
+            if c == own:
+                stays += w  # apart from the others: most edges do, and adding to link[own] would wait for itself
+            elif c >= 0:
+                if link[c] == 0.0:
+                    met[n_met] = c
+                    n_met += 1
+                link[c] += w
         read += indptr[u + 1] - indptr[u]
         d = degrees[u]
         rest = volume[own] - d
         best = -1
         if rest > 0.0:
-            loss = inside[own] / volume[own] - (inside[own] - 2.0 * link[own] - loop) / rest
+            loss = inside[own] / volume[own] - (inside[own] - 2.0 * stays - loop) / rest
             most = loss + LEAST_GAIN
             for i in range(n_met):
                 c = met[i]
-                if c == own:
-                    continue
                 gain = (inside[c] + 2.0 * link[c] + loop) / (volume[c] + d) - inside[c] / volume[c]
                 if gain > most or (gain == most and best >= 0 and c < best):
                     most = gain
                     best = c
         if best >= 0:
-            inside[own] -= 2.0 * link[own] + loop
+            inside[own] -= 2.0 * stays + loop
             volume[own] -= d
             sizes[own] -= 1
             inside[best] += 2.0 * link[best] + loop
@@ -105,24 +104,27 @@ def mark_movable(first, last, block, indptr, indices, weights, degrees, labels, 
         if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u]:
             continue
         n_met = 0
-        loop = 0.0
+        loop = stays = 0.0
         for e in range(indptr[u], indptr[u + 1]):
             w = weights[e] if weighted else 1.0
-            if indices[e] == u:
-                loop = w
-                continue
             c = labels[indices[e]]
-            if c < 0:
-                continue
-            if link[c] == 0.0:
-                met[n_met] = c
-                n_met += 1
-            link[c] += w
+            if c == own:
+                if indices[e] == u:
+                    loop = w
+                else:
+                    stays += w
+            elif c >= 0:
+                if link[c] == 0.0:
+                    met[n_met] = c
+                    n_met += 1
+                link[c] += w
+        if n_met == 0:
+            continue
         d = degrees[u]
-        loss = inside[own] / volume[own] - (inside[own] - 2.0 * link[own] - loop) / (volume[own] - d)
+        loss = inside[own] / volume[own] - (inside[own] - 2.0 * stays - loop) / (volume[own] - d)
         for i in range(n_met):
             c = met[i]
             gain = (inside[c] + 2.0 * link[c] + loop) / (volume[c] + d) - inside[c] / volume[c]
-            if c != own and gain > loss + LEAST_GAIN:
+            if gain > loss + LEAST_GAIN:
                 movable[u] = True
             link[c] = 0.0

@@ -2,9 +2,9 @@
 
 1. A coreset of a few per cent of the nodes, and its two-step graph: O(entries of the coreset's rows).
 2. That small graph is partitioned into several times k pieces, so that no cluster is missed.
-3. Every node with a coreset neighbour takes the nearest centroid in kernel space; rounds over all edges label the rest.
+3. Every node with a coreset neighbour takes the nearest centroid in kernel space; the rest follow along the edges.
 4. The quotient graph of the pieces, exact on the whole graph, is partitioned into k clusters.
-5. Rounds of kernel k-means, then single-node moves with the exact change of the normalised cut.
+5. Single-node moves with the exact change of the normalised cut.
 """
 
 from math import ceil
@@ -20,14 +20,14 @@ from graphclust.progress import Progress
 from graphclust.refinement.local_moves import improve
 from graphclust.refinement.multilevel import partition
 from graphclust.refinement.quotient import contract
-from graphclust.refinement.rounds import run_rounds, spread_labels
+from graphclust.refinement.spreading import spread_labels
 
 PIECES_PER_CLUSTER = 5
 NODES_PER_PIECE = 12
 COVERAGE = 1.2  # expected coreset neighbours of a node
 NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
-MENDING_ROUNDS = 8
+MENDING_SWEEPS = 3
 FEW = 0.001
 
 
@@ -85,10 +85,7 @@ def by_shared_neighbors(
             labels = partition(quotient, k, effort, rng, progress)[labels]
         labels = labels.astype(np.int32)
     with progress.stage("mending"):
-        mended = run_rounds(graph, labels, k, MENDING_ROUNDS, FEW, progress)
-        if np.bincount(mended, minlength=k).all():  # all nodes choosing at once may desert a cluster
-            labels = mended
-        improve(graph, labels, k, progress)
+        improve(graph, labels, k, progress, MENDING_SWEEPS, FEW)
 
     n = graph.n_nodes
     counts = [len(labelled.nodes), *spread.n_labelled]

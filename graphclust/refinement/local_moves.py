@@ -35,11 +35,14 @@ def move_nodes(G: GraphLike, labels: np.ndarray, *, progress: Any = None) -> np.
     return improved.astype(np.int64)
 
 
-def improve(graph: Graph, labels: np.ndarray, k: int, progress: Progress, most_sweeps: int = 1) -> float:
+def improve(
+    graph: Graph, labels: np.ndarray, k: int, progress: Progress, most_sweeps: int = 1, few: float = 0.0
+) -> float:
     """Move nodes in place, labels int32; returns the normalised cut over the clusters that have a volume.
 
     A sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the volumes a little,
-    for everyone; a further sweep finds the few nodes that this, and no neighbor, made movable.
+    for everyone; a further sweep finds the few nodes that this, and no neighbor, made movable. Sweeps end when one
+    starts with no more than the share `few` of the nodes.
     """
     inside, volume = inside_and_volume(graph, labels, k)
     sizes = np.bincount(labels[labels >= 0], minlength=k)
@@ -49,13 +52,16 @@ def improve(graph: Graph, labels: np.ndarray, k: int, progress: Progress, most_s
     for _ in range(most_sweeps):
         run_in_blocks(loops.mark_movable, blocks, *rows, labels, inside, volume, sizes, queued)
         queue = np.flatnonzero(queued).astype(np.int32)
-        if len(queue) == 0:
+        n_movable = len(queue)
+        if n_movable == 0:
             break
         ends = np.array([0, len(queue)])
         queue.resize(graph.n_nodes)
         while ends[1]:
             loops.move_nodes(ENTRIES_PER_STEP, *rows, labels, inside, volume, sizes, queue, queued, ends, link, met)
             progress.step(graph.n_nodes - int(ends[1]), graph.n_nodes)
+        if n_movable <= few * graph.n_nodes:
+            break
     return normalized_cut_of(inside, volume)
 
 

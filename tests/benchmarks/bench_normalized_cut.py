@@ -201,7 +201,7 @@ def run_ablation(repeats: int) -> None:
         "two-step, uniform sample": of("two-step", sampling="uniform"),
         "two-step, one-step graph": off(two_step_partition, two_step_coreset_graph=one_step_graph),
         "two-step, k pieces": off(two_step_partition, PIECES_PER_CLUSTER=1),
-        "two-step, no rounds at the end": off(two_step_partition, MENDING_ROUNDS=0),
+        "two-step, one sweep of moves": off(two_step_partition, MENDING_SWEEPS=1),
         "two-step, no moves": off(two_step_partition, improve=lambda *rest: None),
         "multilevel": of("multilevel"),
         "multilevel, low effort": of("multilevel", effort="low"),

@@ -1,0 +1,32 @@
+"""Nodes without a cluster look at their neighbours' clusters, all at once."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def choose_clusters(first, last, block, n_clusters, nodes, indptr, indices, weights, labels, chosen):
+    """chosen[i] = the cluster that node nodes[i] has most weight to, the lower of equals; -1 when to none."""
+    weighted = len(weights) > 0
+    link = np.zeros(n_clusters)
+    met = np.empty(n_clusters, np.int32)
+    for i in range(first, last):
+        u = nodes[i]
+        n_met = 0
+        for e in range(indptr[u], indptr[u + 1]):
+            c = labels[indices[e]]
+            if c < 0:
+                continue
+            if link[c] == 0.0:
+                met[n_met] = c
+                n_met += 1
+            link[c] += weights[e] if weighted else 1.0
+        best = -1
+        most = 0.0
+        for j in range(n_met):
+            c = met[j]
+            if link[c] > most or (link[c] == most and c < best):
+                most = link[c]
+                best = c
+            link[c] = 0.0
+        chosen[i] = best
