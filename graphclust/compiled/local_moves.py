@@ -93,8 +93,14 @@ def move_nodes(
 
 
 @njit(cache=True, nogil=True)
-def mark_movable(first, last, block, indptr, indices, weights, degrees, labels, inside, volume, sizes, movable):
-    """Mark the nodes of rows first..last-1 that a move would help, as things stand."""
+def mark_movable(
+    first, last, block, indptr, indices, weights, degrees, loops, labels, inside, volume, sizes, least_volume, movable
+):
+    """Mark the nodes of rows first..last-1 that a move would help, as things stand.
+
+    Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single one, of the
+    least volume of all, its gain could not make up for the loss.
+    """
     weighted = len(weights) > 0
     link = np.zeros(len(inside))
     met = np.empty(len(inside), np.int32)
@@ -103,28 +109,27 @@ def mark_movable(first, last, block, indptr, indices, weights, degrees, labels, 
         movable[u] = False
         if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u]:
             continue
-        n_met = 0
-        loop = stays = 0.0
+        stays = 0.0
         for e in range(indptr[u], indptr[u + 1]):
-            w = weights[e] if weighted else 1.0
-            c = labels[indices[e]]
-            if c == own:
-                if indices[e] == u:
-                    loop = w
-                else:
-                    stays += w
-            elif c >= 0:
-                if link[c] == 0.0:
-                    met[n_met] = c
-                    n_met += 1
-                link[c] += w
-        if n_met == 0:
-            continue
+            if labels[indices[e]] == own:
+                stays += weights[e] if weighted else 1.0
         d = degrees[u]
-        loss = inside[own] / volume[own] - (inside[own] - 2.0 * stays - loop) / (volume[own] - d)
+        twice = 2.0 * stays - loops[u]  # an edge that stays counts in both directions, a loop once
+        loss = inside[own] / volume[own] - (inside[own] - twice) / (volume[own] - d)
+        if (2.0 * (d - stays) + loops[u]) / (least_volume + d) <= loss:
+            continue
+        n_met = 0
+        for e in range(indptr[u], indptr[u + 1]):
+            c = labels[indices[e]]
+            if c == own or c < 0:
+                continue
+            if link[c] == 0.0:
+                met[n_met] = c
+                n_met += 1
+            link[c] += weights[e] if weighted else 1.0
         for i in range(n_met):
             c = met[i]
-            gain = (inside[c] + 2.0 * link[c] + loop) / (volume[c] + d) - inside[c] / volume[c]
+            gain = (inside[c] + 2.0 * link[c] + loops[u]) / (volume[c] + d) - inside[c] / volume[c]
             if gain > loss + LEAST_GAIN:
                 movable[u] = True
             link[c] = 0.0

@@ -50,7 +50,10 @@ def improve(
     link, met, queued = np.zeros(k), np.empty(k, np.int32), np.empty(graph.n_nodes, np.bool_)
     blocks = entry_blocks(graph.indptr, 1 << 19)
     for _ in range(most_sweeps):
-        run_in_blocks(loops.mark_movable, blocks, *rows, labels, inside, volume, sizes, queued)
+        least_volume = volume[volume > 0].min(initial=np.inf)
+        run_in_blocks(
+            loops.mark_movable, blocks, *rows, graph.loops, labels, inside, volume, sizes, least_volume, queued
+        )  # fmt: skip
         queue = np.flatnonzero(queued).astype(np.int32)
         n_movable = len(queue)
         if n_movable == 0:
