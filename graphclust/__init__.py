@@ -76,6 +76,8 @@ _HOME = {
     "KernelSeeds": "kernel_k_means.seeding",
     "kernel_kmeans_plusplus": "kernel_k_means.seeding",
     "kernel_kmeans": "kernel_k_means.full_batch",
+    "minibatch_kernel_kmeans": "kernel_k_means.minibatch",
+    "truncated_kernel_kmeans": "kernel_k_means.truncated",
     "KMeansResult": "k_means.iteration",
     "MiniBatch": "k_means.minibatch",
     "block_sums": "k_means.blocks",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel
+from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, gamma
 from graphclust.progress import Progress
 
 __all__ = ["KernelCenters", "KernelKMeansResult"]
@@ -96,15 +96,13 @@ def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms
 
 
 def labelled(
-    centers: KernelCenters, weights: np.ndarray, history: list[float], gamma: float, progress: Progress
+    centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float]
 ) -> KernelKMeansResult:
-    """The result for centres that have been learned: every point gets the nearest."""
+    """The result for centres that have been learned, of which every point has the nearest."""
     kernel = centers.kernel
-    with progress.stage("labels"):
-        labels, sq_distances = centers.nearest(progress)
     cost = float((weights * sq_distances).sum())
     n_negative = count_negative(sq_distances[weights > 0.0], kernel)
     if kernel.weights is not None:
         labels[kernel.weights == 0.0] = -1
     shift = None if n_negative else 0.0
-    return KernelKMeansResult(labels, cost, len(history), np.array(history), gamma, n_negative, shift, centers)
+    return KernelKMeansResult(labels, cost, len(history), np.array(history), gamma(kernel), n_negative, shift, centers)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 Rows = np.ndarray | slice
 
-BLOCK_ENTRIES = 1 << 21  # of the kernel that are held at a time
+BLOCK_ENTRIES = 1 << 22  # of the kernel that are held at a time
 
 
 class Kernel(ABC):

@@ -13,6 +13,7 @@ from graphclust.progress import Progress, as_progress
 
 __all__ = ["KernelSeeds", "kernel_kmeans_plusplus"]
 
+_SLICE = 8192
 _ROUND_OFF = 1e-12  # relative to the longest point: a squared distance below this is none
 
 
@@ -80,8 +81,11 @@ def _draw(masses: np.ndarray, uniform: float) -> int:
 
 def _approach(kernel: Kernel, rows: np.ndarray, rank: int, sq_distances: np.ndarray, nearest: np.ndarray) -> None:
     seed = rows[rank]
-    to_seed = kernel.diagonal + kernel.diagonal[seed] - 2.0 * kernel.block(rows[rank : rank + 1], slice(None))[0]
-    to_seed[seed] = 0.0
-    closer = to_seed < sq_distances
-    sq_distances[closer] = to_seed[closer]
-    nearest[closer] = rank
+    for first in range(0, kernel.n, _SLICE):
+        piece = slice(first, min(first + _SLICE, kernel.n))
+        to_seed = kernel.diagonal[piece] + kernel.diagonal[seed] - 2.0 * kernel.block(rows[rank : rank + 1], piece)[0]
+        closer = to_seed < sq_distances[piece]
+        sq_distances[piece][closer] = to_seed[closer]
+        nearest[piece][closer] = rank
+    if sq_distances[seed] > 0.0:  # rounding
+        sq_distances[seed], nearest[seed] = 0.0, rank

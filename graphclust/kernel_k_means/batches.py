@@ -1,0 +1,64 @@
+"""What both mini-batch algorithms share: where they start, which points they draw, how fast a centre moves."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.kernel_k_means.kernel import Kernel
+from graphclust.kernel_k_means.seeding import draw_seeds
+from graphclust.progress import Progress
+
+RATES = ("sqrt", "count")
+
+
+def starting_rows(
+    kernel: Kernel, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
+) -> np.ndarray:
+    """The points that the centres start from: drawn, or given as k row numbers."""
+    if isinstance(init, str):
+        as_choice(init, "init", ("kernel k-means++",))
+        with progress.stage("seeding"):
+            rows = draw_seeds(kernel, weights, k, rng, progress).rows
+        warn_if_fewer(len(rows), k)
+        return rows
+    rows = _as_rows(init, "init", kernel.n)
+    if len(rows) != k:
+        raise GraphValidationError(f"init has {len(rows)} rows, expected one a cluster: {k}")
+    return rows
+
+
+def drawn_batches(
+    batches: Iterable[Any] | None, weights: np.ndarray, batch_size: int, max_iter: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """The given batches, or points drawn with repetition, in proportion to weight."""
+    if batches is not None:
+        yield from (_as_rows(batch, "batches", len(weights)) for batch in batches)
+        return
+    alike = (weights == weights[0]).all()
+    running = np.cumsum(weights)
+    last = int(np.searchsorted(running, running[-1]))
+    for _ in range(max_iter):
+        if alike:
+            yield rng.integers(len(weights), size=batch_size)
+        else:
+            yield np.minimum(np.searchsorted(running, rng.random(batch_size) * running[-1], side="right"), last)
+
+
+def shares(counts: np.ndarray, totals: np.ndarray, rate: str) -> np.ndarray:
+    """How far each centre goes towards the mean of its `counts` points of the batch; `totals` include them."""
+    if rate == "sqrt":
+        return np.sqrt(counts / counts.sum())
+    return np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
+
+
+def _as_rows(rows: Any, name: str, n: int) -> np.ndarray:
+    array = np.asarray(rows)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has dtype {array.dtype}, expected row numbers")
+    if array.ndim != 1 or len(array) == 0 or array.min() < 0 or array.max() >= n:
+        raise ParameterError(f"{name} must hold row numbers in [0, {n}), in one dimension, at least one")
+    return array.astype(np.int64)

@@ -1,0 +1,120 @@
+"""Mini-batch kernel k-means: each step moves the centres towards the means of a random batch.
+
+"Mini-batch kernel k-means", Algorithm 1. The inner products of all points with the centres follow by recursion, so a
+step costs O(n (b + k)); the truncated form does without them.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.k_means.points import as_cluster_count
+from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, starting_rows
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
+from graphclust.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.progress import Progress, as_progress
+
+__all__ = ["minibatch_kernel_kmeans"]
+
+
+def minibatch_kernel_kmeans(
+    K_or_X: Any,
+    k: int,
+    *,
+    kernel: str = "gaussian",
+    sample_weight: Any = None,
+    init: Any = "kernel k-means++",
+    batch_size: int = 1024,
+    rate: str = "sqrt",
+    max_iter: int = 200,
+    tol: float | None = None,
+    batches: Iterable[Any] | None = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> KernelKMeansResult:
+    """Cluster points into k parts in the feature space of a kernel by mini-batches; O(n (batch_size + k)) a batch.
+
+    K_or_X, kernel : see `kernel_kmeans`. sample_weight : points are drawn in proportion, and then count alike.
+    init : "kernel k-means++", or k row numbers, of the points that the centres start from.
+    batch_size : points drawn for a batch, with repetition; may exceed n.
+    rate : how far a centre with b_j of the b points of a batch goes towards their mean: "sqrt" for sqrt(b_j / b)
+        (Schwartzman 2023), "count" for b_j over all it ever had (scikit-learn). One without points stays.
+    max_iter, tol : batches; stop when one lowers its own mean squared distance by less than `tol`.
+    batches : row numbers of each batch, instead of drawing them; max_iter still holds.
+
+    The labels are the nearest centres, the cost is for these centres; a cluster may have no point in the end.
+    `history` is the mean squared distance within each batch before the step.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    >>> result = minibatch_kernel_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, kernel="linear", max_iter=20, rng=1)
+    >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
+    True
+    """
+    rng, progress = as_generator(rng), as_progress(progress)
+    kernel_ = as_kernel(K_or_X, kernel)
+    k = as_cluster_count(k, kernel_.n)
+    weights = point_weights(kernel_, sample_weight)
+    batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    tol = -np.inf if tol is None else as_number(tol, "tol")
+    as_choice(rate, "rate", RATES)
+    seeds = starting_rows(kernel_, weights, k, init, rng, progress)
+    k = len(seeds)
+    inner = np.zeros((k, kernel_.n))
+    kernel_.add_sums(seeds, sparse.eye_array(k, format="csr"), inner, Progress())
+    sq_norms = kernel_.diagonal[seeds]
+    totals = np.zeros(k)
+    steps = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
+    history: list[float] = []
+    with progress.stage("kernel k-means"):
+        for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):
+            to_centers = sq_norms[:, None] - 2.0 * inner[:, batch]
+            labels = to_centers.argmin(axis=0)
+            history.append(float((kernel_.diagonal[batch] + to_centers.min(axis=0)).mean()))
+            counts = np.bincount(labels, minlength=k)
+            totals += counts
+            share = shares(counts, totals, rate)
+            votes = sparse.csr_array(
+                (share[labels] / counts[labels], (labels, np.arange(len(batch)))), shape=(k, len(batch))
+            )
+            before = _means(inner[labels, batch], labels, counts)
+            inner *= (1.0 - share)[:, None]
+            kernel_.add_sums(batch, votes, inner, Progress())
+            after = _means(inner[labels, batch], labels, counts)
+            # <c', c'> = (1-a) <c, c'> + a <mean, c'>, and <c, c'> = (1-a) <c, c> + a <c, mean>.
+            sq_norms = (1.0 - share) ** 2 * sq_norms + share * (1.0 - share) * before + share * after
+            steps.append((batch, labels, share, counts))
+            progress.step(len(history), max_iter)
+            if tol > -np.inf:
+                now = (kernel_.diagonal[batch] + (sq_norms[:, None] - 2.0 * inner[:, batch]).min(axis=0)).mean()
+                if history[-1] - now < tol:
+                    break
+            if len(history) == max_iter:
+                break
+    to_centers = sq_norms[:, None] - 2.0 * inner
+    centers = KernelCenters(kernel_, *_combinations(steps, k), sq_norms)
+    nearest = to_centers.argmin(axis=0)
+    return labelled(centers, nearest, kernel_.diagonal + to_centers.min(axis=0), weights, history)
+
+
+def _means(values: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    sums = np.bincount(labels, values, minlength=len(counts))
+    return np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)
+
+
+def _combinations(steps: list[tuple], k: int) -> tuple[np.ndarray, sparse.csr_array]:
+    """The points that the centres are made of, and the coefficients: a_l / b_l x product of (1 - a) of later steps."""
+    kept = np.ones(k)
+    values = []
+    for _, labels, share, counts in reversed(steps):
+        values.append((kept * share)[labels] / counts[labels])
+        kept = kept * (1.0 - share)
+    rows, positions = np.unique(np.concatenate([batch for batch, *_ in steps]), return_inverse=True)
+    entries = np.concatenate(values[::-1]), (np.concatenate([labels for _, labels, *_ in steps]), positions)
+    combined = sparse.csr_array(entries, shape=(k, len(rows)))
+    combined.eliminate_zeros()
+    return rows, combined

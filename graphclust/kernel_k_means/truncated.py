@@ -1,0 +1,171 @@
+"""Truncated mini-batch kernel k-means: a centre remembers the latest batches alone, and no step sees all points.
+
+"Mini-batch kernel k-means", Algorithm 2. A centre is a combination of batch means. Of two means of one cluster the
+inner product is known from when the later one was assigned, so a step only computes the kernel between the new batch
+and the points of the centres.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.k_means.points import as_cluster_count
+from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, starting_rows
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
+from graphclust.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.kernel_k_means.kernel import Kernel
+from graphclust.progress import as_progress
+
+__all__ = ["truncated_kernel_kmeans"]
+
+
+def truncated_kernel_kmeans(
+    K_or_X: Any,
+    k: int,
+    *,
+    kernel: str = "gaussian",
+    sample_weight: Any = None,
+    init: Any = "kernel k-means++",
+    batch_size: int = 1024,
+    tau: int = 200,
+    rate: str = "sqrt",
+    renormalize: bool = True,
+    max_iter: int = 200,
+    tol: float | None = None,
+    batches: Iterable[Any] | None = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> KernelKMeansResult:
+    """Cluster points into k parts in the feature space of a kernel by mini-batches that soon are forgotten.
+
+    A batch costs at most O(k (tau + batch_size)^2). Between the choice of the first centres and the final labels
+    nothing of size n is read or written.
+
+    tau : a centre keeps the shortest run of its latest batch means that hold at least `tau` points together, so fewer
+        than tau + batch_size points. As long as no mean has been dropped it keeps the point it started from as well.
+    renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centres
+        shrink towards 0, each by a factor of its own.
+    All else : see `minibatch_kernel_kmeans`, which it equals for tau large enough.
+
+    >>> points = [[0.0], [1.0], [10.0], [11.0]]
+    >>> result = truncated_kernel_kmeans(points, 2, kernel="linear", batch_size=8, tau=5, max_iter=20, rng=1)
+    >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
+    True
+    """
+    rng, progress = as_generator(rng), as_progress(progress)
+    kernel_ = as_kernel(K_or_X, kernel)
+    k = as_cluster_count(k, kernel_.n)
+    weights = point_weights(kernel_, sample_weight)
+    batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
+    tau = as_whole_number(tau, "tau", at_least=1)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    tol = -np.inf if tol is None else as_number(tol, "tol")
+    as_choice(rate, "rate", RATES)
+    seeds = starting_rows(kernel_, weights, k, init, rng, progress)
+    clusters = [Window(seed, float(kernel_.diagonal[seed]), tau, renormalize) for seed in seeds]
+    totals = np.zeros(len(seeds))
+    history: list[float] = []
+    with progress.stage("kernel k-means"):
+        for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):
+            _meet(kernel_, clusters, batch)
+            to_centers = _relative_sq_distances(clusters)
+            labels = to_centers.argmin(axis=0)
+            history.append(float((kernel_.diagonal[batch] + to_centers.min(axis=0)).mean()))
+            counts = np.bincount(labels, minlength=len(seeds))
+            totals += counts
+            share = shares(counts, totals, rate)
+            for j in np.flatnonzero(counts):
+                members = np.flatnonzero(labels == j)
+                rows = batch[members]
+                within = float(kernel_.block(rows, rows).mean(dtype=np.float64))
+                clusters[j].learn(rows, members, share[j], within)
+            progress.step(len(history), max_iter)
+            if tol > -np.inf:
+                _meet(kernel_, clusters, batch)
+                now = (kernel_.diagonal[batch] + _relative_sq_distances(clusters).min(axis=0)).mean()
+                if history[-1] - now < tol:
+                    break
+            if len(history) == max_iter:
+                break
+    centers = _combinations(kernel_, clusters)
+    with progress.stage("labels"):
+        nearest, sq_distances = centers.nearest(progress)
+    return labelled(centers, nearest, sq_distances, weights, history)
+
+
+class Window:
+    """A centre: the point it started from and its latest batch means, oldest first.
+
+    rows : the points of each mean; the first is the starting point alone while `has_start`. coefficients : shape (q,).
+    gram : inner products of the means, (q, q). products : of the means with the points of the batch at hand, (q, b).
+    """
+
+    def __init__(self, seed: int, self_affinity: float, tau: int, renormalize: bool):
+        self.tau, self.renormalize = tau, renormalize
+        self.rows = [np.array([seed])]
+        self.has_start = True
+        self.coefficients = np.ones(1)
+        self.gram = np.array([[self_affinity]])
+        self.products = np.empty((1, 0))
+
+    def learn(self, rows: np.ndarray, members: np.ndarray, share: float, within: float) -> None:
+        """Go by `share` towards the mean of these rows; members : their places in the batch; within : |mean|^2."""
+        cross = self.products[:, members].mean(axis=1)
+        self.gram = np.block([[self.gram, cross[:, None]], [cross[None, :], np.array([[within]])]])
+        self.coefficients = np.append(self.coefficients * (1.0 - share), share)
+        self.rows.append(rows)
+        sizes = np.array([len(some) for some in self.rows])
+        if self.has_start:
+            sizes[0] = 0  # the starting point is no part of the run
+        held = np.cumsum(sizes[::-1])[::-1]
+        first = int(np.count_nonzero(held >= self.tau)) - 1
+        if first <= 0 or (first == 1 and self.has_start):
+            return
+        self.has_start = False
+        del self.rows[:first]
+        self.coefficients, self.gram = self.coefficients[first:], self.gram[first:, first:]
+
+    @property
+    def scaled(self) -> np.ndarray:
+        """The coefficients as they count, shape (q,)."""
+        return self.coefficients / self.coefficients.sum() if self.renormalize else self.coefficients
+
+    @property
+    def sq_norm(self) -> float:
+        """|c|^2."""
+        return float(self.scaled @ self.gram @ self.scaled)
+
+
+def _meet(kernel: Kernel, clusters: list[Window], batch: np.ndarray) -> None:
+    """Compute the inner products of every cluster's means with the points of the batch."""
+    means = [rows for cluster in clusters for rows in cluster.rows]
+    sizes = np.array([len(rows) for rows in means])
+    block = kernel.block(np.concatenate(means), batch)
+    ends = np.append(0, np.cumsum(sizes))
+    averaging = sparse.csr_array(
+        (np.repeat(1.0 / sizes, sizes).astype(block.dtype), np.arange(ends[-1]), ends), shape=(len(means), ends[-1])
+    )
+    products = averaging @ block
+    first = 0
+    for cluster in clusters:
+        cluster.products = products[first : first + len(cluster.rows)]
+        first += len(cluster.rows)
+
+
+def _relative_sq_distances(clusters: list[Window]) -> np.ndarray:
+    """|c_j|^2 - 2 <x, c_j> for the points of the batch that the clusters have met, shape (k, b)."""
+    return np.array([cluster.sq_norm - 2.0 * (cluster.scaled @ cluster.products) for cluster in clusters])
+
+
+def _combinations(kernel: Kernel, clusters: list[Window]) -> KernelCenters:
+    """The centres as combinations of points."""
+    sizes = [np.array([len(rows) for rows in cluster.rows]) for cluster in clusters]
+    values = np.concatenate([np.repeat(c.scaled / s, s) for c, s in zip(clusters, sizes, strict=True)])
+    labels = np.repeat(np.arange(len(clusters)), [s.sum() for s in sizes])
+    drawn = np.concatenate([rows for cluster in clusters for rows in cluster.rows])
+    rows, positions = np.unique(drawn, return_inverse=True)
+    combined = sparse.csr_array((values, (labels, positions)), shape=(len(clusters), len(rows)))
+    return KernelCenters(kernel, rows, combined, np.array([cluster.sq_norm for cluster in clusters]))
