@@ -78,6 +78,7 @@ _HOME = {
     "kernel_kmeans": "kernel_k_means.full_batch",
     "minibatch_kernel_kmeans": "kernel_k_means.minibatch",
     "truncated_kernel_kmeans": "kernel_k_means.truncated",
+    "coreset_kernel_kmeans": "kernel_k_means.coreset",
     "KMeansResult": "k_means.iteration",
     "MiniBatch": "k_means.minibatch",
     "block_sums": "k_means.blocks",

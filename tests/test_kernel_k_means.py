@@ -17,6 +17,7 @@ from graphclust import (
     SparseKernel,
     adjusted_rand_index,
     as_graph,
+    coreset_kernel_kmeans,
     kernel_k_means_cost,
     kernel_kmeans,
     kernel_kmeans_plusplus,
@@ -537,3 +538,42 @@ def test_extreme_sizes_of_mini_batches(function):
         function(X, 2, batches=[[0, 6]])
     with pytest.raises(GraphValidationError, match="init"):
         function(X, 2, init=[0, 1, 2])
+
+
+# Coresets
+
+
+def test_a_coreset_of_all_points_is_the_full_batch():
+    X = blobs(60, np.random.default_rng(19))
+    result = coreset_kernel_kmeans(X, 4, coreset_size=60, rng=3)
+    full = kernel_kmeans(X, 4, rng=3)
+    assert np.array_equal(result.labels, full.labels)
+    assert result.cost == pytest.approx(full.cost)
+
+
+@pytest.mark.parametrize("second_term", ["voronoi", "seed_weight"])
+def test_a_coreset_costs_little_more_than_all_points(second_term):
+    rng = np.random.default_rng(27)
+    X = np.eye(4)[rng.integers(4, size=3000)] * 6.0 + rng.normal(size=(3000, 4))
+    full = kernel_kmeans(X, 4, rng=3)
+    result = coreset_kernel_kmeans(X, 4, coreset_size=300, second_term=second_term, rng=3)
+    assert full.cost <= result.cost * (1 + 1e-12) <= 1.1 * full.cost
+    assert len(result.centers.rows) <= 300
+    assert np.array_equal(result.predict(X), result.labels)
+
+
+@pytest.mark.parametrize("sampling", ["naive", "tree"])
+def test_a_coreset_of_a_graph(sampling):
+    planted = stochastic_block_model([150] * 3, 0.5, 0.02, rng=9)
+    result = coreset_kernel_kmeans(planted.graph, 3, coreset_size=150, sampling=sampling, rng=4)
+    assert adjusted_rand_index(result.labels, planted.labels) > 0.95
+
+
+def test_coresets_that_cannot_be():
+    X = blobs(30, np.random.default_rng(1))
+    with pytest.raises(ParameterError, match="coreset_size=3"):
+        coreset_kernel_kmeans(X, 4, coreset_size=3)
+    with pytest.raises(ParameterError, match="tree"):
+        coreset_kernel_kmeans(X, 4, coreset_size=9, sampling="tree")
+    with pytest.raises(ParameterError, match="second_term"):
+        coreset_kernel_kmeans(X, 4, coreset_size=9, second_term="none")

@@ -1,0 +1,122 @@
+"""Coreset kernel k-means: weighted kernel k-means on few sampled points, then the nearest centre for all.
+
+Jiang, Krauthgamer, Lou & Zhang (2024); the baseline of Jourdan et al. (2025), section 5.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample
+from graphclust.coreset.seeding import Seeds
+from graphclust.errors import ParameterError
+from graphclust.k_means.points import as_cluster_count
+from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
+from graphclust.kernel_k_means.choice import as_kernel, point_weights
+from graphclust.kernel_k_means.full_batch import iterate
+from graphclust.kernel_k_means.kernel import Kernel, RestrictedKernel
+from graphclust.kernel_k_means.matrix_kernels import GraphKernel
+from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds
+from graphclust.progress import Progress, as_progress
+
+__all__ = ["coreset_kernel_kmeans"]
+
+SAMPLINGS = ("naive", "tree")
+
+
+def coreset_kernel_kmeans(
+    K_or_X: Any,
+    k: int,
+    *,
+    coreset_size: int,
+    kernel: str = "gaussian",
+    sample_weight: Any = None,
+    sampling: str = "naive",
+    second_term: str = "voronoi",
+    oversampling: float = 2.0,
+    max_iter: int = 300,
+    rng: Any = None,
+    progress: Any = None,
+) -> KernelKMeansResult:
+    """Cluster points into k parts in the feature space of a kernel, by a coreset of them.
+
+    K_or_X, kernel, sample_weight : see `kernel_kmeans`.
+    coreset_size : draws, with repetition, >= k; with n or more, all points are the coreset.
+    sampling : how ceil(oversampling k) seeds are drawn: "naive" by comparing every point with each, "tree" in time that
+        grows with the seeds' degrees, for graphs without `sample_weight`.
+    second_term : see `sampling_probabilities`.
+    max_iter : of `kernel_kmeans` on the coreset.
+
+    The labels are the nearest centres, the cost is for these centres and all points; `n_iter` and `history` are those
+    of the coreset.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    >>> points = np.repeat([[0.0], [1.0], [10.0], [11.0]], 25, axis=0)
+    >>> result = coreset_kernel_kmeans(points, 2, coreset_size=40, kernel="linear", rng=1)
+    >>> bool(result.labels[0] == result.labels[25] != result.labels[50])
+    True
+    """
+    rng, progress = as_generator(rng), as_progress(progress)
+    kernel_ = as_kernel(K_or_X, kernel)
+    k = as_cluster_count(k, kernel_.n)
+    weights = point_weights(kernel_, sample_weight)
+    size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=": one point a cluster")
+    oversampling = as_number(oversampling, "oversampling", above=0.0)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    as_choice(sampling, "sampling", SAMPLINGS)
+    if sampling == "tree":
+        if not isinstance(kernel_, GraphKernel) or sample_weight is not None:
+            raise ParameterError('sampling="tree" needs a graph and its own weights, expected sampling="naive"')
+        coreset = construct_coreset(
+            kernel_.normalized, k, size, oversampling=oversampling, second_term=second_term, rng=rng, progress=progress
+        )
+    else:
+        coreset = _naive_coreset(
+            kernel_, weights, min(ceil(oversampling * k), kernel_.n), size, second_term, rng, progress
+        )
+    small = RestrictedKernel(kernel_, coreset.nodes)
+    if len(coreset.nodes) < k:
+        warn_if_fewer(len(coreset.nodes), k)
+    k = min(k, len(coreset.nodes))
+    labels = nearest_seeds(small, draw_seeds(small, coreset.weights, k, rng, progress).rows)
+    found = iterate(small, coreset.weights, labels, k, max_iter, True, 0.0, progress)
+    centers = KernelCenters(
+        kernel_, coreset.nodes[found.centers.rows], found.centers.coefficients, found.centers.sq_norms
+    )
+    with progress.stage("labels"):
+        nearest, sq_distances = centers.nearest(progress)
+    return labelled(centers, nearest, sq_distances, weights, found.history.tolist())
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    """As much of a kernel as importance sampling asks for."""
+
+    point_weights: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.point_weights)
+
+
+def _naive_coreset(
+    kernel: Kernel,
+    weights: np.ndarray,
+    n_seeds: int,
+    size: int,
+    second_term: str,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Coreset:
+    points = np.flatnonzero(weights > 0.0)
+    if len(points) <= size:
+        return Coreset(points, weights[points])
+    with progress.stage("D²-sampling"):
+        drawn = draw_seeds(kernel, weights, n_seeds, rng, progress)
+    seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)
+    return importance_sample(_Weighted(weights), seeds, size, second_term=second_term, rng=rng)
