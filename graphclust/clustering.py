@@ -59,7 +59,10 @@ class Clustering:
     @property
     def nodes(self) -> Sequence[Hashable]:
         """The caller's nodes, in the order of `labels`."""
-        return range(self.graph.n_nodes) if self.graph.nodes is None else self.graph.nodes
+        nodes = self.graph.nodes
+        if nodes is None:
+            return range(self.graph.n_nodes)
+        return nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
 
     @property
     def isolated(self) -> np.ndarray:

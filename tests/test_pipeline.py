@@ -358,3 +358,12 @@ def test_same_labels_on_one_and_two_threads():
         outputs.add(run.stdout)
     assert len(outputs) == 1
     assert len(outputs.pop().split()) == 6
+
+
+def test_ids_of_a_file_are_plain_numbers(tmp_path):
+    edges = tmp_path / "gaps.txt"
+    edges.write_text("10 20\n20 30\n10 30\n70 80\n80 90\n70 90\n30 70\n")
+    result = coreset_sc(edges, 2, rng=0)
+    assert result.communities() == [{10, 20, 30}, {70, 80, 90}]
+    assert all(type(node) is int for node in result.as_dict())
+    json.dumps(result.as_dict())

@@ -150,17 +150,13 @@ def run_real(repeats: int) -> None:
 def run_knn(repeats: int) -> None:
     rows = []
     for name in ("satellite", "pendigits", "letter", "mnist"):
+        distances, classes = largest_component(*nearest_neighbors(name, 50))
+        k = len(np.unique(classes))
         for gaussian in (False, True):
-            matrix, truth = nearest_neighbors(name, 50)
-            if gaussian:
-                matrix = gaussian_weights(matrix)
-            else:
-                matrix.data[:] = 1.0
-            matrix, truth = largest_component(matrix, truth)
+            matrix = gaussian_weights(distances) if gaussian else (distances > 0).astype(np.float64)
             label = f"{name} 50-NN{' Gaussian' if gaussian else ''}"
-            k = len(np.unique(truth))
             tools = [graphclust, metis, *([sklearn_spectral] if matrix.shape[0] < 30_000 else [])]
-            rows += compare(label, matrix, k, truth, tools, repeats, (sklearn_spectral,))
+            rows += compare(label, matrix, k, classes, tools, repeats, (sklearn_spectral,))
     notes = "METIS gets weights times 1000, rounded."
     write_table("normalized_cut_knn", "Nearest-neighbour graphs", HEADER, rows, notes)
 
