@@ -145,6 +145,15 @@ def test_matrices_that_are_no_kernels_are_refused(K, said):
         kernel_kmeans(K, 1, kernel="precomputed")
 
 
+def test_a_matrix_of_single_precision_may_be_symmetric_but_for_rounding():
+    K = random_kernel(20, np.random.default_rng(6)).astype(np.float32)
+    K[3, 7] *= 1 + 4e-7
+    assert K[3, 7] != K[7, 3]
+    assert kernel_kmeans(K, 2, kernel="precomputed", rng=1).gamma > 0
+    with pytest.raises(GraphValidationError, match="not symmetric"):
+        kernel_kmeans(K.astype(np.float64) + 1e-4 * np.eye(20, k=1), 2, kernel="precomputed")
+
+
 def test_arguments_out_of_range_are_refused():
     X = np.arange(5.0)[:, None]
     with pytest.raises(GraphValidationError, match="finite"):
