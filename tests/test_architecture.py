@@ -204,3 +204,16 @@ def test_importing_compiles_nothing():
         "        print(*getattr(thing, 'signatures', []))\n"
     )
     assert in_a_new_process(code).split() == []
+
+
+def test_the_loops_of_this_run_are_compiled():
+    """Nothing that pytest collects may replace the compiler, unless the run was asked to do without."""
+    import os
+
+    import numba
+
+    from graphclust.compiled.gate import check_rows
+
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        pytest.skip("this run is interpreted")
+    assert isinstance(check_rows, numba.core.registry.CPUDispatcher)
