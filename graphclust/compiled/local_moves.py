@@ -98,8 +98,8 @@ def mark_movable(
 ):
     """Mark the nodes of rows first..last-1 that a move would help, as things stand.
 
-    Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single one, of the
-    least volume of all, its gain could not make up for the loss.
+    Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single one, of
+    the least volume of all, its gain could not make up for the loss.
     """
     weighted = len(weights) > 0
     link = np.zeros(len(inside))
