@@ -95,6 +95,7 @@ def iterate(
     """`kernel_kmeans` from labels, which are changed."""
     partition = Partition(kernel, weights, labels, k, shift)
     longest = float(np.abs(kernel.diagonal).max()) + shift / weights[weights > 0.0].min()
+    tie = max(_TIE, 8 * float(np.finfo(kernel.dtype).eps)) * longest
     history: list[float] = []
     with progress.stage("kernel k-means"):
         partition.sum_afresh(Progress())
@@ -104,7 +105,7 @@ def iterate(
             nearest = to_means.argmin(axis=0)
             points = np.arange(kernel.n)
             own = to_means[labels, points]
-            changed = np.flatnonzero(to_means[nearest, points] < own - _TIE * longest)
+            changed = np.flatnonzero(to_means[nearest, points] < own - tie)
             if len(changed) == 0 or len(history) == max_iter:
                 break
             history.append(partition.cost())
