@@ -372,7 +372,15 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 
 def _all_ones(data: np.ndarray) -> bool:
-    return all((data[start : start + (1 << 20)] == 1).all() for start in range(0, len(data), 1 << 20))
+    others: list[int] = []
+
+    def look(first: int, last: int, block: int) -> None:
+        if not others and not (data[first:last] == 1).all():
+            others.append(block)
+
+    look(0, 1024, 0)
+    run_in_blocks(look, row_blocks(len(data), 1 << 20))
+    return not others
 
 
 def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:

@@ -7,19 +7,17 @@ LEAST_GAIN = 1e-12  # a smaller change may be round-off; without a bound such mo
 
 
 @njit(cache=True, nogil=True)
-def links_and_volumes(first, last, block, indptr, indices, weights, degrees, labels, inside, volume):
-    """Add up, for rows first..last-1, the weight that stays inside each cluster and the volume, into row `block`."""
+def staying_weights(first, last, block, indptr, indices, weights, labels, stays):
+    """stays[u] = weight of the edges of u to its own cluster, a self-loop included; 0 for nodes without a cluster."""
     weighted = len(weights) > 0
     for u in range(first, last):
         own = labels[u]
-        if own < 0:
-            continue
-        stays = 0.0
-        for e in range(indptr[u], indptr[u + 1]):
-            if labels[indices[e]] == own:
-                stays += weights[e] if weighted else 1.0
-        inside[block, own] += stays
-        volume[block, own] += degrees[u]
+        total = 0.0
+        if own >= 0:
+            for e in range(indptr[u], indptr[u + 1]):
+                if labels[indices[e]] == own:
+                    total += weights[e] if weighted else 1.0
+        stays[u] = total
 
 
 @njit(cache=True, nogil=True)
@@ -94,7 +92,21 @@ def move_nodes(
 
 @njit(cache=True, nogil=True)
 def mark_movable(
-    first, last, block, indptr, indices, weights, degrees, loops, labels, inside, volume, sizes, least_volume, movable
+    first,
+    last,
+    block,
+    indptr,
+    indices,
+    weights,
+    degrees,
+    loops,
+    labels,
+    stays,
+    inside,
+    volume,
+    sizes,
+    least_volume,
+    movable,
 ):
     """Mark the nodes of rows first..last-1 that a move would help, as things stand.
 
@@ -109,14 +121,10 @@ def mark_movable(
         movable[u] = False
         if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u]:
             continue
-        stays = 0.0
-        for e in range(indptr[u], indptr[u + 1]):
-            if labels[indices[e]] == own:
-                stays += weights[e] if weighted else 1.0
         d = degrees[u]
-        twice = 2.0 * stays - loops[u]  # an edge that stays counts in both directions, a loop once
+        twice = 2.0 * stays[u] - loops[u]  # an edge that stays counts in both directions, a loop once
         loss = inside[own] / volume[own] - (inside[own] - twice) / (volume[own] - d)
-        if (2.0 * (d - stays) + loops[u]) / (least_volume + d) <= loss:
+        if (2.0 * (d - stays[u]) + loops[u]) / (least_volume + d) <= loss:
             continue
         n_met = 0
         for e in range(indptr[u], indptr[u + 1]):

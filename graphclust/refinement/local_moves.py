@@ -44,15 +44,15 @@ def improve(
     for everyone; a further sweep finds the few nodes that this, and no neighbor, made movable. Sweeps end when one
     starts with no more than the share `few` of the nodes.
     """
-    inside, volume = inside_and_volume(graph, labels, k)
     sizes = np.bincount(labels[labels >= 0], minlength=k)
     rows = (graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees)
     link, met, queued = np.zeros(k), np.empty(k, np.int32), np.empty(graph.n_nodes, np.bool_)
     blocks = entry_blocks(graph.indptr, 1 << 19)
     for _ in range(most_sweeps):
+        stays, inside, volume = staying_inside_volume(graph, labels, k)
         least_volume = volume[volume > 0].min(initial=np.inf)
         run_in_blocks(
-            loops.mark_movable, blocks, *rows, graph.loops, labels, inside, volume, sizes, least_volume, queued
+            loops.mark_movable, blocks, *rows, graph.loops, labels, stays, inside, volume, sizes, least_volume, queued
         )  # fmt: skip
         queue = np.flatnonzero(queued).astype(np.int32)
         n_movable = len(queue)
@@ -68,15 +68,16 @@ def improve(
     return normalized_cut_of(inside, volume)
 
 
-def inside_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weight that stays inside each cluster, both directions of an edge counted, and volume; shape (k,) each."""
-    blocks = entry_blocks(graph.indptr, max(1 << 20, 16 * k))
-    inside, volume = np.zeros((2, len(blocks) - 1, k))
+def staying_inside_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weight that each node has to its own cluster, shape (n_nodes,); its sum and the volume of each cluster, (k,)."""
+    stays = np.empty(graph.n_nodes)
+    blocks = entry_blocks(graph.indptr, 1 << 19)
     run_in_blocks(
-        loops.links_and_volumes, blocks, graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees, labels,
-        inside, volume,
+        loops.staying_weights, blocks, graph.indptr, graph.indices, graph.weights_or_empty, labels, stays
     )  # fmt: skip
-    return inside.sum(axis=0), volume.sum(axis=0)
+    shifted = labels + 1  # 0 for nodes without a cluster
+    inside = np.bincount(shifted, weights=stays, minlength=k + 1)[1:]
+    return stays, inside, np.bincount(shifted, weights=graph.degrees, minlength=k + 1)[1:]
 
 
 def normalized_cut_of(inside: np.ndarray, volume: np.ndarray) -> float:
