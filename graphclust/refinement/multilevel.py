@@ -30,7 +30,8 @@ LEAST_SHRINKAGE = 0.95
 SHARED = 6  # the restarts begin at the first level of a sixth of the entries
 NODES_PER_JOIN = 1 << 18
 ENTRIES_OF_A_CHEAP_LEVEL = 30_000
-FREE_ENTRIES, FREE_ENTRIES_OF_A_SMALL_GRAPH = 90_000, 300_000
+FREE_ENTRIES, FREE_ENTRIES_OF_A_SMALL_GRAPH = 120_000, 450_000
+SHARE_OF_RESTARTS = 0.7  # of the entries of the fine levels
 RESTARTS_PER_CYCLE = 4
 DEEP = 4
 
@@ -71,7 +72,7 @@ def partition(graph: Graph, k: int, effort: float, rng: np.random.Generator, pro
     shared_entries = max(graph.n_entries // SHARED, ENTRIES_OF_A_CHEAP_LEVEL)
     levels, coarsest = coarsen(graph, k, COARSENESS[0], shared_entries, rng, progress)
     free, most = (FREE_ENTRIES_OF_A_SMALL_GRAPH, 30) if coarsest is graph else (FREE_ENTRIES, 8)
-    affordable = effort * max(graph.n_entries, free) / max(coarsest.n_entries, 1)
+    affordable = SHARE_OF_RESTARTS * effort * max(graph.n_entries, free) / max(coarsest.n_entries, 1)
     n_restarts = int(np.clip(affordable, 1, max(1, most * effort)))
     best, least_cut = None, np.inf
     for restart in range(n_restarts):
