@@ -72,7 +72,7 @@ def coreset_sc(
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
         out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the
         plain objective over everything, for which any component is a perfect cluster.
-    coreset_size : draws of the importance sample, >= k. By default so many that an average node has more than one
+    coreset_size : draws of the importance sample, >= k. By default so many that an average node has about one
         coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
         of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k.

@@ -24,7 +24,7 @@ from graphclust.refinement.spreading import spread_labels
 
 PIECES_PER_CLUSTER = 5
 NODES_PER_PIECE = 12
-COVERAGE = 1.2  # expected coreset neighbours of a node
+COVERAGE = 0.8  # expected coreset neighbours of a node
 NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
 MENDING_SWEEPS = 3
@@ -32,7 +32,7 @@ FEW = 0.001
 
 
 def default_size(n_nodes: int, n_entries: int, k: int) -> int:
-    """So many nodes that an average node has more than one coreset neighbour, and 20 a cluster.
+    """So many nodes that an average node has 0.8 coreset neighbours, and 20 a cluster.
 
     Up to 10,000, rather so many that it has three: small clusters then show even where sizes are very unequal.
     """
