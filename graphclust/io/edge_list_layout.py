@@ -97,6 +97,7 @@ def _layout_from_names(names: list[str], delimiter: str | None, text_ids: bool, 
 
 
 def line_of(head: bytes, text: bytes) -> int:
+    """The line, from 1, on which a text first stands."""
     return head.count(b"\n", 0, head.find(text)) + 1
 
 
@@ -105,6 +106,7 @@ def _delimiter_of(line: str) -> str | None:
 
 
 def split(line: str, delimiter: str | None) -> list[str]:
+    """The fields of a line, by white space or by a delimiter with quotes."""
     return line.split() if delimiter is None else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
 
 

@@ -24,6 +24,7 @@ _MAGIC_AT, _MAGIC = 257, b"ustar"
 
 
 def is_tar(head: bytes) -> bool:
+    """Does a file that starts so hold a tar archive?"""
     return head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC
 
 
