@@ -171,6 +171,35 @@ def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
     assert process.returncode == 130 and err.endswith("graphclust: interrupted\n") and "Traceback" not in err
 
 
+INTERRUPTED_CALLBACK = """
+import signal, sys
+from numba.core.codegen import CPUCodeLibrary
+
+original = CPUCodeLibrary._object_getbuffer_hook.__func__
+calls = 0
+
+def interrupted(cls, module):
+    global calls
+    calls += 1
+    if calls == 2:
+        signal.raise_signal(signal.SIGINT)
+    return original(cls, module)
+
+CPUCodeLibrary._object_getbuffer_hook = classmethod(interrupted)
+import graphclust.cli
+status = graphclust.cli.main(["cluster", "karate", "-k", "2"])
+assert calls >= 2, calls
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+sys.exit(status)
+"""
+
+
+def test_interrupt_within_a_callback_of_the_compiler_is_delivered_after_it():
+    """Raised inside the callback it would be lost there, and the loop without code would crash the process."""
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED_CALLBACK], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 130 and ended.stderr.endswith("graphclust: interrupted\n"), ended.stderr
+
+
 class Clock:
     now = 0.0
 
