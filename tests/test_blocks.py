@@ -215,3 +215,22 @@ def test_works_in_a_spawned_child():
     assert queue.get(timeout=30) == 100
     child.join(30)
     assert child.exitcode == 0
+
+
+def test_rows_of_lengths_known_late_are_the_same_on_any_number_of_threads(threads):
+    def multiples(first, last, block, lengths, indices, weights, limit):
+        written = 0
+        for row in range(first, last):
+            found = np.arange(row, limit, row) if row else np.arange(0)
+            indices[written : written + len(found)], weights[written : written + len(found)] = found, row
+            lengths[row] = len(found)
+            written += len(found)
+        return written
+
+    boundaries = np.array([0, 1, 2, 7, 20])
+    for n_threads in (1, 2):
+        threads(n_threads)
+        indptr, indices, weights = blocks.rows_in_blocks(multiples, boundaries, np.full(4, 60), 20)
+        assert np.diff(indptr).tolist() == [0, 19, 9, 6, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+        assert indices[indptr[6] : indptr[7]].tolist() == [6, 12, 18]
+        assert (weights == np.repeat(np.arange(20), np.diff(indptr))).all()

@@ -69,6 +69,60 @@ def test_every_single_move_changes_the_cut_by_the_gain_it_was_made_for(name, mon
     assert reported == pytest.approx(normalized_cut(graph, labels.astype(np.int64)), rel=1e-9)
 
 
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("k", [2, 4])
+def test_moves_made_all_at_once_never_raise_the_cut_and_keep_every_cluster(name, k, monkeypatch):
+    graph = connected_part(name)
+    labels = random_labels(graph.n_nodes, min(k, graph.n_nodes), 518)
+    monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
+    monkeypatch.setattr(local_moves.loops, "move_nodes", lambda budget, *arrays: arrays[10].fill(0))
+    improved = labels.astype(np.int32)
+    reported = improve(graph, improved, len(set(labels)), Progress(), most_sweeps=1)
+    assert reported == pytest.approx(normalized_cut(graph, improved.astype(np.int64)), abs=1e-12)
+    assert reported <= normalized_cut(graph, labels) + 1e-12
+    assert set(improved) == set(labels)
+
+
+def test_a_round_in_which_all_would_change_sides_is_refused(monkeypatch):
+    """In a complete bipartite graph cut across its sides every node would follow the others to where they leave."""
+    graph = as_graph(nx.complete_bipartite_graph(4, 4))
+    labels = np.repeat(np.array([0, 1], np.int32), 4)
+    before = normalized_cut(graph, labels)
+    monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
+    rounds = []
+    real = local_moves.staying_inside_volume
+    monkeypatch.setattr(local_moves, "staying_inside_volume", lambda *of: rounds.append(of[1].copy()) or real(*of))
+    improve(graph, labels, 2, Progress())
+    assert (rounds[1] == [1, 1, 1, 1, 0, 0, 0, 0]).all()  # tried: all of them, which cuts as much as before
+    assert normalized_cut(graph, labels) < before  # one after the other they find a better place
+
+
+def test_rounds_find_what_single_moves_find(monkeypatch):
+    graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
+    mistaken = planted.astype(np.int32)
+    wrong = np.random.default_rng(7).choice(graph.n_nodes, 500, replace=False)
+    mistaken[wrong] = (mistaken[wrong] + 1) % 10
+    for many in (1, graph.n_nodes + 1):
+        monkeypatch.setattr(local_moves, "MANY_MOVES", many)
+        labels = mistaken.copy()
+        improve(graph, labels, 10, Progress(), most_sweeps=10)
+        assert adjusted_rand_index(labels, planted) > 0.99
+
+
+def test_long_and_short_rows_count_what_stays_alike():
+    graph = as_graph(nx.complete_graph(local_moves.loops.LONG_ROW + 2))
+    labels = random_labels(graph.n_nodes, 3, 518).astype(np.int32)
+    labels[5] = -1
+    expected = np.array(
+        [(labels[graph.neighbors(u)] == labels[u]).sum() * (labels[u] >= 0) for u in range(len(labels))]
+    )
+    stays, _, _ = staying_inside_volume(graph, labels, 3)
+    assert (stays == np.where(labels < 0, 0, alike)).all()
+    short = graph.subgraph(np.arange(20))
+    stays, _, _ = staying_inside_volume(short, labels[:20], 3)
+    assert stays[0] == (labels[1:20] == labels[0]).sum()
+
+
 def test_no_move_is_left_that_would_help():
     graph = make_graph("karate")
     labels = move_nodes(graph, random_labels(34, 3, 2209))

@@ -63,6 +63,28 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
         other.result()
 
 
+def rows_in_blocks(loop, boundaries: np.ndarray, most_entries: np.ndarray, *arrays):
+    """CSR rows whose lengths are known only once they are made, in one pass: (indptr, indices, weights).
+
+    `loop(first, last, block, lengths, indices, weights, *arrays)` writes rows first..last-1 one after the other to the
+    scratch arrays indices (int32) and weights, their lengths to lengths[row], and returns how many entries it wrote:
+    at most most_entries[block].
+    """
+    n_blocks = len(boundaries) - 1
+    indptr = np.zeros(int(boundaries[-1]) + 1, np.int64)
+    indices: list = [None] * n_blocks
+    weights: list = [None] * n_blocks
+
+    def make(first, last, block):
+        scratch = np.empty(most_entries[block], np.int32), np.empty(most_entries[block])
+        n_entries = loop(first, last, block, indptr[1:], *scratch, *arrays)
+        indices[block], weights[block] = (array[:n_entries].copy() for array in scratch)
+
+    run_in_blocks(make, boundaries)
+    np.cumsum(indptr, out=indptr)
+    return indptr, np.concatenate([np.empty(0, np.int32), *indices]), np.concatenate([np.empty(0), *weights])
+
+
 def _threads() -> ThreadPoolExecutor:
     global _pool
     with _pool_lock:

@@ -18,7 +18,7 @@ def join_neighbours(order, indptr, indices, weights, degrees, part, largest_volu
         own = cluster[u]
         n_met = 0
         for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
+            v = np.uint32(indices[e])  # unsigned: no test for counting from the end
             if v == u:
                 continue
             c = cluster[v]
@@ -72,37 +72,32 @@ def group_members(cluster, starts, members):
 
 
 @njit(cache=True, nogil=True)
-def count_links(first, last, block, starts, members, indptr, indices, cluster, n_links):
-    """How many clusters each cluster of first..last-1 is linked to, itself included, into n_links[c + 1]."""
-    last_seen = np.full(len(starts) - 1, -1, np.int32)
-    for c in range(first, last):
-        count = 0
-        for i in range(starts[c], starts[c + 1]):
-            for e in range(indptr[members[i]], indptr[members[i] + 1]):
-                other = cluster[indices[e]]
-                if last_seen[other] != c:
-                    last_seen[other] = c
-                    count += 1
-        n_links[c + 1] = count
-
-
-@njit(cache=True, nogil=True)
-def add_links(
-    first, last, block, starts, members, indptr, indices, weights, cluster, q_indptr, q_indices, q_weights, q_loops
-):
-    """Rows first..last-1 of the quotient graph, links in the order in which they are met."""
-    place = np.full(len(starts) - 1, -1, np.int64)  # where a link's weight is kept, if at or after the row's start
+def sum_links(
+    first, last, block, lengths, q_indices, q_weights, starts, members, indptr, indices, weights, cluster, q_loops
+):  # fmt: skip
+    """Rows first..last-1 of the quotient graph, other clusters in the order met, itself last; returns their entries."""
     weighted = len(weights) > 0
+    link = np.zeros(len(starts) - 1)
+    written = 0
     for c in range(first, last):
-        free = q_indptr[c]
+        start = written
+        stays = 0.0  # apart from the others: often most links do, and adding to link[c] would wait for itself
         for i in range(starts[c], starts[c + 1]):
             for e in range(indptr[members[i]], indptr[members[i] + 1]):
-                other = cluster[indices[e]]
-                if place[other] < q_indptr[c]:
-                    place[other] = free
-                    q_indices[free] = other
-                    q_weights[free] = 0.0
-                    free += 1
-                q_weights[place[other]] += weights[e] if weighted else 1.0
-        if place[c] >= q_indptr[c]:
-            q_loops[c] = q_weights[place[c]]
+                other = cluster[np.uint32(indices[e])]
+                if other == c:
+                    stays += weights[e] if weighted else 1.0
+                    continue
+                if link[other] == 0.0:
+                    q_indices[written] = other
+                    written += 1
+                link[other] += weights[e] if weighted else 1.0
+        if stays > 0.0:
+            link[c] = q_loops[c] = stays
+            q_indices[written] = c
+            written += 1
+        for i in range(start, written):
+            q_weights[i] = link[q_indices[i]]
+            link[q_indices[i]] = 0.0
+        lengths[c] = written - start
+    return written

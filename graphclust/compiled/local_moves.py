@@ -4,20 +4,29 @@ import numpy as np
 from numba import njit
 
 LEAST_GAIN = 1e-12  # a smaller change may be round-off; without a bound such moves could go round in circles
+LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
 @njit(cache=True, nogil=True)
 def staying_weights(first, last, block, indptr, indices, weights, labels, stays):
     """stays[u] = weight of the edges of u to its own cluster, a self-loop included; 0 for nodes without a cluster."""
-    weighted = len(weights) > 0
     for u in range(first, last):
         own = labels[u]
-        total = 0.0
-        if own >= 0:
-            for e in range(indptr[u], indptr[u + 1]):
-                if labels[indices[e]] == own:
-                    total += weights[e] if weighted else 1.0
-        stays[u] = total
+        row = indices[indptr[u] : indptr[u + 1]]
+        row_weights = weights[indptr[u] : indptr[u + 1]]
+        if own < 0:
+            stays[u] = 0.0
+        elif len(row_weights) > 0 or len(row) < LONG_ROW:
+            total = 0.0
+            for e in range(len(row)):
+                if labels[np.uint32(row[e])] == own:  # unsigned: no test for counting from the end
+                    total += row_weights[e] if len(row_weights) > 0 else 1.0
+            stays[u] = total
+        else:
+            count = 0  # a sum of whole numbers may be reordered, so that several labels are looked up at a time
+            for e in range(len(row)):
+                count += labels[np.uint32(row[e])] == own
+            stays[u] = count
 
 
 @njit(cache=True, nogil=True)
@@ -45,7 +54,7 @@ def move_nodes(
         n_met = 0
         loop = stays = 0.0
         for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
+            v = np.uint32(indices[e])
             w = weights[e] if weighted else 1.0
             if v == u:
                 loop = w
@@ -91,24 +100,11 @@ def move_nodes(
 
 
 @njit(cache=True, nogil=True)
-def mark_movable(
-    first,
-    last,
-    block,
-    indptr,
-    indices,
-    weights,
-    degrees,
-    loops,
-    labels,
-    stays,
-    inside,
-    volume,
-    sizes,
-    least_volume,
-    movable,
-):
-    """Mark the nodes of rows first..last-1 that a move would help, as things stand.
+def choose_moves(
+    first, last, block, indptr, indices, weights, degrees, loops, labels, stays, inside, volume, sizes, least_volume,
+    target,
+):  # fmt: skip
+    """target[u] = the cluster to which a move of u would lower the cut most as things stand, or -1 if none would.
 
     Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single one, of
     the least volume of all, its gain could not make up for the loss.
@@ -118,7 +114,7 @@ def mark_movable(
     met = np.empty(len(inside), np.int32)
     for u in range(first, last):
         own = labels[u]
-        movable[u] = False
+        target[u] = -1
         if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u]:
             continue
         d = degrees[u]
@@ -128,16 +124,18 @@ def mark_movable(
             continue
         n_met = 0
         for e in range(indptr[u], indptr[u + 1]):
-            c = labels[indices[e]]
+            c = labels[np.uint32(indices[e])]
             if c == own or c < 0:
                 continue
             if link[c] == 0.0:
                 met[n_met] = c
                 n_met += 1
             link[c] += weights[e] if weighted else 1.0
+        most = loss + LEAST_GAIN
         for i in range(n_met):
             c = met[i]
             gain = (inside[c] + 2.0 * link[c] + loops[u]) / (volume[c] + d) - inside[c] / volume[c]
-            if gain > loss + LEAST_GAIN:
-                movable[u] = True
             link[c] = 0.0
+            if gain > most or (gain == most and target[u] >= 0 and c < target[u]):
+                most = gain
+                target[u] = c

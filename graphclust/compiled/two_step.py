@@ -29,21 +29,19 @@ def list_visits(nodes, indptr, indices, weights, place, visitors, visit_weights)
 
 @njit(cache=True, nogil=True)
 def shared_neighbours(
-    first, last, block, most, nodes, indptr, indices, weights, starts, visitors, visit_weights,
-    degrees, scale, count_only, row_starts, out_indices, out_weights,
+    first, last, block, lengths, out_indices, out_weights,
+    most, nodes, indptr, indices, weights, starts, visitors, visit_weights, degrees, scale,
 ):  # fmt: skip
     """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes.
 
     Of more than `most` visitors of one z only those in the same run of `most` count, with their weights scaled up: the
-    work is at most `most` times the entries of the coreset's rows, whatever the hubs. With count_only the lengths of
-    the rows go to row_starts[x + 1]; otherwise the rows are written from row_starts[x] on.
+    work is at most `most` times the entries of the coreset's rows, whatever the hubs. Returns the entries written.
     """
-    m = len(nodes)
     weighted = len(weights) > 0
-    link = np.zeros(m)
-    met = np.empty(m, np.int32)
+    link = np.zeros(len(nodes))
+    written = 0
     for x in range(first, last):
-        n_met = 0
+        start_of_row = written
         for e in range(indptr[nodes[x]], indptr[nodes[x] + 1]):
             z = indices[e]
             w = weights[e] if weighted else 1.0
@@ -61,14 +59,12 @@ def shared_neighbours(
                 if y == x:
                     continue
                 if link[y] == 0.0:
-                    met[n_met] = y
-                    n_met += 1
+                    out_indices[written] = y
+                    written += 1
                 link[y] += factor * (visit_weights[i] if weighted else 1.0)
-        if count_only:
-            row_starts[x + 1] = n_met
-        else:
-            for i in range(n_met):
-                out_indices[row_starts[x] + i] = met[i]
-                out_weights[row_starts[x] + i] = scale[x] * scale[met[i]] * link[met[i]]
-        for i in range(n_met):
-            link[met[i]] = 0.0
+        for i in range(start_of_row, written):
+            y = out_indices[i]
+            out_weights[i] = scale[x] * scale[y] * link[y]
+            link[y] = 0.0
+        lengths[x] = written - start_of_row
+    return written

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled import two_step as loops
-from graphclust.compiled.blocks import entry_blocks, run_in_blocks
+from graphclust.compiled.blocks import entry_blocks, rows_in_blocks
 from graphclust.coreset.sampling import Coreset
 from graphclust.graph import Graph
 from graphclust.graph_kernel import NormalizedCutKernel
@@ -47,15 +47,13 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
     loops.list_visits(nodes, *rows, graph.weights_or_empty, starts[:-1].copy(), visitors, visit_weights)
     scale = coreset.weights / kernel.degrees[nodes]
 
-    blocks = entry_blocks(np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[nodes])]), 1 << 18)
-    fixed = (
-        MOST_VISITORS, nodes, *rows, graph.weights_or_empty, starts, visitors, visit_weights, kernel.degrees, scale
+    entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[nodes])])
+    blocks = entry_blocks(entries, 1 << 18)
+    most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(entries), m), blocks[:-1])
+    indptr, indices, weights = rows_in_blocks(
+        loops.shared_neighbours, blocks, most_entries, MOST_VISITORS, nodes, *rows, graph.weights_or_empty,
+        starts, visitors, visit_weights, kernel.degrees, scale,
     )  # fmt: skip
-    indptr = np.zeros(m + 1, np.int64)
-    run_in_blocks(loops.shared_neighbours, blocks, *fixed, True, indptr, np.empty(0, np.int32), np.empty(0))
-    np.cumsum(indptr, out=indptr)
-    indices, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-    run_in_blocks(loops.shared_neighbours, blocks, *fixed, False, indptr, indices, weights)
     degrees = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
     return Graph(indptr, indices, weights, degrees, np.zeros(m))
 

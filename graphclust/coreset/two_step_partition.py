@@ -77,13 +77,17 @@ def by_shared_neighbors(
         out_of_reach = labels < 0
         labels[out_of_reach] = 0  # farther from the coreset than the rounds reach: moves will place them
     with progress.stage("merging"):
-        found, labels = np.unique(labels, return_inverse=True)
-        if len(found) < k:  # a coreset too small or too scattered to show k clusters
+        found = np.bincount(labels) > 0
+        n_found = int(found.sum())
+        if n_found < k:  # a coreset too small or too scattered to show k clusters
             labels = partition(graph, k, effort, rng, progress)
-        elif len(found) > k:
-            quotient = contract(graph, labels.astype(np.int32), len(found))
-            labels = partition(quotient, k, effort, rng, progress)[labels]
-        labels = labels.astype(np.int32)
+        else:
+            number = np.cumsum(found, dtype=np.int32) - np.int32(1)
+            if n_found > k:
+                quotient = contract(graph, number[labels], n_found)
+                number = partition(quotient, k, effort, rng, progress)[number]
+            labels = number[labels]
+        labels = labels.astype(np.int32, copy=False)
     with progress.stage("mending"):
         improve(graph, labels, k, progress, MENDING_SWEEPS, FEW)
 

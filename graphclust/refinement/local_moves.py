@@ -13,6 +13,7 @@ from graphclust.progress import Progress, as_progress
 __all__ = ["move_nodes"]
 
 MOST_SWEEPS = 1000  # each but the last lowers the cut; a handful is usual
+MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a second
 ENTRIES_PER_STEP = 1 << 24  # some tenths of a second between two looks at the progress hook
 
 
@@ -40,31 +41,50 @@ def improve(
 ) -> float:
     """Move nodes in place, labels int32; returns the normalised cut over the clusters that have a volume.
 
-    A sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the volumes a little,
-    for everyone; a further sweep finds the few nodes that this, and no neighbor, made movable. Sweeps end when one
-    starts with no more than the share `few` of the nodes.
+    While very many nodes would gain by a move, all of them move at once, in rounds on all threads; a round is kept if
+    the cut falls and no cluster is emptied. Then single nodes move, in sweeps. A sweep looks at all nodes once and then
+    only at neighbors of moved nodes. Each move shifts the volumes a little, for everyone; a further sweep finds the few
+    nodes that this, and no neighbor, made movable. Sweeps end when one starts with no more than the share `few` of the
+    nodes.
     """
-    sizes = np.bincount(labels[labels >= 0], minlength=k)
     rows = (graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees)
-    link, met, queued = np.zeros(k), np.empty(k, np.int32), np.empty(graph.n_nodes, np.bool_)
     blocks = entry_blocks(graph.indptr, 1 << 19)
-    for _ in range(most_sweeps):
-        stays, inside, volume = staying_inside_volume(graph, labels, k)
+    link, met = np.zeros(k), np.empty(k, np.int32)
+    target = np.empty(graph.n_nodes, np.int32)
+    most_at_once = graph.n_nodes
+    n_sweeps = 0
+    known = None
+    while n_sweeps < most_sweeps:
+        stays, inside, volume = known or staying_inside_volume(graph, labels, k)
+        known = None
+        sizes = np.bincount(labels[labels >= 0], minlength=k)
         least_volume = volume[volume > 0].min(initial=np.inf)
         run_in_blocks(
-            loops.mark_movable, blocks, *rows, graph.loops, labels, stays, inside, volume, sizes, least_volume, queued
+            loops.choose_moves, blocks, *rows, graph.loops, labels, stays, inside, volume, sizes, least_volume, target
         )  # fmt: skip
-        queue = np.flatnonzero(queued).astype(np.int32)
-        n_movable = len(queue)
+        movable = np.flatnonzero(target >= 0).astype(np.int32)
+        n_movable = len(movable)
         if n_movable == 0:
             break
-        ends = np.array([0, len(queue)])
-        queue.resize(graph.n_nodes)
+        progress.step(graph.n_nodes - n_movable, graph.n_nodes)
+        if MANY_MOVES <= n_movable <= most_at_once:
+            moved = np.where(target >= 0, target, labels)
+            after = staying_inside_volume(graph, moved, k)
+            emptied = (np.bincount(moved[moved >= 0], minlength=k) == 0) & (sizes > 0)
+            if not emptied.any() and normalized_cut_of(*after[1:]) < normalized_cut_of(inside, volume):
+                labels[:] = moved
+                known = after
+                most_at_once = n_movable // 2
+                continue
+        queued = target >= 0
+        ends = np.array([0, n_movable])
+        movable.resize(graph.n_nodes)
         while ends[1]:
-            loops.move_nodes(ENTRIES_PER_STEP, *rows, labels, inside, volume, sizes, queue, queued, ends, link, met)
+            loops.move_nodes(ENTRIES_PER_STEP, *rows, labels, inside, volume, sizes, movable, queued, ends, link, met)
             progress.step(graph.n_nodes - int(ends[1]), graph.n_nodes)
         if n_movable <= few * graph.n_nodes:
             break
+        n_sweeps += 1
     return normalized_cut_of(inside, volume)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from graphclust.checks import as_labels
 from graphclust.compiled import coarsening
-from graphclust.compiled.blocks import entry_blocks, run_in_blocks
+from graphclust.compiled.blocks import entry_blocks, rows_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.graph import Graph, GraphLike, as_graph
 
@@ -44,13 +44,10 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     volumes = np.bincount(cluster, weights=graph.degrees, minlength=n_clusters)
     entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[members])])[starts]
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
-    indptr = np.zeros(n_clusters + 1, np.int64)
-    run_in_blocks(coarsening.count_links, blocks, starts, members, graph.indptr, graph.indices, cluster, indptr)
-    np.cumsum(indptr, out=indptr)
-    indices, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)
-    run_in_blocks(
-        coarsening.add_links, blocks, starts, members, graph.indptr, graph.indices, graph.weights_or_empty, cluster,
-        indptr, indices, weights, loops,
+    rows = rows_in_blocks(
+        coarsening.sum_links, blocks, most_entries, starts, members, graph.indptr, graph.indices,
+        graph.weights_or_empty, cluster, loops,
     )  # fmt: skip
-    return Graph(indptr, indices, weights, volumes, loops)
+    return Graph(*rows, volumes, loops)
