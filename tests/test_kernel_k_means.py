@@ -1,6 +1,7 @@
 """The kernel k-means family against answers by hand, dense twins written from the formulas, and its relatives."""
 
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from graphclust import (
     CosineKernel,
+    DenseKernel,
     GaussianKernel,
     GraphKernel,
     HeatKernel,
@@ -27,6 +29,7 @@ from graphclust import (
     stochastic_block_model,
     truncated_kernel_kmeans,
 )
+from graphclust.compiled.gaussian_sums import COLUMNS, exp2_of_tile
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 from graphclust.kernel_k_means.full_batch import Partition
 from graphclust.progress import Progress
@@ -93,6 +96,64 @@ def test_far_from_the_origin_the_gaussian_keeps_its_digits():
     np.testing.assert_allclose(
         GaussianKernel(X + 1e6, 2.0).block(slice(None), slice(None)), np.exp(-(cdist(X, X) ** 2) / 2.0), rtol=1e-7
     )
+
+
+def test_powers_of_two_in_single_precision():
+    exponents = np.concatenate([np.linspace(-126.0, 0.0, 128 * 300 - 3), [-1e-7, 1e-6, -500.0]]).astype(np.float32)
+    powers = np.empty(COLUMNS, np.float32)
+    found = exponents.copy().reshape(-1, COLUMNS)
+    for tile in found:
+        exp2_of_tile(tile, powers, powers.view(np.int32))
+    expected = np.exp2(np.clip(exponents.astype(np.float64), -126.0, 0.0))
+    error = np.abs(found.ravel() / expected - 1.0)
+    assert error.max() < 3e-7
+    assert found.max() == 1.0 and (found > 0.0).all()
+
+
+def random_votes(k: int, n_rows: int, rng: np.random.Generator) -> sparse.csc_array:
+    """Of either sign; some rows have none, some several."""
+    return sparse.random_array((k, n_rows), density=0.4, rng=rng, data_sampler=rng.normal).tocsc()
+
+
+@pytest.mark.parametrize(("n", "d", "n_rows"), [(300, 1, 1), (300, 3, 7), (129, 8, 64)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weighted_sums_of_entries(n, d, n_rows, dtype, monkeypatch):
+    rng = np.random.default_rng(n + d)
+    X = rng.normal(3.0, 1.0, size=(n, d)).astype(dtype)
+    K = np.exp(-cdist(X, X, "sqeuclidean") / 1.5)
+    rows, votes = rng.integers(n, size=n_rows), random_votes(3, n_rows, rng)
+    kernels = {GaussianKernel(X, 1.5): 2e-6 if dtype == np.float32 else 1e-12}
+    if dtype == np.float64:
+        kernels |= {DenseKernel(K): 1e-12, SparseKernel(sparse.csr_array(K)): 1e-12}
+    drawn = rng.integers(n, size=n)  # as many as there are points, and yet not all
+    for kernel, tolerance in kernels.items():
+        for columns in (slice(None), slice(5, n - 2), drawn, drawn[:4]):
+            for small in (False, True):
+                with monkeypatch.context() as patch:
+                    if small:
+                        patch.setattr("graphclust.kernel_k_means.kernel.BLOCK_ENTRIES", 50)
+                        patch.setattr("graphclust.kernel_k_means.point_kernels.BLOCK_ENTRIES", 50)
+                    expected = votes @ K[rows][:, columns]
+                    sums = np.ones(expected.shape)
+                    kernel.add_sums(votes, rows, columns, sums, Progress())
+                np.testing.assert_allclose(sums - 1.0, expected, atol=tolerance * np.abs(votes).sum(axis=1).max())
+
+
+def test_sums_have_the_same_bits_on_any_number_of_threads():
+    rng = np.random.default_rng(91)
+    kernel = GaussianKernel(rng.normal(size=(700, 5)).astype(np.float32))
+    rows, votes = rng.integers(700, size=90), random_votes(4, 90, rng)
+    n_threads = numba.get_num_threads()
+    found = []
+    try:
+        for threads in (1, n_threads):
+            numba.set_num_threads(threads)
+            sums = np.zeros((4, 700))
+            kernel.add_sums(votes, rows, slice(None), sums, Progress())
+            found.append(sums)
+    finally:
+        numba.set_num_threads(n_threads)
+    assert np.array_equal(*found)
 
 
 @pytest.mark.parametrize("density", [0.05, 0.7])
@@ -503,7 +564,7 @@ def test_mini_batches_find_the_blobs(function):
     for K_or_X, named in ((X, "gaussian"), (X.astype(np.float32), "gaussian"), (X, "laplacian"),
                           (nearest_neighbor_kernel(X, 140), "precomputed")):  # fmt: skip
         result = function(K_or_X, 4, kernel=named, init=[int(np.flatnonzero(truth == j)[0]) for j in range(4)],
-                          batch_size=100, max_iter=30, rng=5)  # fmt: skip
+                          batch_size=60, max_iter=20, rng=5)  # fmt: skip
         assert adjusted_rand_index(result.labels, truth) == 1.0
 
 

@@ -32,10 +32,11 @@ class KernelCenters:
         kernel = self.kernel
         labels, sq_distances = np.empty(kernel.n, np.int64), np.empty(kernel.n)
         width = max(1, BLOCK_ENTRIES // len(self.rows))
-        coefficients = self.coefficients.astype(kernel.dtype)
+        coefficients = self.coefficients.tocsc()
         for first in range(0, kernel.n, width):
             chosen = slice(first, min(first + width, kernel.n))
-            inner = coefficients @ kernel.block(self.rows, chosen)
+            inner = np.zeros((len(self.sq_norms), chosen.stop - first))
+            kernel.add_sums(coefficients, self.rows, chosen, inner, Progress())
             to_centers = self.sq_norms[:, None] - 2.0 * inner
             labels[chosen] = to_centers.argmin(axis=0)
             sq_distances[chosen] = kernel.diagonal[chosen] + to_centers.min(axis=0)

@@ -137,7 +137,7 @@ class Partition:
         voters = np.flatnonzero(self.weights > 0.0)
         votes = (self.weights[voters], (self.labels[voters], np.arange(len(voters))))
         shape = (self.k, len(voters))
-        self.kernel.add_sums(voters, sparse.csr_array(votes, shape=shape), self.sums, progress)
+        self.kernel.add_sums(sparse.csc_array(votes, shape=shape), voters, slice(None), self.sums, progress)
         self._weigh()
 
     def move(self, changed: np.ndarray, to: np.ndarray, *, add: bool = True) -> None:
@@ -148,8 +148,8 @@ class Partition:
             places = np.arange(len(rows))
             signed = np.concatenate([self.weights[rows], -self.weights[rows]])
             clusters = np.concatenate([to[voters], self.labels[rows]])
-            votes = sparse.csr_array((signed, (clusters, np.tile(places, 2))), shape=(self.k, len(rows)))
-            self.kernel.add_sums(rows, votes, self.sums, Progress())
+            votes = sparse.csc_array((signed, (clusters, np.tile(places, 2))), shape=(self.k, len(rows)))
+            self.kernel.add_sums(votes, rows, slice(None), self.sums, Progress())
         self.labels[changed] = to
         self._weigh()
 
@@ -211,7 +211,7 @@ def mending_shift(kernel: Kernel, weights: np.ndarray) -> float:
             scaled = np.zeros(kernel.n)
             scaled[rows] = roots * vector.ravel()
             out = np.zeros((1, kernel.n))
-            kernel.add_sums(everything, sparse.csr_array(scaled[None, :]), out, Progress())
+            kernel.add_sums(sparse.csc_array(scaled[None, :]), everything, slice(None), out, Progress())
             return roots * out[0, rows]
 
         operator = LinearOperator((len(rows), len(rows)), product, dtype=np.float64)

@@ -31,18 +31,28 @@ class Kernel(ABC):
         """Entries between new points Y and some of the kernel's (m, len(columns)), and k(y, y) of each new one (m,)."""
         raise TypeError(f"{type(self).__name__} knows no other points than its own, expected a kernel of vectors")
 
-    def add_sums(self, rows: np.ndarray, votes: sparse.csr_array, sums: np.ndarray, progress: Any) -> None:
-        """Add votes @ K[rows] to sums; votes has shape (k, len(rows)), sums (k, n)."""
+    def add_sums(
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
+    ) -> None:
+        """Add votes @ K[rows, columns] to sums; votes has shape (k, len(rows)), sums float64 (k, len(columns))."""
         per_block = max(1, min(len(rows), 2048))
         width = max(1, BLOCK_ENTRIES // per_block)
         starts = range(0, len(rows), per_block)
         for i, start in enumerate(starts):
             chosen = rows[start : start + per_block]
             piece = votes[:, start : start + per_block].astype(self.dtype)
-            for first in range(0, self.n, width):
-                columns = slice(first, min(first + width, self.n))
-                sums[:, columns] += piece @ self.block(chosen, columns)
+            for first in range(0, sums.shape[1], width):
+                some = slice(first, min(first + width, sums.shape[1]))
+                sums[:, some] += piece @ self.block(chosen, part(columns, some))
             progress.step(i + 1, len(starts))
+
+
+def part(columns: Rows, some: slice) -> Rows:
+    """columns[some], for a slice of step 1 as well."""
+    if not isinstance(columns, slice):
+        return columns[some]
+    start = columns.start or 0
+    return slice(start + some.start, start + some.stop)
 
 
 class RestrictedKernel(Kernel):

@@ -92,8 +92,13 @@ class SparseKernel(Kernel):
         gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, found)
         return found if len(distinct) == len(columns) and np.array_equal(distinct, columns) else found[:, positions]
 
-    def add_sums(self, rows: np.ndarray, votes: sparse.csr_array, sums: np.ndarray, progress: Any) -> None:
-        """As for every kernel, in time proportional to the entries of the rows."""
+    def add_sums(
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
+    ) -> None:
+        """As for every kernel; for all columns in time proportional to the entries of the rows."""
+        if not isinstance(columns, slice) or sums.shape[1] < self.n:
+            super().add_sums(votes, rows, columns, sums, progress)
+            return
         added = (votes @ self.K[rows]).tocoo()
         sums[added.row, added.col] += added.data
         progress.step(1, 1)

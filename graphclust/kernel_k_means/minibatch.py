@@ -65,7 +65,7 @@ def minibatch_kernel_kmeans(
     seeds = starting_rows(kernel_, weights, k, init, rng, progress)
     k = len(seeds)
     inner = np.zeros((k, kernel_.n))
-    kernel_.add_sums(seeds, sparse.eye_array(k, format="csr"), inner, Progress())
+    kernel_.add_sums(sparse.eye_array(k, format="csc"), seeds, slice(None), inner, Progress())
     sq_norms = kernel_.diagonal[seeds]
     totals = np.zeros(k)
     steps = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
@@ -78,12 +78,12 @@ def minibatch_kernel_kmeans(
             counts = np.bincount(labels, minlength=k)
             totals += counts
             share = shares(counts, totals, rate)
-            votes = sparse.csr_array(
+            votes = sparse.csc_array(
                 (share[labels] / counts[labels], (labels, np.arange(len(batch)))), shape=(k, len(batch))
             )
             before = _means(inner[labels, batch], labels, counts)
             inner *= (1.0 - share)[:, None]
-            kernel_.add_sums(batch, votes, inner, Progress())
+            kernel_.add_sums(votes, batch, slice(None), inner, Progress())
             after = _means(inner[labels, batch], labels, counts)
             # <c', c'> = (1-a) <c, c'> + a <mean, c'>, and <c, c'> = (1-a) <c, c> + a <c, mean>.
             sq_norms = (1.0 - share) ** 2 * sq_norms + share * (1.0 - share) * before + share * after

@@ -3,15 +3,19 @@
 Wang, Gittens and Mahoney 2019 for the width of the Gaussian: the mean squared distance between the points.
 """
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from graphclust.checks import as_number, as_whole_number
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.gaussian_sums import COLUMNS, FEATURES, ROWS, add_gaussian_sums
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import DensePoints, as_points
-from graphclust.kernel_k_means.kernel import Kernel, Rows
+from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
 
 __all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
 
@@ -37,9 +41,9 @@ class PointKernel(Kernel):
             raise GraphValidationError(f"Y has {Y.shape[1]} features, expected {self.X.shape[1]}")
         return self.entries(Y, self.X[columns]), self.self_affinities(Y)
 
+    @abstractmethod
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """k(y, z) of two sets of vectors."""
-        raise NotImplementedError
 
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
         """k(y, y), float64."""
@@ -78,6 +82,35 @@ class GaussianKernel(PointKernel):
         left[:, -1] = right[:, -2] = 1.0
         exponents = left @ right.T
         return np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
+
+    def add_sums(
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
+    ) -> None:
+        """As for every kernel; in single precision the entries are never stored."""
+        if self.dtype != np.float32:
+            super().add_sums(votes, rows, columns, sums, progress)
+            return
+        votes = sparse.csc_array(votes, dtype=np.float64)
+        height = max(ROWS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // ROWS * ROWS)
+        for start in range(0, len(rows), height):
+            chosen = rows[start : start + height]
+            left, left_offsets = self._scaled(self.X[chosen], ROWS)
+            left *= 2.0
+            starts = np.full(len(left) + 1, votes.indptr[start + len(chosen)], np.int64)
+            starts[: len(chosen)] = votes.indptr[start : start + len(chosen)]
+            for first in range(0, sums.shape[1], 4 * height):
+                some = slice(first, min(first + 4 * height, sums.shape[1]))
+                right, right_offsets = self._scaled(self.X[part(columns, some)], 1)
+                run_in_blocks(add_gaussian_sums, row_blocks(len(right), COLUMNS), right, right_offsets,
+                              left, left_offsets, starts, votes.indices, votes.data, sums[:, some])  # fmt: skip
+            progress.step(start + len(chosen), len(rows))
+
+    def _scaled(self, points: np.ndarray, multiple: int) -> tuple[np.ndarray, np.ndarray]:
+        """z and -|z|^2 for which k is 2^(2 y.z - |y|^2 - |z|^2), with rows and columns of zeros to fill multiples."""
+        n, d = points.shape
+        scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), np.float32)
+        np.multiply(points - self.origin.astype(np.float32), np.sqrt(np.log2(np.e) / self.kappa), out=scaled[:n, :d])
+        return scaled, -np.einsum("ij,ij->i", scaled, scaled)
 
 
 class LaplacianKernel(PointKernel):

@@ -17,7 +17,7 @@ from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, star
 from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel
-from graphclust.progress import as_progress
+from graphclust.progress import Progress, as_progress
 
 __all__ = ["truncated_kernel_kmeans"]
 
@@ -77,14 +77,14 @@ def truncated_kernel_kmeans(
             counts = np.bincount(labels, minlength=len(seeds))
             totals += counts
             share = shares(counts, totals, rate)
-            for j in np.flatnonzero(counts):
-                members = np.flatnonzero(labels == j)
-                rows = batch[members]
-                within = float(kernel_.block(rows, rows).mean(dtype=np.float64))
-                clusters[j].learn(rows, members, share[j], within)
+            order = np.argsort(labels, kind="stable")
+            met = np.flatnonzero(counts)
+            groups = np.split(order, np.cumsum(counts[met])[:-1])
+            products = _products_of_means(kernel_, [batch[members] for members in groups], batch)
+            for j, members, of_mean in zip(met, groups, products, strict=True):
+                clusters[j].learn(batch[members], members, share[j], of_mean)
             progress.step(len(history), max_iter)
             if tol > -np.inf:
-                _meet(kernel_, clusters, batch)
                 now = (kernel_.diagonal[batch] + _relative_sq_distances(clusters).min(axis=0)).mean()
                 if history[-1] - now < tol:
                     break
@@ -111,12 +111,19 @@ class Window:
         self.gram = np.array([[self_affinity]])
         self.products = np.empty((1, 0))
 
-    def learn(self, rows: np.ndarray, members: np.ndarray, share: float, within: float) -> None:
-        """Go by `share` towards the mean of these rows; members : their places in the batch; within : |mean|^2."""
-        cross = self.products[:, members].mean(axis=1)
-        self.gram = np.block([[self.gram, cross[:, None]], [cross[None, :], np.array([[within]])]])
-        self.coefficients = np.append(self.coefficients * (1.0 - share), share)
+    def learn(self, rows: np.ndarray, members: np.ndarray, share: float, products: np.ndarray) -> None:
+        """Go by `share` towards the mean of these rows.
+
+        members : their places in the batch; products : of their mean with all points of the batch, shape (b,).
+        """
         self.rows.append(rows)
+        self.coefficients = np.append(self.coefficients * (1.0 - share), share)
+        self.products = np.vstack([self.products, products])
+        with_last = self.products[:, members].mean(axis=1)
+        q = len(with_last)
+        gram = np.empty((q, q))
+        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, with_last, with_last
+        self.gram = gram
         sizes = np.array([len(some) for some in self.rows])
         if self.has_start:
             sizes[0] = 0  # the starting point is no part of the run
@@ -126,7 +133,8 @@ class Window:
             return
         self.has_start = False
         del self.rows[:first]
-        self.coefficients, self.gram = self.coefficients[first:], self.gram[first:, first:]
+        self.coefficients, self.products = self.coefficients[first:], self.products[first:]
+        self.gram = self.gram[first:, first:]
 
     @property
     def scaled(self) -> np.ndarray:
@@ -141,18 +149,20 @@ class Window:
 
 def _meet(kernel: Kernel, clusters: list[Window], batch: np.ndarray) -> None:
     """Compute the inner products of every cluster's means with the points of the batch."""
-    means = [rows for cluster in clusters for rows in cluster.rows]
-    sizes = np.array([len(rows) for rows in means])
-    block = kernel.block(np.concatenate(means), batch)
-    ends = np.append(0, np.cumsum(sizes))
-    averaging = sparse.csr_array(
-        (np.repeat(1.0 / sizes, sizes).astype(block.dtype), np.arange(ends[-1]), ends), shape=(len(means), ends[-1])
-    )
-    products = averaging @ block
+    products = _products_of_means(kernel, [rows for cluster in clusters for rows in cluster.rows], batch)
     first = 0
     for cluster in clusters:
         cluster.products = products[first : first + len(cluster.rows)]
         first += len(cluster.rows)
+
+
+def _products_of_means(kernel: Kernel, means: list[np.ndarray], batch: np.ndarray) -> np.ndarray:
+    """Inner products of the means of these rows with the points of the batch, shape (len(means), b)."""
+    rows, sizes = np.concatenate(means), np.array([len(rows) for rows in means])
+    entries = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(means)), sizes), np.arange(len(rows) + 1)
+    products = np.zeros((len(means), len(batch)))
+    kernel.add_sums(sparse.csc_array(entries, shape=(len(means), len(rows))), rows, batch, products, Progress())
+    return products
 
 
 def _relative_sq_distances(clusters: list[Window]) -> np.ndarray:
