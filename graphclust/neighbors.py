@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_choice, as_generator, as_whole_number
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph import Graph, as_graph
 from graphclust.progress import Progress, as_progress
@@ -23,7 +24,8 @@ __all__ = ["knn_graph", "nearest_neighbors"]
 
 SPARE = 6  # candidates beside those asked for
 LEAST_WEIGHT = 1e-12  # a neighbour that is far away on both scales stays a neighbour
-_QUERY_ENTRIES = 1 << 24  # of the candidates' vectors that are compared at a time
+_PRODUCTS = 1 << 36  # multiplications between two looks at the clock, a second or two
+_COMPARED = 1 << 17  # entries of candidates' vectors that a thread compares at a time: they stay in its cache
 _POINTS_PER_LIST = 50  # that the lists' centroids are trained on
 
 
@@ -106,7 +108,7 @@ def _refined(points, search: Callable, k: int, n_candidates: int, progress: Prog
     """The k nearest of all points, block by block; points for which too few were proposed ask the exact search."""
     n, d = points.shape
     neighbors, distances = np.empty((n, k), np.int64), np.empty((n, k))
-    rows = max(1, min(2048, _QUERY_ENTRIES // (n_candidates * d)))
+    rows = max(1, min(2048, _PRODUCTS // (n * d)))
     for first, last in itertools.pairwise([*range(0, n, rows), n]):
         block = np.arange(first, last)
         neighbors[block], distances[block] = _nearest_of(points, block, search, k, n_candidates)
@@ -122,11 +124,20 @@ def _refined(points, search: Callable, k: int, n_candidates: int, progress: Prog
 def _nearest_of(points, block: np.ndarray, search: Callable, k: int, n_candidates: int):
     """The k nearest of the candidates of some points, and their distances, infinite where there are too few."""
     candidates = np.sort(search(points[block], n_candidates), axis=1)
-    difference = points[candidates] - points[block, None, :]
-    sq_distances = np.einsum("ijk,ijk->ij", difference, difference)
-    sq_distances[(candidates < 0) | (candidates == block[:, None])] = np.inf  # not found, or the point itself
-    order = np.argsort(sq_distances, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(candidates, order, axis=1), np.sqrt(np.take_along_axis(sq_distances, order, axis=1))
+    neighbors, distances = np.empty((len(block), k), np.int64), np.empty((len(block), k))
+
+    def compare(first: int, last: int, _: int) -> None:
+        queries, proposed = block[first:last, None], candidates[first:last]
+        difference = points[proposed]
+        difference -= points[queries]
+        sq_distances = np.einsum("ijk,ijk->ij", difference, difference)
+        sq_distances[(proposed < 0) | (proposed == queries)] = np.inf  # not found, or the point itself
+        order = np.argsort(sq_distances, axis=1, kind="stable")[:, :k]
+        neighbors[first:last] = np.take_along_axis(proposed, order, axis=1)
+        distances[first:last] = np.sqrt(np.take_along_axis(sq_distances, order, axis=1))
+
+    run_in_blocks(compare, row_blocks(len(block), max(1, _COMPARED // (n_candidates * points.shape[1]))))
+    return neighbors, distances
 
 
 def _as_points(X: Any) -> np.ndarray:

@@ -113,7 +113,8 @@ def test_clusters_of_points_are_found():
 def test_blocks_and_progress(monkeypatch):
     points = np.random.default_rng(518).normal(size=(500, 4))
     whole = nearest_neighbors(points, 5)[0]
-    monkeypatch.setattr("graphclust.neighbors._QUERY_ENTRIES", 1000)
+    monkeypatch.setattr("graphclust.neighbors._PRODUCTS", 500 * 4 * 30)
+    monkeypatch.setattr("graphclust.neighbors._COMPARED", 100)
     steps = []
     assert (nearest_neighbors(points, 5, progress=lambda *step: steps.append(step))[0] == whole).all()
     assert len(steps) > 10 and steps[-1] == ("nearest neighbours", 500, 500)
