@@ -16,6 +16,7 @@ from tables import write_table
 
 from graphclust import adjusted_rand_index, coreset_sc, knn_graph, nearest_neighbors
 
+
 def mnist(folder: pathlib.Path) -> tuple[np.ndarray, np.ndarray]:
     points, labels = [], []
     for part in ("train", "t10k"):
