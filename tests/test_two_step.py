@@ -12,10 +12,10 @@ from test_coreset import some_coreset
 from test_pipeline import quietly
 
 from graphclust import coreset_sc
-from graphclust.coreset import two_step
+from graphclust.coreset import pipeline, two_step, two_step_partition
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.two_step import MOST_VISITORS, two_step_coreset_graph, two_step_factor
-from graphclust.coreset.two_step_partition import default_size
+from graphclust.coreset.two_step_partition import default_size, is_doubtful
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
 from graphclust.graph import as_graph
@@ -209,6 +209,46 @@ def test_how_the_method_is_chosen():
         coreset_sc(small, 5, effort="max")
     with pytest.raises(ParameterError, match="components='tiny'"):
         coreset_sc(small, 5, components="tiny")
+
+
+def test_large_clusters_of_a_thin_coreset_are_found():
+    """Each coreset node has some sixteen links: pieces of the coreset alone are too impure to be merged into 4."""
+    planted = planted_partition(4, 10_000, 16, 4, rng=518)
+    found = coreset_sc(planted.graph, 4, method="two-step", coreset_size=2_000, rng=3)
+    assert adjusted_rand_index(found.labels, planted.labels) > 0.99
+
+
+def test_where_a_coreset_cannot_show_the_clusters_the_whole_graph_is_partitioned(monkeypatch):
+    planted = planted_partition(2, 5_000, 10, 3, rng=7)
+    monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
+    monkeypatch.setattr(two_step_partition, "default_size", lambda *of: 800)
+    found = coreset_sc(planted.graph, 2, rng=3)
+    assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
+    assert found.parameters["method"] == "multilevel" and found.coreset is None
+    assert any("coreset could not show" in remark for remark in found.remarks)
+    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=800, rng=3)
+    assert asked_for.parameters["method"] == "two-step"
+    assert asked_for.normalized_cut > 1.5 * found.normalized_cut
+
+
+def test_the_better_of_two_looks_is_kept(monkeypatch):
+    planted = planted_partition(20, 500, 20, 4, rng=7)
+    monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
+    monkeypatch.setattr(two_step_partition, "LEAST_SIGNAL", np.inf)
+    monkeypatch.setattr(pipeline, "partition", lambda graph, k, *of: np.arange(graph.n_nodes, dtype=np.int32) % k)
+    found = coreset_sc(planted.graph, 20, rng=3)
+    assert found.parameters["method"] == "two-step" and "partition" in found.seconds
+    assert adjusted_rand_index(found.labels, planted.labels) > 0.99
+
+
+def test_doubt_grows_with_the_cut_and_with_what_was_not_seen():
+    seen = np.arange(100) % 10
+    # (0.7 / 0.9)^4 = 0.366
+    assert [is_doubtful(2.0, 10, links, seen) for links in (16.0, 18.0)] == [True, False]
+    assert is_doubtful(3.0, 10, 18.0, seen)
+    assert is_doubtful(9.5, 10, 1e9, seen)  # no better than chance
+    assert is_doubtful(2.0, 10, 18.0, np.where(seen == 3, 4, seen))
+    assert not is_doubtful(0.0, 1, 7.0, np.zeros(5, np.int64))
 
 
 def test_default_sizes_cover_the_graph_and_the_clusters():

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 LEAST_GAIN = 1e-12  # a smaller change may be round-off; without a bound such moves could go round in circles
+HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
@@ -102,9 +103,11 @@ def move_nodes(
 @njit(cache=True, nogil=True)
 def choose_moves(
     first, last, block, indptr, indices, weights, degrees, loops, labels, stays, inside, volume, sizes, least_volume,
-    target,
+    turn, target,
 ):  # fmt: skip
     """target[u] = the cluster to which a move of u would lower the cut most as things stand, or -1 if none would.
+
+    With turn 0 or 1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
 
     Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single one, of
     the least volume of all, its gain could not make up for the loss.
@@ -115,7 +118,7 @@ def choose_moves(
     for u in range(first, last):
         own = labels[u]
         target[u] = -1
-        if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u]:
+        if own < 0 or sizes[own] <= 1 or volume[own] <= degrees[u] or (turn >= 0 and u * HASH >> 16 & 1 != turn):
             continue
         d = degrees[u]
         twice = 2.0 * stays[u] - loops[u]  # an edge that stays counts in both directions, a loop once

@@ -12,6 +12,7 @@ class Outcome:
     """Labels of all nodes of the graph that was clustered, and how they came about.
 
     decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
+    doubtful : whether a look at more of the graph is likely to find a smaller cut.
     """
 
     labels: np.ndarray
@@ -20,3 +21,4 @@ class Outcome:
     undecided: np.ndarray | None = None
     entries_read: dict[str, int] = field(default_factory=dict)
     decided: dict[str, float] = field(default_factory=dict)
+    doubtful: bool = False

@@ -16,6 +16,7 @@ from graphclust.errors import ConvergenceWarning, GraphValidationError, Paramete
 from graphclust.graph import Graph, GraphLike, as_graph
 from graphclust.graph_kernel import NormalizedCutKernel
 from graphclust.progress import Progress, as_progress
+from graphclust.quality import normalized_cut
 from graphclust.refinement.multilevel import partition
 
 __all__ = ["coreset_sc"]
@@ -125,11 +126,12 @@ def coreset_sc(
         raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
 
     remarks = list(graph.remarks)
+    chosen_here = options["method"] == "auto" and options["coreset_size"] is None
     options["method"] = _chosen_method(graph, options, rng)
     if options["method"] == "paper":
         outcome = _published(graph, k, options, remarks, rng, progress)
     else:
-        outcome = _best(graph, k, options, remarks, rng, progress)
+        outcome = _best(graph, k, options, remarks, chosen_here, rng, progress)
 
     labels = numbered_by_size(outcome.labels)
     n_found = int(labels.max()) + 1
@@ -192,8 +194,11 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     return outcome
 
 
-def _best(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
-    """The new methods, on the nodes that have edges, in the components that are large enough."""
+def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progress: Progress) -> Outcome:
+    """The new methods, on the nodes that have edges, in the components that are large enough.
+
+    chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
+    """
     n = graph.n_nodes
     kept = _searched_nodes(graph, k, options["components"], remarks)
     whole = len(kept) == n
@@ -208,6 +213,12 @@ def _best(graph, k, options, remarks: list[str], rng, progress: Progress) -> Out
         outcome = two_step_partition.by_shared_neighbors(
             kernel, k, size, options["oversampling"], options["sampling"], effort, rng, progress
         )
+        if outcome.doubtful and chosen_here:
+            with progress.stage("partition"):
+                labels = partition(part, k, effort, rng, progress).astype(np.int64)
+            if normalized_cut(part, labels) < normalized_cut(part, outcome.labels):
+                options["method"], outcome = "multilevel", Outcome(labels)
+                remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     else:
         with progress.stage("partition"):
             outcome = Outcome(partition(part, k, effort, rng, progress).astype(np.int64))

@@ -41,51 +41,88 @@ def improve(
 ) -> float:
     """Move nodes in place, labels int32; returns the normalised cut over the clusters that have a volume.
 
-    While very many nodes would gain by a move, all of them move at once, in rounds on all threads; a round is kept if
-    the cut falls and no cluster is emptied. Then single nodes move, in sweeps. A sweep looks at all nodes once and then
-    only at neighbors of moved nodes. Each move shifts the volumes a little, for everyone; a further sweep finds the few
-    nodes that this, and no neighbor, made movable. Sweeps end when one starts with no more than the share `few` of the
-    nodes.
+    While very many nodes would gain by a move, they move in rounds, all at once; then single nodes move, in sweeps. A
+    sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the volumes a little, for
+    everyone; a further sweep finds the few nodes that this, and no neighbor, made movable. Sweeps end when one starts
+    with no more than the share `few` of the nodes.
     """
     rows = (graph.indptr, graph.indices, graph.weights_or_empty, graph.degrees)
-    blocks = entry_blocks(graph.indptr, 1 << 19)
     link, met = np.zeros(k), np.empty(k, np.int32)
-    target = np.empty(graph.n_nodes, np.int32)
     most_at_once = graph.n_nodes
+    sums = None
     n_sweeps = 0
-    known = None
     while n_sweeps < most_sweeps:
-        stays, inside, volume = known or staying_inside_volume(graph, labels, k)
-        known = None
-        sizes = np.bincount(labels[labels >= 0], minlength=k)
-        least_volume = volume[volume > 0].min(initial=np.inf)
-        run_in_blocks(
-            loops.choose_moves, blocks, *rows, graph.loops, labels, stays, inside, volume, sizes, least_volume, target
-        )  # fmt: skip
-        movable = np.flatnonzero(target >= 0).astype(np.int32)
-        n_movable = len(movable)
+        sums = sums or staying_inside_volume(graph, labels, k)
+        target = best_moves(graph, labels, k, sums)
+        queue = np.flatnonzero(target >= 0).astype(np.int32)
+        n_movable = len(queue)
         if n_movable == 0:
             break
         progress.step(graph.n_nodes - n_movable, graph.n_nodes)
         if MANY_MOVES <= n_movable <= most_at_once:
-            moved = np.where(target >= 0, target, labels)
-            after = staying_inside_volume(graph, moved, k)
-            emptied = (np.bincount(moved[moved >= 0], minlength=k) == 0) & (sizes > 0)
-            if not emptied.any() and normalized_cut_of(*after[1:]) < normalized_cut_of(inside, volume):
-                labels[:] = moved
-                known = after
-                most_at_once = n_movable // 2
+            after = move_at_once(graph, labels, k, target, sums)
+            if after is not None:
+                sums, most_at_once = after, n_movable // 2
                 continue
+        _, inside, volume = sums
+        sizes = np.bincount(labels[labels >= 0], minlength=k)
         queued = target >= 0
         ends = np.array([0, n_movable])
-        movable.resize(graph.n_nodes)
+        queue.resize(graph.n_nodes)
         while ends[1]:
-            loops.move_nodes(ENTRIES_PER_STEP, *rows, labels, inside, volume, sizes, movable, queued, ends, link, met)
+            loops.move_nodes(ENTRIES_PER_STEP, *rows, labels, inside, volume, sizes, queue, queued, ends, link, met)
             progress.step(graph.n_nodes - int(ends[1]), graph.n_nodes)
         if n_movable <= few * graph.n_nodes:
             break
         n_sweeps += 1
-    return normalized_cut_of(inside, volume)
+        if n_sweeps < most_sweeps:
+            sums = None
+    return normalized_cut_of(*sums[1:])
+
+
+def improve_in_rounds(graph: Graph, labels: np.ndarray, k: int, n_rounds: int, progress: Progress) -> None:
+    """Move nodes in place, labels int32, all at once in each of n_rounds rounds: cheap, and well short of the end.
+
+    The nodes take turns in two halves, or neighbors would change places for ever. Stops when the cut does not fall.
+    """
+    sums = staying_inside_volume(graph, labels, k)
+    for done in range(n_rounds):
+        sums = move_at_once(graph, labels, k, best_moves(graph, labels, k, sums, done % 2), sums)
+        progress.step(done + 1, n_rounds)
+        if sums is None:
+            break
+
+
+def best_moves(
+    graph: Graph, labels: np.ndarray, k: int, sums: tuple[np.ndarray, np.ndarray, np.ndarray], turn: int = -1
+) -> np.ndarray:
+    """The cluster that each node should move to as things stand, int32, shape (n_nodes,); -1 for nodes well placed.
+
+    turn : -1 for all nodes, 0 or 1 for one half of them.
+    """
+    stays, inside, volume = sums
+    target = np.empty(graph.n_nodes, np.int32)
+    run_in_blocks(
+        loops.choose_moves, entry_blocks(graph.indptr, 1 << 19), graph.indptr, graph.indices, graph.weights_or_empty,
+        graph.degrees, graph.loops, labels, stays, inside, volume, np.bincount(labels[labels >= 0], minlength=k),
+        volume[volume > 0].min(initial=np.inf), turn, target,
+    )  # fmt: skip
+    return target
+
+
+def move_at_once(
+    graph: Graph, labels: np.ndarray, k: int, target: np.ndarray, sums: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Make all moves in place if that lowers the cut: the sums after it, or None. No cluster is emptied."""
+    moved = np.where(target >= 0, target, labels)
+    emptied = np.bincount(moved[moved >= 0], minlength=k) == 0
+    if emptied.any():
+        moved = np.where(emptied[labels] & (labels >= 0), labels, moved)
+    after = staying_inside_volume(graph, moved, k)
+    if normalized_cut_of(*after[1:]) >= normalized_cut_of(*sums[1:]):
+        return None
+    labels[:] = moved
+    return after
 
 
 def staying_inside_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
