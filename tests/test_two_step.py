@@ -219,16 +219,16 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 
 
 def test_where_a_coreset_cannot_show_the_clusters_the_whole_graph_is_partitioned(monkeypatch):
-    planted = planted_partition(2, 5_000, 10, 3, rng=7)
+    planted = planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
-    monkeypatch.setattr(two_step_partition, "default_size", lambda *of: 800)
+    monkeypatch.setattr(two_step_partition, "default_size", lambda *of: 1_600)
     found = coreset_sc(planted.graph, 2, rng=3)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
     assert found.parameters["method"] == "multilevel" and found.coreset is None
     assert any("coreset could not show" in remark for remark in found.remarks)
-    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=800, rng=3)
+    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=3)
     assert asked_for.parameters["method"] == "two-step"
-    assert asked_for.normalized_cut > 1.5 * found.normalized_cut
+    assert asked_for.normalized_cut > 1.3 * found.normalized_cut
 
 
 def test_the_better_of_two_looks_is_kept(monkeypatch):
