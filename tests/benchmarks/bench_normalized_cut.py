@@ -162,7 +162,7 @@ def run_knn(repeats: int) -> None:
 
 
 def run_ablation(repeats: int) -> None:
-    """Each idea off in turn, on a sparse unbalanced graph with uneven degrees and on one of many equal blocks."""
+    """Each idea off in turn: unbalanced blocks of uneven degrees, equal blocks, sparse ones, large sparse ones."""
     from graphclust import coreset_graph
     from graphclust.coreset import two_step_partition
     from graphclust.graph import graph_from_csr
@@ -192,13 +192,16 @@ def run_ablation(repeats: int) -> None:
         return lambda matrix, k, seed: coreset_sc(matrix, k, method=method, rng=seed, **options).labels
 
     variants = {
+        "default": of("auto"),
         "paper": of("paper"),
         "two-step": of("two-step"),
         "two-step, uniform sample": of("two-step", sampling="uniform"),
         "two-step, one-step graph": off(two_step_partition, two_step_coreset_graph=one_step_graph),
         "two-step, k pieces": off(two_step_partition, PIECES_PER_CLUSTER=1),
+        "two-step, thin coresets as others": off(two_step_partition, FEW_LINKS=0.0),
+        "two-step, no rounds between pieces": off(two_step_partition, PIECE_ROUNDS=0),
         "two-step, one sweep of moves": off(two_step_partition, MENDING_SWEEPS=1),
-        "two-step, no moves": off(two_step_partition, improve=lambda *rest: None),
+        "two-step, no moves": off(two_step_partition, improve=lambda *rest: 0.0),
         "multilevel": of("multilevel"),
         "multilevel, low effort": of("multilevel", effort="low"),
         "multilevel, high effort": of("multilevel", effort="high"),
@@ -206,10 +209,12 @@ def run_ablation(repeats: int) -> None:
         "multilevel, no coarsening": off(multilevel, COARSENESS=(10**9,)),
     }
     rows = []
-    for spec in ("40x3400:30:3:dc:unbalanced", "50x1000:20:4", "50x1000:8:2"):
+    for spec in ("40x3400:30:3:dc:unbalanced", "50x1000:20:4", "50x1000:8:2", "60x10000:12:3"):
         matrix, truth = largest_component(*planted(spec))
         k = int(truth.max()) + 1
         for name, tool in variants.items():
+            if name.startswith("multilevel, ") and matrix.nnz > 5_000_000:
+                continue
             if name == "multilevel, no coarsening" and matrix.nnz > 2_000_000:
                 continue
             tool.__name__ = name
