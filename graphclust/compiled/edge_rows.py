@@ -1,8 +1,12 @@
-"""From edges in the order of a file to the sorted rows of an undirected graph, by two stable counting sorts.
+"""From edges in the order of a file to the sorted rows of an undirected graph, by stable counting sorts.
 
 Each edge is kept once, at its lower end, as the key 2 * higher end + direction; both directions of an edge then lie
 next to each other, are joined by one rule, and the rows of the whole matrix are written out in order. No comparison
 sort is needed, and at most 8 bytes an edge (24 with weights) are held beside the edges themselves.
+
+What is sorted lies in slices, one after the other. Each slice counts for itself how many entries it has for every
+bucket, and so knows where to put them whatever the other slices do: they may run at the same time, and the order of
+the entries does not depend on it.
 """
 
 import numpy as np
@@ -14,19 +18,48 @@ N_COUNTS = 6
 
 
 @njit(cache=True, nogil=True)
-def count_ends(sources, targets, low_counts, high_counts):
-    """How many edges have each node as their lower, and as their higher end; both (n,) are updated."""
+def count_higher_ends(sources, targets, lower, counts):
+    """How many edges have each node as their higher end is added to counts (n,); lower (n,) marks the lower ends."""
     for e in range(len(sources)):
-        low_counts[min(sources[e], targets[e])] += 1
-        high_counts[max(sources[e], targets[e])] += 1
+        counts[max(sources[e], targets[e])] += 1
+        lower[min(sources[e], targets[e])] = True
 
 
 @njit(cache=True, nogil=True)
-def place_by_higher_end(sources, targets, weights, cursor, keys, key_weights):
-    """Put each edge into the bucket of its higher end, in the order of the file; `cursor` (n,) moves on."""
+def count_lower_ends(first, last, starts, keys, counts):
+    """How many of the edges of the buckets first..last-1 have each node as their lower end is added to counts (n,)."""
+    for e in range(starts[first], starts[last]):
+        counts[np.int64(keys[e]) >> 1] += 1
+
+
+@njit(cache=True, nogil=True)
+def starts_of(first, last, counts, starts):
+    """Make of the counts (n_slices, n) in each bucket where each slice puts its first entry; starts (n + 1,).
+
+    Buckets first..last-1 follow on those before them.
+    """
+    at = starts[first]
+    for bucket in range(first, last):
+        starts[bucket] = at
+        for s in range(len(counts)):
+            n_here = counts[s, bucket]
+            counts[s, bucket] = at
+            at += n_here
+    starts[last] = at
+
+
+@njit(cache=True, nogil=True)
+def place_by_higher_end(sources, targets, weights, ranks, keys, key_weights, cursor):
+    """Put each edge into the bucket of its higher end, in the order of the file; `cursor` (n,) moves on.
+
+    ranks : the number of the node that each id stands for, in the same order; empty if it is the id itself.
+    """
     weighted = len(weights) > 0
+    renumbered = len(ranks) > 0
     for e in range(len(sources)):
-        low, high = np.int64(min(sources[e], targets[e])), max(sources[e], targets[e])
+        low, high = np.int64(min(sources[e], targets[e])), np.int64(max(sources[e], targets[e]))
+        if renumbered:
+            low, high = np.int64(ranks[low]), np.int64(ranks[high])
         slot = cursor[high]
         cursor[high] = slot + 1
         keys[slot] = 2 * low + (sources[e] > targets[e])
@@ -35,7 +68,7 @@ def place_by_higher_end(sources, targets, weights, cursor, keys, key_weights):
 
 
 @njit(cache=True, nogil=True)
-def place_by_lower_end(first, last, starts, keys, key_weights, cursor, sorted_keys, sorted_weights):
+def place_by_lower_end(first, last, starts, keys, key_weights, sorted_keys, sorted_weights, cursor):
     """Put the edges of the buckets first..last-1 into those of their lower ends, which become sorted by it."""
     weighted = len(key_weights) > 0
     for high in range(first, last):
@@ -49,19 +82,35 @@ def place_by_lower_end(first, last, starts, keys, key_weights, cursor, sorted_ke
 
 
 @njit(cache=True, nogil=True)
-def join_directions(first, last, starts, keys, weights, add, upper_starts, counts, examples):
-    """Make one entry of all entries of an edge, in place: keys become higher ends, weights the joined weights.
+def join_directions(first, last, starts, keys, weights, add, n_upper, n_lower, counts, examples):
+    """Make one entry of all entries of an edge, at the start of its row: keys become higher ends.
 
     Repeated entries of one direction are added (without weights: counted once); of the two directions the larger
-    weight stays, or, where `add`, their sum. Rows first..last-1 follow on those before them.
+    weight stays, or, where `add`, their sum. n_upper (n,) says how many edges each row keeps; for the higher end of
+    each, unless it is a loop, n_lower (n,) grows by one.
     """
     weighted = len(weights) > 0
-    written = upper_starts[first]
     for low in range(first, last):
         end = starts[low + 1]
-        e = starts[low]
+        n_one_way = 0
+        e = written = starts[low]
         while e < end:
             high = np.int64(keys[e]) >> 1
+            if (
+                high != low
+                and (e + 1 == end or np.int64(keys[e + 1]) >> 1 != high)
+                and not (weighted and weights[e] == 0)
+            ):
+                if n_one_way == 0 and counts[ONE_WAY] == 0:
+                    examples[ONE_WAY, 0], examples[ONE_WAY, 1] = low, high
+                n_one_way += 1  # most edges are alone
+                keys[written] = high
+                if weighted:
+                    weights[written] = weights[e]
+                written += 1
+                n_lower[high] += 1
+                e += 1
+                continue
             upward = downward = 0.0
             n_upward = n_downward = 0
             while True:
@@ -93,7 +142,10 @@ def join_directions(first, last, starts, keys, weights, add, upper_starts, count
                 if weighted:
                     weights[written] = joined
                 written += 1
-        upper_starts[low + 1] = written
+                if high != low:
+                    n_lower[high] += 1
+        counts[ONE_WAY] += n_one_way
+        n_upper[low] = written - starts[low]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -104,28 +156,23 @@ def _note(kind, amount, low, high, counts, examples):
 
 
 @njit(cache=True, nogil=True)
-def count_both_ends(first, last, upper_starts, higher_ends, counts):
-    """Entries that each node gets in the full matrix; counts (n,) is updated."""
-    for low in range(first, last):
-        counts[low] += upper_starts[low + 1] - upper_starts[low]
-        for e in range(upper_starts[low], upper_starts[low + 1]):
-            if higher_ends[e] != low:
-                counts[higher_ends[e]] += 1
-
-
-@njit(cache=True, nogil=True)
-def write_both_ends(first, last, upper_starts, higher_ends, upper_weights, cursor, indices, weights):
-    """Write each edge into the rows of both its ends. All lower neighbours of a row are there before its own turn."""
+def write_both_ends(
+    first, last, starts, higher_ends, upper_weights, indptr, upper_starts, indices, weights, lower_cursor
+):
+    """Write each edge into the rows of both its ends: in a row the lower neighbours come first."""
     weighted = len(upper_weights) > 0
     for low in range(first, last):
-        for e in range(upper_starts[low], upper_starts[low + 1]):
+        slot = upper_starts[low]
+        n_edges = indptr[low + 1] - slot
+        for e in range(starts[low], starts[low] + n_edges):
             high = np.int64(higher_ends[e])
-            indices[cursor[low]] = high
+            indices[slot] = high
             if weighted:
-                weights[cursor[low]] = upper_weights[e]
-            cursor[low] += 1
+                weights[slot] = upper_weights[e]
+            slot += 1
             if high != low:
-                indices[cursor[high]] = low
+                other = lower_cursor[high]
+                lower_cursor[high] = other + 1
+                indices[other] = low
                 if weighted:
-                    weights[cursor[high]] = upper_weights[e]
-                cursor[high] += 1
+                    weights[other] = upper_weights[e]

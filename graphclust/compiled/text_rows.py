@@ -99,21 +99,12 @@ def check_entries(first, last, block, text, has_value, whole, n_rows, n_lines, f
 
 
 @njit(cache=True, nogil=True)
-def count_lines(first, last, block, text, n_lines):
-    total = 0
-    for at in range(first, last):
-        total += text[at] == NEWLINE
-    n_lines[block] = total
+def parse_pairs(first, last, text, sources, targets, largest):
+    """Read lines of two whole numbers apart by white space, the plain edge list, at full speed; returns rows, lines.
 
-
-@njit(cache=True, nogil=True)
-def parse_pairs(first, last, block, text, row_starts, sources, targets, largest, n_rows):
-    """Read lines of two whole numbers apart by white space, the plain edge list, at full speed.
-
-    Rows go to row_starts[block] onwards. Comments and blank lines are passed over; anything else makes n_rows[block]
-    -1, for `parse_edges` to look at closely.
+    Comments and blank lines are passed over; anything else gives -1 rows, for `parse_edges` to look at closely.
     """
-    row = row_starts[block]
+    row = n_other = 0
     at = first
     while at < last:
         byte = text[at]
@@ -122,8 +113,8 @@ def parse_pairs(first, last, block, text, row_starts, sources, targets, largest,
                 while text[at] != NEWLINE:
                     at += 1
             elif not is_end(byte):
-                n_rows[block] = -1
-                return
+                return -1, 0
+            n_other += text[at] == NEWLINE
             at += 1
             continue
         token = at
@@ -135,8 +126,7 @@ def parse_pairs(first, last, block, text, row_starts, sources, targets, largest,
             digit = np.uint64(text[at]) - np.uint64(ZERO)
         blank = skip_spaces(text, at)
         if at == token or at - token > 18 or blank == at:
-            n_rows[block] = -1
-            return
+            return -1, 0
         token = at = blank
         target = np.uint64(0)
         digit = np.uint64(text[at]) - np.uint64(ZERO)
@@ -145,16 +135,14 @@ def parse_pairs(first, last, block, text, row_starts, sources, targets, largest,
             at += 1
             digit = np.uint64(text[at]) - np.uint64(ZERO)
         if at == token or at - token > 18 or max(source, target) > np.uint64(largest):
-            n_rows[block] = -1
-            return
+            return -1, 0
         at = skip_spaces(text, at)
         if text[at] != NEWLINE:
-            n_rows[block] = -1
-            return
+            return -1, 0
         at += 1
         sources[row], targets[row] = source, target
         row += 1
-    n_rows[block] = row - row_starts[block]
+    return row, row + n_other
 
 
 TEN = np.uint64(10)
@@ -163,16 +151,15 @@ POWERS_OF_TEN = 10.0 ** np.arange(23)
 
 
 @njit(cache=True, nogil=True)
-def parse_edges(
-    first, last, block, text, delimiter, columns, row_starts, sources, targets, largest, weights, hard, n_rows, faults
-):
+def parse_edges(first, last, text, delimiter, columns, sources, targets, largest, weights, hard, fault):
     """Read lines of `columns` = (how many, source, target, weight or -1), apart by `delimiter`, or (0) white space.
 
-    Rows go to row_starts[block] onwards. A node is a whole number up to `largest`. A weight that two exact factors do
-    not give (Clinger 1990) is left to Python: hard[row] is its position + 1. Lines of '#' and '%' are comments.
+    A node is a whole number up to `largest`. A weight that two exact factors do not give (Clinger 1990) is left to
+    Python: hard[row] is its position + 1. Lines of '#' and '%' are comments. Returns rows and lines; where a line is at
+    fault, fault = (code, position).
     """
     n_columns, source_column, target_column, weight_column = columns
-    row = row_starts[block]
+    row = n_other = 0
     at = first
     code = FINE
     while at < last:
@@ -183,6 +170,7 @@ def parse_edges(
             while text[at] != NEWLINE:
                 at += 1
             at += 1
+            n_other += 1
             continue
         for column in range(n_columns):
             if text[at] == NEWLINE:
@@ -224,11 +212,11 @@ def parse_edges(
         if code == FINE and text[at] != NEWLINE:
             code = TOO_MANY
         if code != FINE:
-            faults[block, 0], faults[block, 1] = code, start
+            fault[0], fault[1] = code, start
             break
         at += 1
         row += 1
-    n_rows[block] = row - row_starts[block]
+    return row, row + n_other
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -44,9 +44,8 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
     for block in source.line_blocks(progress):
         if line == 0:
             block = _first_block(block, layout.has_header)
-        *part, n_lines = read_block(block, line, unfit, source.path)
-        if len(part[0]):
-            chunks.append(tuple(part))
+        parts, n_lines = read_block(block, line, unfit, source.path)
+        chunks += [part for part in parts if len(part[0])]
         line += n_lines
     if not chunks:
         raise GraphValidationError(f"{source.path}: holds no edges, expected at least one line `source target`")
@@ -90,43 +89,54 @@ class _NumberReader:
     def __init__(self, layout: Layout):
         self.layout = layout
         self.ids: type = np.int32
+        self.largest = 0
 
-    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str):
-        layout = self.layout
+    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
         boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
-        n_rows, n_lines = np.zeros((2, len(boundaries) - 1), np.int64)
-        run_in_blocks(text_rows.count_lines, boundaries, text, n_lines)
-        row_starts = np.concatenate([[0], np.cumsum(n_lines)])
-        n_weights = row_starts[-1] if layout.weight is not None else 0
-        sources, targets = np.empty(row_starts[-1], self.ids), np.empty(row_starts[-1], self.ids)
-        largest = np.iinfo(self.ids).max
-        if layout.is_plain:
-            run_in_blocks(text_rows.parse_pairs, boundaries, text, row_starts, sources, targets, largest, n_rows)
-            if (n_rows >= 0).all():
-                return *_without_gaps(row_starts, n_rows, sources, targets), None, int(row_starts[-1])
-        weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
-        faults = np.zeros((len(n_lines), 2), np.int64)
-        columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
-        run_in_blocks(
-            text_rows.parse_edges, boundaries, text, ord(layout.delimiter or "\0"), columns, row_starts,
-            sources, targets, largest, weights, hard, n_rows, faults,
-        )  # fmt: skip
-        faulty = np.flatnonzero(faults[:, 0])
-        if len(faulty):
-            code, position = faults[faulty[0]].tolist()
+        pieces: list = [None] * (len(boundaries) - 1)
+
+        def read(first: int, last: int, piece: int) -> None:
+            pieces[piece] = self._read(first, last, text)
+
+        run_in_blocks(read, boundaries)
+        for *_, (code, position) in pieces:
             if code == text_rows.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
                 self.ids = np.int64
                 return self(block, line, unfit, path)
-            self._explain(bytes(block), code, position, line, path)
-        sources, targets = _without_gaps(row_starts, n_rows, sources, targets)
-        if layout.weight is None:
-            return sources, targets, None, int(row_starts[-1])
-        weights, hard = _without_gaps(row_starts, n_rows, weights, hard)
-        if hard.any():
-            for row in np.flatnonzero(hard).tolist():
-                weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
-        weights = unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")
-        return sources, targets, weights, int(row_starts[-1])
+            if code != text_rows.FINE:
+                self._explain(bytes(block), code, position, line, path)
+        chunks = []
+        for sources, targets, weights, hard, largest, *_ in pieces:
+            self.largest = max(self.largest, largest)
+            if weights is not None:
+                for row in np.flatnonzero(hard).tolist():
+                    weights[row] = self._weight_at(block, int(hard[row]) - 1, line, path)
+                weights = unfit.look_at(weights, lambda row: f"edge ({sources[row]}, {targets[row]})")  # noqa: B023
+            chunks.append((sources, targets, weights))
+        return chunks, sum(n_lines for *_, n_lines, _ in pieces)
+
+    def _read(self, first: int, last: int, text: np.ndarray) -> tuple:
+        """One piece: sources, targets, weights and which are left, the largest id, the number of lines, the fault."""
+        layout = self.layout
+        most_rows = (last - first) // (2 * layout.n_columns) + 1
+        sources, targets = np.empty((2, most_rows), self.ids)
+        bound = np.iinfo(self.ids).max
+        n_rows = -1
+        weights = hard = None
+        fault = np.zeros(2, np.int64)
+        if layout.is_plain:
+            n_rows, n_lines = text_rows.parse_pairs(first, last, text, sources, targets, bound)
+        if n_rows < 0:
+            n_weights = 0 if layout.weight is None else most_rows
+            weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
+            columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
+            n_rows, n_lines = text_rows.parse_edges(
+                first, last, text, ord(layout.delimiter or "\0"), columns, sources, targets, bound, weights, hard, fault
+            )
+        sources, targets = sources[:n_rows].copy(), targets[:n_rows].copy()
+        weights, hard = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())
+        largest = max(int(sources.max()), int(targets.max())) if n_rows else 0
+        return sources, targets, weights, hard, largest, n_lines, fault.tolist()
 
     @staticmethod
     def _weight_at(block: bytes | memoryview, position: int, line: int, path: str) -> float:
@@ -159,19 +169,10 @@ class _NumberReader:
 
     def numbered(self, chunks: list, path: str) -> Edges:
         """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
-        largest = max(int(max(u.max(), v.max())) for u, v, _ in chunks)
-        if largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
-            return Edges(path, largest + 1, chunks, gaps=True)
+        if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
+            return Edges(path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
         return Edges(path, len(ids), chunks, nodes=ids)
-
-
-def _without_gaps(row_starts: np.ndarray, n_rows: np.ndarray, *columns: np.ndarray) -> list[np.ndarray]:
-    """The columns without the rows that were left for lines that turned out to be blank or comments."""
-    if (row_starts[:-1] + n_rows == row_starts[1:]).all():
-        return list(columns)
-    pieces = [slice(start, start + n) for start, n in zip(row_starts.tolist(), n_rows.tolist(), strict=False)]
-    return [np.concatenate([column[piece] for piece in pieces]) for column in columns]
 
 
 class _TextReader:
@@ -181,7 +182,7 @@ class _TextReader:
         self.layout = layout
         self.number_of: dict[str, int] = {}
 
-    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str):
+    def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
         layout, number_of = self.layout, self.number_of
         sources, targets, weights = [], [], []
         rows = bytes(block).split(b"\n")
@@ -199,11 +200,11 @@ class _TextReader:
                 weights.append(_NumberReader._weight_at(fields[layout.weight].strip().encode(), 0, line - 1, path))
         ends = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
-            return *ends, None, len(rows) - 1
+            return [(*ends, None)], len(rows) - 1
         names = list(number_of)
         values = np.array(weights, np.float64)
         values = unfit.look_at(values, lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})")
-        return *ends, values, len(rows) - 1
+        return [(*ends, values)], len(rows) - 1
 
     def _fields(self, row: bytes, path: str, line: int) -> list[str]:
         try:

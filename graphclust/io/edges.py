@@ -4,20 +4,28 @@ One set of rules serves all formats, so that a graph is the same whatever file i
 that of the edges (8 bytes each, 16 with weights) and of one more copy of their ends.
 """
 
-import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from graphclust.compiled import edge_rows
-from graphclust.compiled.blocks import entry_blocks, row_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph import Graph, graph_from_csr
+from graphclust.io.edge_sorting import (
+    JOIN,
+    NO_WEIGHTS,
+    SLICES,
+    WRITE,
+    by_higher_end,
+    by_lower_end,
+    in_slices,
+    row_steps,
+    starts_of,
+)
 from graphclust.io.source import BLOCK, HEAD
 from graphclust.progress import Progress
 
-_NONE = np.empty(0)
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told
 
 
@@ -67,89 +75,40 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     the larger weight stays, or with symmetrize="sum" their sum; with None an edge whose directions differ is an error.
     Zero weights are no edges. Self-loops stay.
     """
-    weighted = any(weights is not None for _, _, weights in edges.chunks)
-    if symmetrize == "sum" and not weighted:
-        edges.chunks = [(u, v, np.ones(len(u))) for u, v, _ in edges.chunks]
-        weighted = True
-    n_entries = sum(len(u) for u, _, _ in edges.chunks)
-    upper_starts, ends, weights, found, examples = _join(edges, n_entries, weighted, symmetrize == "sum", progress)
-    n = edges.n_nodes
-    counts = EdgeCounts(n_entries, *found.tolist())
-    _apply_policies(edges, counts, examples, symmetrize)
+    weighted = any(weights is not None for _, _, weights in edges.chunks) or symmetrize == "sum"
+    chunks = [(u, v, NO_WEIGHTS if not weighted else np.ones(len(u)) if w is None else w) for u, v, w in edges.chunks]
+    edges.chunks = []
+    n_entries = sum(len(u) for u, _, _ in chunks)
+    starts, keys, key_weights, ids = by_higher_end(chunks, edges.n_nodes, weighted, edges.gaps, progress)
+    del chunks
+    if ids is not None:
+        edges.nodes, edges.n_nodes = ids, len(ids)
+    starts, keys, key_weights = by_lower_end(starts, keys, key_weights, progress)
 
-    n_kept = int(upper_starts[n])
-    rows = row_blocks(n, 1 << 20).tolist()
-    indptr = np.zeros(n + 1, np.int64)
-    for first, last in itertools.pairwise(rows):
-        edge_rows.count_both_ends(first, last, upper_starts, ends, indptr[1:])
-    np.cumsum(indptr, out=indptr)
+    n = edges.n_nodes
+    cursor = np.zeros((SLICES + 1, n), np.int64)  # of the lower neighbours from each slice, and of the upper ones
+    found = np.zeros((SLICES, edge_rows.N_COUNTS), np.int64)
+    examples = np.zeros((SLICES, edge_rows.N_COUNTS, 2), np.int64)
+    steps = row_steps(starts)
+    common = (starts, keys, key_weights, symmetrize == "sum", cursor[SLICES])
+    in_slices(edge_rows.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
+    counts = EdgeCounts(n_entries, *found.sum(axis=0).tolist())
+    first_slice = (found > 0).argmax(axis=0)
+    _apply_policies(edges, counts, examples[first_slice, np.arange(edge_rows.N_COUNTS)], symmetrize)
+
+    indptr = starts_of(cursor)
     indices = np.empty(indptr[n], np.int32)
-    full_weights = np.empty(indptr[n]) if weighted else _NONE
-    cursor = indptr[:-1].copy()
-    blocks = entry_blocks(upper_starts, 1 << 22).tolist()
-    for first, last in itertools.pairwise(blocks):
-        edge_rows.write_both_ends(first, last, upper_starts, ends, weights, cursor, indices, full_weights)
-        progress.step(int(upper_starts[last]), n_kept)
-    del ends, weights, cursor, upper_starts
-    all_one = not weighted or _all_ones(full_weights)
+    weights = np.empty(indptr[n]) if weighted else NO_WEIGHTS
+    common = (starts, keys, key_weights, indptr, cursor[SLICES], indices, weights)
+    in_slices(edge_rows.write_both_ends, steps, common, (cursor,), progress, WRITE)
+    del starts, keys, key_weights, cursor, common
+    all_one = not weighted or _all_ones(weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
     if n_isolated:
         edges.repairs.append(f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
     remarks = (*edges.remarks, *edges.repairs)
-    graph = graph_from_csr(indptr, indices, None if all_one else full_weights, nodes=edges.nodes, remarks=remarks)
+    graph = graph_from_csr(indptr, indices, None if all_one else weights, nodes=edges.nodes, remarks=remarks)
     return graph, counts
-
-
-def _count_ends(edges: Edges) -> tuple[np.ndarray, np.ndarray]:
-    """Where the edges of each lower and of each higher end will start; where ids have gaps, nodes are renumbered."""
-    low_starts, high_starts = np.zeros(edges.n_nodes + 1, np.int64), np.zeros(edges.n_nodes + 1, np.int64)
-    for sources, targets, _ in edges.chunks:
-        edge_rows.count_ends(sources, targets, low_starts[1:], high_starts[1:])
-    if edges.gaps:
-        present = (low_starts[1:] > 0) | (high_starts[1:] > 0)
-        if not present.all():
-            edges.nodes = np.flatnonzero(present)
-            edges.n_nodes = len(edges.nodes)
-            ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
-            for ends in (ends for chunk in edges.chunks for ends in chunk[:2]):
-                for start in range(0, len(ends), 1 << 20):
-                    ends[start : start + (1 << 20)] = ranks[ends[start : start + (1 << 20)]]
-            present = np.concatenate([[True], present])
-            low_starts = low_starts[present]
-            high_starts = high_starts[present]
-    return np.cumsum(low_starts, out=low_starts), np.cumsum(high_starts, out=high_starts)
-
-
-def _join(edges: Edges, n_entries: int, weighted: bool, add: bool, progress: Progress):
-    """Both counting sorts and the joining; whatever is used up is let go."""
-    low_starts, high_starts = _count_ends(edges)
-    n = edges.n_nodes
-    keys = np.empty(n_entries, np.uint32)
-    key_weights = np.empty(n_entries) if weighted else _NONE
-    cursor = high_starts[:-1].copy()
-    edges.chunks.reverse()
-    while edges.chunks:
-        sources, targets, weights = edges.chunks.pop()
-        weights = _NONE if weights is None else weights
-        edge_rows.place_by_higher_end(sources, targets, weights, cursor, keys, key_weights)
-        del sources, targets, weights
-    sorted_keys = np.empty(n_entries, np.uint32)
-    sorted_weights = np.empty(n_entries) if weighted else _NONE
-    cursor = low_starts[:-1].copy()
-    blocks = entry_blocks(high_starts, 1 << 22).tolist()
-    for first, last in itertools.pairwise(blocks):
-        edge_rows.place_by_lower_end(first, last, high_starts, keys, key_weights, cursor, sorted_keys, sorted_weights)
-        progress.step(int(high_starts[last]), n_entries)
-    del keys, key_weights, cursor, high_starts
-    upper_starts = np.zeros(n + 1, np.int64)
-    counts = np.zeros(edge_rows.N_COUNTS, np.int64)
-    examples = np.zeros((edge_rows.N_COUNTS, 2), np.int64)
-    blocks = entry_blocks(low_starts, 1 << 22).tolist()
-    for first, last in itertools.pairwise(blocks):
-        edge_rows.join_directions(
-            first, last, low_starts, sorted_keys, sorted_weights, add, upper_starts, counts, examples
-        )
-    return upper_starts, sorted_keys, sorted_weights, counts, examples
 
 
 def _apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:

@@ -7,11 +7,11 @@ import numpy as np
 from graphclust.errors import GraphValidationError
 
 NEWLINE = 10
-PIECE = 1 << 20  # bytes that one call of a compiled loop reads
+PIECE = 1 << 19  # bytes that one call of a compiled loop reads
 
 
 def line_boundaries(block: memoryview) -> np.ndarray:
-    """Offsets that cut a block, which ends with a newline, into pieces of whole lines of about a megabyte."""
+    """Offsets that cut a block, which ends with a newline, into pieces of whole lines of about half a megabyte."""
     boundaries = [0]
     while boundaries[-1] < len(block):
         at = min(boundaries[-1] + PIECE, len(block))

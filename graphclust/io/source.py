@@ -13,7 +13,7 @@ import numpy as np
 from graphclust.errors import GraphFormatError, ResourceLimitError
 from graphclust.progress import Progress
 
-BLOCK = 32 << 20  # bytes; what is parsed between two looks at the clock
+BLOCK = 8 << 20  # bytes; what is parsed between two looks at the clock
 HEAD = 1 << 18  # bytes that decide what a file is
 LONGEST_LINE = 64 << 20
 BOMB_SIZE, BOMB_RATIO = 64 << 20, 200  # text never shrinks 200-fold
