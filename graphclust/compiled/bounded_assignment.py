@@ -9,7 +9,9 @@ Fleuret 2016), and a point whose bounds hold is not read. Every bound allows for
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.point_distances import sq_distance
+from graphclust.compiled.point_distances import pair_sq_distances, sq_length
+
+_CHUNK = 128
 
 
 # The least of several numbers is the same in any order, and none is NaN: with leave to say so it is found by SIMD.
@@ -24,67 +26,160 @@ def lowest_bound(i, group_lower, group_drift):
 
 
 @njit(cache=True, nogil=True)
+def assign_by_products(
+    first, last, block, X, centroids, products, centroid_sq_norms, offset, order, members, group_starts, group_of,
+    drift, group_drift, rounding, labels, upper, lower, group_lower,
+):  # fmt: skip
+    """As `assign_bounded`, for points without bounds: distances from products[i - offset] (k,) = X[order[i]].c.
+
+    What rounding leaves open is decided by `pair_sq_distances`; products that differ by rounding change no label.
+    """
+    k = len(centroids)
+    n_groups = len(group_starts) - 1
+    longest = centroid_sq_norms.max()
+    sq_distances = np.empty(k)
+    rows = np.empty(k + 3, np.int64)
+    chosen = np.empty(k + 3, np.int64)
+    exact = np.empty(k + 3, X.dtype)
+    for i in range(first, last):
+        length = np.float64(sq_length(X, order[i]))
+        error = rounding[0] * (length + longest)
+        nearest = np.inf
+        for j in range(k):
+            sq_distances[j] = length + centroid_sq_norms[j] - 2.0 * products[i - offset, j]
+            nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
+        n_open = 0
+        for j in range(k):
+            rows[n_open] = order[i]
+            chosen[n_open] = j
+            n_open += 1 if sq_distances[j] <= nearest + 2.0 * error else 0
+        pair_sq_distances(X, rows, centroids, chosen, n_open, exact)
+        best = 0
+        for p in range(1, n_open):
+            best = p if exact[p] < exact[best] else best
+        winner = chosen[best]
+        sq_distances[winner] = np.inf
+        for g in range(n_groups):
+            nearest = np.inf
+            for e in range(group_starts[g], group_starts[g + 1]):
+                j = members[e]
+                nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
+            group_lower[i, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
+        labels[i] = winner
+        upper[i] = np.sqrt(np.float64(exact[best])) * (1.0 + rounding[0]) - drift[winner]
+        lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+
+
+@njit(cache=True, nogil=True)
 def assign_bounded(
     first, last, block, X, centroids, order, members, group_starts, group_of, drift, group_drift, rounding, labels,
     upper, lower, group_lower,
 ):  # fmt: skip
-    """Nearest centroid of each point X[order[i]], ties to the lowest index; one with label -1 has no bounds yet.
+    """Nearest centroid of each point X[order[i]], ties to the lowest index; bounds on them are brought up to date.
 
     members (k,), group_starts (n_groups + 1,): the centroids by group, ascending in each; group_of (k,) the inverse.
     drift (k,), group_drift (n_groups + 1,): summed movement, largest in the group, and last the largest of all.
     rounding: relative error of a distance, and absolute error of a bound plus its drift.
     labels, upper, lower (n,), group_lower (n, n_groups): by position in order; bounds minus or plus the drift then.
     """
+    k = len(centroids)
+    n_groups = len(group_starts) - 1
+    longer = 1.0 + rounding[0]
+    far = group_drift[n_groups] + rounding[1]
+    active = np.empty(_CHUNK, np.int64)
+    best = np.empty(_CHUNK + 3, X.dtype)
+    n_most = _CHUNK + k
+    rows = np.empty(n_most + 3, np.int64)
+    chosen = np.empty(n_most + 3, np.int64)
+    sq_distances = np.empty(n_most + 3, X.dtype)
+    near_groups = np.empty(n_groups + 1, np.int64)
+    i = first
+    while i < last:
+        n_active = 0
+        while i < last and n_active < _CHUNK:
+            j = labels[i]
+            if lower[i] - far <= upper[i] + drift[j]:
+                lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+                if lower[i] - far <= upper[i] + drift[j]:
+                    active[n_active] = i
+                    rows[n_active] = order[i]
+                    chosen[n_active] = j
+                    n_active += 1
+            i += 1
+        if n_active == 0:
+            break
+        pair_sq_distances(X, rows, centroids, chosen, n_active, best)
+        begin = 0
+        n_pairs = 0
+        for a in range(n_active):
+            position = active[a]
+            j = labels[position]
+            reach = np.sqrt(np.float64(best[a])) * longer
+            upper[position] = reach - drift[j]
+            if lower[position] - far <= reach:
+                for g in range(n_groups):
+                    if group_lower[position, g] - group_drift[g] <= reach + rounding[1]:
+                        for e in range(group_starts[g], group_starts[g + 1]):
+                            rows[n_pairs] = order[position]
+                            chosen[n_pairs] = members[e]
+                            n_pairs += 1
+            if n_pairs < _CHUNK and a < n_active - 1:
+                continue
+            pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances)
+            p = 0
+            for b in range(begin, a + 1):
+                reach = np.sqrt(np.float64(best[b])) * longer
+                if lower[active[b]] - far <= reach:
+                    p = _settle(
+                        active[b], np.float64(best[b]), reach, p, sq_distances, near_groups, members, group_starts,
+                        group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
+                    )  # fmt: skip
+            begin = a + 1
+            n_pairs = 0
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    i, best, reach, p, sq_distances, near_groups, members, group_starts, group_of, drift, group_drift, rounding,
+    labels, upper, lower, group_lower,
+):  # fmt: skip
+    """Label and bounds of position i, whose own centroid is at squared distance best.
+
+    sq_distances, from the p-th on: to every centroid of the groups in reach. Returns where the next position's start.
+    """
     n_groups = len(group_starts) - 1
     longer = 1.0 + rounding[0]
     shorter = 1.0 - rounding[0]
-    far = group_drift[n_groups] + rounding[1]
-    for i in range(first, last):
-        winner = labels[i]
-        if winner >= 0:
-            if lower[i] - far > upper[i] + drift[winner]:
-                continue
-            lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
-            if lower[i] - far > upper[i] + drift[winner]:
-                continue
-        best = np.inf
-        reach = np.inf
-        runner_up = np.inf
-        for g in range(-1 if winner >= 0 else 0, n_groups):
-            if g >= 0 and group_lower[i, g] - group_drift[g] > reach + rounding[1]:
-                continue
-            nearest = np.inf
-            second = np.inf
-            closest = winner
-            # One call computes every distance, first that to the own centroid, so that equal ones compare equal.
-            for e in range(0 if g < 0 else group_starts[g], 1 if g < 0 else group_starts[g + 1]):
-                j = winner if g < 0 else members[e]
-                distance = np.float64(sq_distance(X, order[i], centroids, j))
-                if distance < nearest:
-                    second = nearest
-                    nearest = distance
-                    closest = j
-                elif distance < second:
-                    second = distance
-            if g < 0:
-                best = nearest
-                reach = np.sqrt(best) * longer
-                runner_up = group_lower[i, group_of[winner]]
-                if lower[i] - far > reach:
-                    break
-                continue
-            group_lower[i, g] = np.sqrt(nearest) * shorter + group_drift[g]
-            if nearest < best or (nearest == best and closest <= winner):
-                if winner >= 0 and group_of[winner] != g:
-                    kept = np.sqrt(best) * shorter + group_drift[group_of[winner]]
-                    group_lower[i, group_of[winner]] = min(kept, group_lower[i, group_of[winner]])
-                best = nearest
-                reach = np.sqrt(best) * longer
-                winner = closest
-                runner_up = np.sqrt(second) * shorter + group_drift[g]
-        upper[i] = reach - drift[winner]
-        if labels[i] >= 0 and lower[i] - far > reach:
-            continue
-        group_lower[i, group_of[winner]] = runner_up
-        labels[i] = winner
-        lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+    n_near = 0
+    for g in range(n_groups):
+        near_groups[n_near] = g
+        n_near += 1 if group_lower[i, g] - group_drift[g] <= reach + rounding[1] else 0
+    winner = labels[i]
+    runner_up = group_lower[i, group_of[winner]]
+    for near in range(n_near):
+        g = near_groups[near]
+        nearest = np.inf
+        second = np.inf
+        closest = winner
+        for e in range(group_starts[g], group_starts[g + 1]):
+            distance = np.float64(sq_distances[p])
+            p += 1
+            if distance < nearest:
+                second = nearest
+                nearest = distance
+                closest = members[e]
+            elif distance < second:
+                second = distance
+        group_lower[i, g] = np.sqrt(nearest) * shorter + group_drift[g]
+        if nearest < best or (nearest == best and closest <= winner):
+            if group_of[winner] != g:
+                kept = np.sqrt(best) * shorter + group_drift[group_of[winner]]
+                group_lower[i, group_of[winner]] = min(kept, group_lower[i, group_of[winner]])
+            best = nearest
+            winner = closest
+            runner_up = np.sqrt(second) * shorter + group_drift[g]
+    upper[i] = np.sqrt(best) * longer - drift[winner]
+    group_lower[i, group_of[winner]] = runner_up
+    labels[i] = winner
+    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+    return p

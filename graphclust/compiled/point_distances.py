@@ -15,6 +15,51 @@ def sq_distance(X, i, centroids, j):
     return total
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def _four_sq_distances(X, i0, i1, i2, i3, centroids, j0, j1, j2, j3):
+    zero = X[i0, 0] - X[i0, 0]
+    total0, total1, total2, total3 = zero, zero, zero, zero
+    for l in range(X.shape[1]):
+        difference = X[i0, l] - centroids[j0, l]
+        total0 += difference * difference
+        difference = X[i1, l] - centroids[j1, l]
+        total1 += difference * difference
+        difference = X[i2, l] - centroids[j2, l]
+        total2 += difference * difference
+        difference = X[i3, l] - centroids[j3, l]
+        total3 += difference * difference
+    return total0, total1, total2, total3
+
+
+@njit(cache=True, nogil=True)
+def pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances):
+    """|X[rows[p]] - centroids[chosen[p]]|^2 of the first n_pairs pairs, four at a time: memory answers all four at once.
+
+    The arrays have room for three pairs more, which are overwritten. Equal pairs get equal bits, wherever they stand.
+    """
+    for p in range(n_pairs, -(-n_pairs // 4) * 4):
+        rows[p] = rows[n_pairs - 1]
+        chosen[p] = chosen[n_pairs - 1]
+    for p in range(0, n_pairs, 4):
+        four = _four_sq_distances(
+            X, rows[p], rows[p + 1], rows[p + 2], rows[p + 3], centroids, chosen[p], chosen[p + 1], chosen[p + 2],
+            chosen[p + 3],
+        )  # fmt: skip
+        sq_distances[p] = four[0]
+        sq_distances[p + 1] = four[1]
+        sq_distances[p + 2] = four[2]
+        sq_distances[p + 3] = four[3]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+def sq_length(X, i):
+    """|X[i]|^2."""
+    total = X[i, 0] - X[i, 0]
+    for l in range(X.shape[1]):
+        total += X[i, l] * X[i, l]
+    return total
+
+
 @njit(cache=True, nogil=True)
 def own_sq_distances(first, last, block, X, centroids, labels, sq_distances):
     """Squared distance of each row to the centroid of its label."""

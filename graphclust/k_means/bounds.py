@@ -6,10 +6,11 @@ centroid, or about 24 where the points have few features, or more where the boun
 
 import numpy as np
 
-from graphclust.compiled.blocks import run_in_blocks
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.points import DensePoints, Points, point_blocks
 
 _MOST_BYTES = 1 << 30
+_ROWS_MULTIPLIED = 1024
 
 
 class BoundedAssignment:
@@ -34,6 +35,7 @@ class BoundedAssignment:
         self.group_starts = np.append(0, np.cumsum(np.bincount(self.group_of)))
         self.drift = np.zeros(k)
         self.group_drift = np.zeros(n_groups + 1)
+        self.n_bounded = 0
         self.labels = np.full(n, -1)
         self.upper = np.zeros(n)
         self.lower = np.zeros(n)
@@ -42,13 +44,24 @@ class BoundedAssignment:
     def assign(self, n_positions: int | None = None) -> np.ndarray:
         """The label of each point, exact; a view that the next call changes."""
         n_positions = len(self.order) if n_positions is None else n_positions
-        boundaries = point_blocks(n_positions, len(self.centroids) * self.points.work)
         rounding = np.array([self.points.rounding, 1e-6 * (self.group_drift[-1] + self.drift.max())])
-        run_in_blocks(
-            self.loop, boundaries, *self.points.against(self.centroids), self.order, self.members, self.group_starts,
-            self.group_of, self.drift, self.group_drift, rounding, self.labels, self.upper, self.lower,
-            self.group_lower,
+        state = (
+            self.order, self.members, self.group_starts, self.group_of, self.drift, self.group_drift, rounding,
+            self.labels, self.upper, self.lower, self.group_lower,
         )  # fmt: skip
+        against = self.points.against(self.centroids)
+        n_bounded = n_positions
+        if self.points.enter_loop is not None:
+            n_bounded = self.n_bounded
+            self.n_bounded = max(n_bounded, n_positions)
+            sq_norms = (self.centroids.astype(np.float64) ** 2).sum(axis=1)
+            for start in range(n_bounded, n_positions, _ROWS_MULTIPLIED):
+                stop = min(start + _ROWS_MULTIPLIED, n_positions)
+                products = self.points.rows_at_once(self.order[start:stop]) @ self.centroids.T
+                boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
+                run_in_blocks(self.points.enter_loop, boundaries, *against, products, sq_norms, start, *state)
+        boundaries = point_blocks(min(n_bounded, n_positions), len(self.centroids) * self.points.work)
+        run_in_blocks(self.loop, boundaries, *against, *state)
         return self.labels[:n_positions]
 
     def move(self, centroids: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:

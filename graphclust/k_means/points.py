@@ -8,9 +8,9 @@ from scipy import sparse
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.blocks import row_blocks
-from graphclust.compiled.bounded_assignment import assign_bounded
+from graphclust.compiled.bounded_assignment import assign_bounded, assign_by_products
 from graphclust.compiled.centroid_update import add_rows, sum_chunks
-from graphclust.compiled.point_distances import own_sq_distances
+from graphclust.compiled.point_distances import own_sq_distances, pair_sq_distances
 from graphclust.compiled.point_seeding import approach
 from graphclust.compiled.sparse_assignment import (
     add_rows_sparse,
@@ -28,6 +28,7 @@ _LARGEST_WORK = 1 << 31
 _FEW_FEATURES = 64
 _GROUP_SIZE = 24
 _SLICE = 4096
+_ENTRIES = 1 << 16
 
 
 class DensePoints:
@@ -45,6 +46,8 @@ class DensePoints:
         self.arrays: tuple[np.ndarray, ...] = (values,)
         self.work = self.d
         self.rounding = (self.d + 16) * float(np.finfo(self.dtype).eps) + 1e-6
+        # The loop for points without bounds, if it is another one: it wants their products with the centroids.
+        self.enter_loop = None if self.d < _FEW_FEATURES else assign_by_products
 
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
         """The loop that assigns to k centroids, and for how many groups of them it should keep bounds."""
@@ -58,18 +61,24 @@ class DensePoints:
         """These points as a dense array."""
         return self.values[rows]
 
+    def rows_at_once(self, rows: np.ndarray) -> np.ndarray:
+        """The same, without a copy where the rows follow each other."""
+        return self.values[rows[0] : rows[-1] + 1] if (np.diff(rows) == 1).all() else self.values[rows]
+
     def chosen(self, rows: np.ndarray) -> "DensePoints":
         """These points alone."""
         return DensePoints(self.values[rows])
 
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         """|x - origin|^2 of these points, float64."""
-        lengths = np.empty(len(rows))
-        n_rows = 1 + (1 << 16) // self.d
-        for start in range(0, len(rows), n_rows):
-            chosen = self.values[rows[start : start + n_rows]]
-            lengths[start : start + n_rows] = ((chosen - origin) ** 2).sum(axis=1)
-        return lengths
+        lengths = np.empty(len(rows) + 3, self.dtype)
+        padded = np.append(rows, (0, 0, 0))
+        centroids = origin.astype(self.dtype)[None]
+        for start in range(0, len(rows), _SLICE):
+            n_pairs = min(_SLICE, len(rows) - start)
+            chosen = np.zeros(n_pairs + 3, np.int64)
+            pair_sq_distances(self.values, padded[start:], centroids, chosen, n_pairs, lengths[start:])
+        return lengths[: len(rows)].astype(np.float64)
 
 
 class SparsePoints:
@@ -79,6 +88,7 @@ class SparsePoints:
     add_loop: Callable[..., None] = staticmethod(add_rows_sparse)
     own_loop: Callable[..., None] = staticmethod(own_sq_distances_sparse)
     approach_loop: Callable[..., None] = staticmethod(approach_sparse)
+    enter_loop = None
 
     def __init__(self, matrix: Any):
         self.n, self.d = matrix.shape
@@ -161,10 +171,11 @@ def _sparse_points(X: Any, name: str) -> SparsePoints:
 def _check_range(values: np.ndarray, d: int, name: str) -> None:
     """Refuse what is not finite, or so large that a squared distance would not be."""
     largest = float(np.sqrt(np.finfo(values.dtype).max / (8 * d)))
-    for start in range(0, len(values), _SLICE):
-        piece = values[start : start + _SLICE]
-        if not (np.abs(piece) < largest).all():
-            bad = piece[~(np.abs(piece) < largest)].ravel()[0]
+    flat = values.reshape(-1)
+    for start in range(0, len(flat), _ENTRIES):
+        piece = flat[start : start + _ENTRIES]
+        if not (piece.min() > -largest and piece.max() < largest):
+            bad = piece[~(np.abs(piece) < largest)][0]
             raise GraphValidationError(f"{name} holds {bad}, expected finite numbers below {largest:.3g} in size")
 
 

@@ -18,7 +18,7 @@ class Tally:
         self.n_rows = 0
         first = weights[:batch_size] if weights[:batch_size].any() else np.ones(batch_size)
         sums, masses = cluster_sums(points, order[:batch_size], first, np.zeros(batch_size, np.int64), 1)
-        self.center = sums[0] / masses[0]
+        self.center = (sums[0] / masses[0]).astype(points.dtype).astype(np.float64)
         self.row_sq_lengths = np.empty(points.n)
         self.sums, self.masses, self.sq_lengths = np.zeros((k, points.d)), np.zeros(k), np.zeros(k)
 
