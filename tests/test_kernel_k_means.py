@@ -29,7 +29,7 @@ from graphclust import (
     stochastic_block_model,
     truncated_kernel_kmeans,
 )
-from graphclust.compiled.gaussian_sums import COLUMNS, exp2_of_tile
+from graphclust.compiled.gaussian_sums import COLUMNS, ROWS, exp2_of_rows
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 from graphclust.kernel_k_means.full_batch import Partition
 from graphclust.progress import Progress
@@ -99,11 +99,13 @@ def test_far_from_the_origin_the_gaussian_keeps_its_digits():
 
 
 def test_powers_of_two_in_single_precision():
-    exponents = np.concatenate([np.linspace(-126.0, 0.0, 128 * 300 - 3), [-1e-7, 1e-6, -500.0]]).astype(np.float32)
+    exponents = np.concatenate([np.linspace(-126.0, 0.0, ROWS * COLUMNS * 75 - 3), [-1e-7, 1e-6, -500.0]]).astype(
+        np.float32
+    )
     powers = np.empty(COLUMNS, np.float32)
-    found = exponents.copy().reshape(-1, COLUMNS)
+    found = exponents.copy().reshape(-1, ROWS, COLUMNS)
     for tile in found:
-        exp2_of_tile(tile, powers, powers.view(np.int32))
+        exp2_of_rows(tile, powers, powers.view(np.int32))
     expected = np.exp2(np.clip(exponents.astype(np.float64), -126.0, 0.0))
     error = np.abs(found.ravel() / expected - 1.0)
     assert error.max() < 3e-7

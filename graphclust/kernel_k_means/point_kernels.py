@@ -94,13 +94,15 @@ class GaussianKernel(PointKernel):
         height = max(ROWS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // ROWS * ROWS)
         for start in range(0, len(rows), height):
             chosen = rows[start : start + height]
-            left, left_offsets = self._scaled(self.X[chosen], ROWS)
+            left, left_offsets = self._scaled(self.X.take(chosen, axis=0), ROWS)
             left *= 2.0
             starts = np.full(len(left) + 1, votes.indptr[start + len(chosen)], np.int64)
             starts[: len(chosen)] = votes.indptr[start : start + len(chosen)]
             for first in range(0, sums.shape[1], 4 * height):
                 some = slice(first, min(first + 4 * height, sums.shape[1]))
-                right, right_offsets = self._scaled(self.X[part(columns, some)], 1)
+                piece = part(columns, some)
+                points = self.X[piece] if isinstance(piece, slice) else self.X.take(piece, axis=0)
+                right, right_offsets = self._scaled(points, 1)
                 run_in_blocks(add_gaussian_sums, row_blocks(len(right), COLUMNS), right, right_offsets,
                               left, left_offsets, starts, votes.indices, votes.data, sums[:, some])  # fmt: skip
             progress.step(start + len(chosen), len(rows))

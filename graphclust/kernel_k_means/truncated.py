@@ -70,22 +70,17 @@ def truncated_kernel_kmeans(
     history: list[float] = []
     with progress.stage("kernel k-means"):
         for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):
-            _meet(kernel_, clusters, batch)
-            to_centers = _relative_sq_distances(clusters)
+            products = _products_of_means(kernel_, [rows for cluster in clusters for rows in cluster.rows], batch)
+            to_centers = _relative_sq_distances(clusters, products)
             labels = to_centers.argmin(axis=0)
             history.append(float((kernel_.diagonal[batch] + to_centers.min(axis=0)).mean()))
             counts = np.bincount(labels, minlength=len(seeds))
             totals += counts
-            share = shares(counts, totals, rate)
-            order = np.argsort(labels, kind="stable")
-            met = np.flatnonzero(counts)
-            groups = np.split(order, np.cumsum(counts[met])[:-1])
-            products = _products_of_means(kernel_, [batch[members] for members in groups], batch)
-            for j, members, of_mean in zip(met, groups, products, strict=True):
-                clusters[j].learn(batch[members], members, share[j], of_mean)
+            _learn(kernel_, clusters, products, batch, labels, counts, shares(counts, totals, rate))
             progress.step(len(history), max_iter)
             if tol > -np.inf:
-                now = (kernel_.diagonal[batch] + _relative_sq_distances(clusters).min(axis=0)).mean()
+                products = _products_of_means(kernel_, [rows for cluster in clusters for rows in cluster.rows], batch)
+                now = (kernel_.diagonal[batch] + _relative_sq_distances(clusters, products).min(axis=0)).mean()
                 if history[-1] - now < tol:
                     break
             if len(history) == max_iter:
@@ -99,61 +94,43 @@ def truncated_kernel_kmeans(
 class Window:
     """A centre: the point it started from and its latest batch means, oldest first.
 
-    rows : the points of each mean; the first is the starting point alone while `has_start`. coefficients : shape (q,).
-    gram : inner products of the means, (q, q). products : of the means with the points of the batch at hand, (q, b).
+    rows : the points of each mean; the first is the starting point alone while `has_start`. coefficients : shape (q,),
+    scaled : as they count, shape (q,). gram : inner products of the means, (q, q). sq_norm : |c|^2.
     """
 
     def __init__(self, seed: int, self_affinity: float, tau: int, renormalize: bool):
         self.tau, self.renormalize = tau, renormalize
         self.rows = [np.array([seed])]
         self.has_start = True
-        self.coefficients = np.ones(1)
+        self.coefficients = self.scaled = np.ones(1)
         self.gram = np.array([[self_affinity]])
-        self.products = np.empty((1, 0))
+        self.sq_norm = self_affinity
 
-    def learn(self, rows: np.ndarray, members: np.ndarray, share: float, products: np.ndarray) -> None:
-        """Go by `share` towards the mean of these rows.
-
-        members : their places in the batch; products : of their mean with all points of the batch, shape (b,).
-        """
+    def learn(self, rows: np.ndarray, share: float, cross: np.ndarray, within: float) -> None:
+        """Go by `share` towards the mean of these rows; cross : its products with the old means; within : |mean|^2."""
+        q = len(self.rows)
+        gram = np.empty((q + 1, q + 1))
+        gram[:q, :q], gram[q, :q], gram[:q, q], gram[q, q] = self.gram, cross, cross, within
+        coefficients = np.empty(q + 1)
+        coefficients[:q], coefficients[q] = self.coefficients * (1.0 - share), share
         self.rows.append(rows)
-        self.coefficients = np.append(self.coefficients * (1.0 - share), share)
-        self.products = np.vstack([self.products, products])
-        with_last = self.products[:, members].mean(axis=1)
-        q = len(with_last)
-        gram = np.empty((q, q))
-        gram[:-1, :-1], gram[-1], gram[:, -1] = self.gram, with_last, with_last
-        self.gram = gram
-        sizes = np.array([len(some) for some in self.rows])
-        if self.has_start:
-            sizes[0] = 0  # the starting point is no part of the run
-        held = np.cumsum(sizes[::-1])[::-1]
-        first = int(np.count_nonzero(held >= self.tau)) - 1
-        if first <= 0 or (first == 1 and self.has_start):
-            return
-        self.has_start = False
-        del self.rows[:first]
-        self.coefficients, self.products = self.coefficients[first:], self.products[first:]
-        self.gram = self.gram[first:, first:]
+        first = self._start_of_run()
+        if first > 0:
+            self.has_start = False
+            del self.rows[:first]
+            gram, coefficients = gram[first:, first:], coefficients[first:]
+        self.gram, self.coefficients = gram, coefficients
+        self.scaled = coefficients / coefficients.sum() if self.renormalize else coefficients
+        self.sq_norm = float(self.scaled @ gram @ self.scaled)
 
-    @property
-    def scaled(self) -> np.ndarray:
-        """The coefficients as they count, shape (q,)."""
-        return self.coefficients / self.coefficients.sum() if self.renormalize else self.coefficients
-
-    @property
-    def sq_norm(self) -> float:
-        """|c|^2."""
-        return float(self.scaled @ self.gram @ self.scaled)
-
-
-def _meet(kernel: Kernel, clusters: list[Window], batch: np.ndarray) -> None:
-    """Compute the inner products of every cluster's means with the points of the batch."""
-    products = _products_of_means(kernel, [rows for cluster in clusters for rows in cluster.rows], batch)
-    first = 0
-    for cluster in clusters:
-        cluster.products = products[first : first + len(cluster.rows)]
-        first += len(cluster.rows)
+    def _start_of_run(self) -> int:
+        """Where the shortest run of the latest means with tau points begins; 0 if that drops no mean."""
+        held = 0
+        for first in range(len(self.rows) - 1, int(self.has_start), -1):
+            held += len(self.rows[first])
+            if held >= self.tau:
+                return first
+        return 0
 
 
 def _products_of_means(kernel: Kernel, means: list[np.ndarray], batch: np.ndarray) -> np.ndarray:
@@ -165,9 +142,42 @@ def _products_of_means(kernel: Kernel, means: list[np.ndarray], batch: np.ndarra
     return products
 
 
-def _relative_sq_distances(clusters: list[Window]) -> np.ndarray:
-    """|c_j|^2 - 2 <x, c_j> for the points of the batch that the clusters have met, shape (k, b)."""
-    return np.array([cluster.sq_norm - 2.0 * (cluster.scaled @ cluster.products) for cluster in clusters])
+def _relative_sq_distances(clusters: list[Window], products: np.ndarray) -> np.ndarray:
+    """|c_j|^2 - 2 <x, c_j>, shape (k, b), from the products of all their means with the points x of a batch."""
+    to_centers = np.empty((len(clusters), products.shape[1]))
+    ends = np.cumsum([len(cluster.rows) for cluster in clusters])
+    for cluster, last, inner in zip(clusters, ends, to_centers, strict=True):
+        np.dot(cluster.scaled, products[last - len(cluster.rows) : last], out=inner)
+    to_centers *= -2.0
+    to_centers += np.array([cluster.sq_norm for cluster in clusters])[:, None]
+    return to_centers
+
+
+def _learn(
+    kernel: Kernel,
+    clusters: list[Window],
+    products: np.ndarray,
+    batch: np.ndarray,
+    labels: np.ndarray,
+    counts: np.ndarray,
+    share: np.ndarray,
+) -> None:
+    """Move every centre that has points in the batch; products : of all means with the points of the batch."""
+    order = np.argsort(labels, kind="stable")
+    met = np.flatnonzero(counts)
+    starts = np.append(0, np.cumsum(counts[met])[:-1])
+    means = np.split(batch[order], starts[1:])
+
+    def with_new_means(products: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(products.take(order, axis=1), starts, axis=1) / counts[met]
+
+    old_with_new = with_new_means(products)
+    within = np.diagonal(with_new_means(_products_of_means(kernel, means, batch)))
+    ends = np.cumsum([len(cluster.rows) for cluster in clusters])
+    for i, j in enumerate(met):
+        cluster = clusters[j]
+        own = slice(ends[j] - len(cluster.rows), ends[j])
+        cluster.learn(means[i], share[j], old_with_new[own, i], within[i])
 
 
 def _combinations(kernel: Kernel, clusters: list[Window]) -> KernelCenters:

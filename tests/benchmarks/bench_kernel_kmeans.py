@@ -1,8 +1,8 @@
-"""Kernel k-means: truncated mini-batches against full batch, plain and incremental; seconds beside ARI and NMI.
+"""Kernel k-means: truncated mini-batches against full batch, plain and incremental; full batch against tslearn.
 
-OPENBLAS_NUM_THREADS=1 GRAPHCLUST_DATA=<folder> python tests/benchmarks/bench_kernel_kmeans.py [letter] [pendigits] ...
+GRAPHCLUST_DATA=<folder> python tests/benchmarks/bench_kernel_kmeans.py [letter] [pendigits] [mnist] [tslearn]
 
-Also mnist and rates. One BLAS thread for all methods: on a busy machine two wait for each other at every small product.
+All methods start from the same points for the same seed. tslearn is needed for its own comparison only.
 """
 
 import gzip
@@ -10,23 +10,26 @@ import os
 import pathlib
 import sys
 import time
+import warnings
+from collections.abc import Callable
 
+import numba
 import numpy as np
 from tables import write_table
 
 from graphclust import (
     DenseKernel,
     GaussianKernel,
+    PolynomialKernel,
     Progress,
     adjusted_rand_index,
     kernel_kmeans,
-    minibatch_kernel_kmeans,
     normalized_mutual_information,
     truncated_kernel_kmeans,
 )
 
 DATA = pathlib.Path(os.environ.get("GRAPHCLUST_DATA", "."))
-SEEDS = range(3)
+SEEDS = range(10)
 
 
 def features(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -45,58 +48,105 @@ def mnist() -> tuple[np.ndarray, np.ndarray]:
 
 
 class Trial:
-    """Runs of one method over seeds: median seconds, of the loop by iteration, and mean quality."""
+    """Runs of one method, a seed each: iterations, seconds, of an iteration too, and quality."""
 
-    def __init__(self, truth: np.ndarray, run, seeds=SEEDS, before: float = 0.0):
-        self.seconds, self.by_iteration, self.ari, self.nmi = [], [], [], []
-        for seed in seeds:
-            progress = Progress()
-            start = time.perf_counter()
-            result = run(rng=seed, progress=progress)
-            self.seconds.append(before + time.perf_counter() - start)
-            self.by_iteration.append(progress.seconds["kernel k-means"] / max(1, result.n_iter))
-            self.ari.append(adjusted_rand_index(result.labels, truth))
-            self.nmi.append(normalized_mutual_information(result.labels, truth))
-        self.n_iter = result.n_iter
+    def __init__(self, truth: np.ndarray, run: Callable, before: float = 0.0):
+        self.truth, self.run_once, self.before = truth, run, before
+        self.n_iter, self.seconds, self.by_iteration, self.ari, self.nmi = [], [], [], [], []
+
+    def run(self, seed: int) -> None:
+        progress = Progress()
+        start = time.perf_counter()
+        result = self.run_once(rng=seed, progress=progress)
+        self.seconds.append(self.before + time.perf_counter() - start)
+        self.n_iter.append(result.n_iter)
+        self.by_iteration.append(progress.seconds["kernel k-means"] / max(1, result.n_iter))
+        self.ari.append(adjusted_rand_index(result.labels, self.truth))
+        self.nmi.append(normalized_mutual_information(result.labels, self.truth))
 
     def row(self, name: str) -> list[str]:
-        return [name, str(self.n_iter), f"{np.median(self.seconds):.2f}", f"{1e3 * np.median(self.by_iteration):.1f}",
-                f"{np.mean(self.ari):.3f} ± {np.std(self.ari):.3f}",
+        return [name, f"{np.median(self.n_iter):.0f}", f"{np.median(self.seconds):.2f}",
+                f"{1e3 * np.median(self.by_iteration):.1f}", f"{np.mean(self.ari):.3f} ± {np.std(self.ari):.3f}",
                 f"{np.mean(self.nmi):.3f} ± {np.std(self.nmi):.3f}"]  # fmt: skip
+
+    def less(self, other: "Trial") -> list[str]:
+        """Mean differences of ARI and NMI, seed by seed, with standard errors."""
+        pairs = (np.subtract(self.ari, other.ari), np.subtract(self.nmi, other.nmi))
+        return [f"{pair.mean():+.3f} ± {pair.std(ddof=1) / np.sqrt(len(pair)):.3f}" for pair in pairs]
 
 
 HEADER = ["method", "iterations", "seconds", "ms an iteration", "ARI", "NMI"]
 
 
-def against_full_batch(name: str, k: int, max_iter: int, n_plain: int) -> None:
+def in_turns(trials: dict[str, Trial], seeds=SEEDS) -> None:
+    for seed in seeds:
+        for trial in trials.values():
+            trial.run(seed)
+
+
+def on_one_thread(function: Callable) -> Callable:
+    def run(*args, **settings):
+        n_threads = numba.get_num_threads()
+        numba.set_num_threads(1)
+        try:
+            return function(*args, **settings)
+        finally:
+            numba.set_num_threads(n_threads)
+
+    return run
+
+
+def against_full_batch(name: str, k: int, numbers: tuple[int, ...], n_plain: int) -> None:
     """Full batch on a stored matrix and with entries on demand; truncated, which never holds the matrix."""
     X, truth = features(name)
     kernel = GaussianKernel(X)
-    truncated_kernel_kmeans(kernel, k, max_iter=2, rng=0)
-    trials = {}
-    for tau in (200, 50):
-        trials[f"truncated, b = 1024, tau = {tau}"] = Trial(
-            truth, lambda tau=tau, **to: truncated_kernel_kmeans(kernel, k, tau=tau, max_iter=max_iter, **to)
-        )
-    trials["full batch, incremental, entries on demand"] = Trial(
-        truth, lambda **to: kernel_kmeans(kernel, k, max_iter=max_iter, **to)
-    )
+    for function in (truncated_kernel_kmeans, kernel_kmeans):
+        function(kernel, k, max_iter=2, rng=0)
     start = time.perf_counter()
-    stored = DenseKernel(kernel.block(slice(None), slice(None)))
-    seconds = time.perf_counter() - start
+    K = kernel.block(slice(None), slice(None))
+    made = time.perf_counter() - start
+    stored = DenseKernel(K)
+    checked = time.perf_counter() - start - made
+
+    def truncated(tau: int, max_iter: int, function: Callable = truncated_kernel_kmeans) -> Trial:
+        return Trial(truth, lambda **to: function(kernel, k, tau=tau, max_iter=max_iter, **to))
+
+    trials = {f"truncated, tau = {tau}": truncated(tau, n) for n in numbers for tau in (200, 50)}
+    if len(numbers) > 1:
+        trials = {f"truncated, tau = {tau}, {n} iterations": truncated(tau, n) for n in numbers for tau in (200, 50)}
+    first = next(iter(trials))
+    trials[f"{first}, one thread"] = truncated(200, numbers[0], on_one_thread(truncated_kernel_kmeans))
+    trials["full batch, incremental, entries on demand"] = on_demand = Trial(
+        truth, lambda **to: kernel_kmeans(kernel, k, **to)
+    )
     trials["full batch, incremental, stored matrix"] = Trial(
-        truth, lambda **to: kernel_kmeans(stored, k, max_iter=max_iter, **to), before=seconds
+        truth, lambda **to: kernel_kmeans(stored, k, **to), before=made
     )
-    trials[f"full batch, plain, stored matrix, {n_plain} iterations"] = Trial(
-        truth, lambda **to: kernel_kmeans(stored, k, max_iter=n_plain, incremental=False, **to), [0], before=seconds
-    )
+    plain = Trial(truth, lambda **to: kernel_kmeans(stored, k, max_iter=n_plain, incremental=False, **to), before=made)
+    in_turns(trials)
+    in_turns({"": plain}, range(2))
+    by_iteration = float(np.median(plain.by_iteration))
+    whole = made + by_iteration * float(np.median(on_demand.n_iter))
+    rows = [[*trial.row(method), *trial.less(on_demand)] for method, trial in trials.items()]
+    rows.append(["full batch, plain, stored matrix", f"{np.median(on_demand.n_iter):.0f}", f"{whole:.2f} *",
+                 f"{1e3 * by_iteration:.1f}", "the same", "the same", "", ""])  # fmt: skip
+    ratios = []
+    for method, trial in trials.items():
+        seconds = float(np.median(trial.seconds))
+        others = [whole, *(np.median(trials[other].seconds) for other in list(trials)[-1:-3:-1])]
+        times = ", ".join(f"{other / seconds:.1f}" for other in others)
+        if method.startswith("truncated"):
+            ratios.append(f"{method}: an iteration {by_iteration / np.median(trial.by_iteration):.0f}, a run {times}.")
     notes = (
-        f"Gaussian, float32, kappa the mean squared distance. Making and checking the matrix takes {seconds:.1f} "
-        f"s, and is part of the seconds. At most {max_iter} iterations; means over {len(SEEDS)} seeds. "
-        f"BLAS threads: {os.environ.get('OPENBLAS_NUM_THREADS', 'all')}."
+        f"Gaussian, float32, kappa the mean squared distance; b = 1024; medians of seconds and means of quality over "
+        f"{len(SEEDS)} seeds, methods in turns. Making the matrix took {made:.1f} s and is part of the seconds, "
+        f"checking that it is symmetric {checked:.1f} s and is not. * An iteration, the median of {2 * n_plain}, times "
+        "the iterations that the incremental one took, and the matrix.\n\nDifferences are those to full batch from the "
+        "same points, mean and standard error.\n\nTimes as fast as the plain iteration; as the plain run, the "
+        "incremental with stored matrix, the incremental on demand:\n\n- " + "\n- ".join(ratios)
     )
-    write_table(f"kernel_kmeans_{name}", f"Kernel k-means on {name}, n = {len(X)}, k = {k}", HEADER,
-                [trial.row(method) for method, trial in trials.items()], notes)  # fmt: skip
+    header = [*HEADER, "ARI less full batch's", "NMI less full batch's"]
+    write_table(f"kernel_kmeans_{name}", f"Kernel k-means on {name}, n = {len(X)}, k = {k}", header, rows, notes)
 
 
 def peak_megabytes() -> float:
@@ -108,58 +158,78 @@ def peak_megabytes() -> float:
 def flat_in_n() -> None:
     """Truncated on MNIST: time an iteration from 10,000 to 70,000 points, and memory beyond the data."""
     X, truth = mnist()
-    rows = []
     order = np.random.default_rng(0).permutation(len(X))
     X, truth = X[order], truth[order]
+    truncated_kernel_kmeans(X[:3000], 10, max_iter=1, rng=0)
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak from here on
     data = peak_megabytes()
+    trials, peaks = {}, {}
     for n in (10_000, 70_000):
-        start = time.perf_counter()
-        kernel = GaussianKernel(X[:n])
-        made = time.perf_counter() - start
-        trial = Trial(truth[:n], lambda kernel=kernel, **to: truncated_kernel_kmeans(kernel, 10, **to), [0], made)
-        rows.append([*trial.row(f"truncated, n = {n}"), f"{peak_megabytes() - data:.0f}"])
+        trials[n] = Trial(
+            truth[:n], lambda n=n, **to: truncated_kernel_kmeans(GaussianKernel(X[:n]), 10, batch_size=1024, **to)
+        )
+        trials[n].run(0)
+        peaks[n] = peak_megabytes() - data
+    in_turns(trials, range(1, 3))
     write_table("kernel_kmeans_mnist", "Truncated kernel k-means on MNIST, d = 784, k = 10, b = 1024, tau = 200",
-                [*HEADER, "MB beyond the data"], rows,
-                "Seconds with seeding and the labels of all points.")  # fmt: skip
+                [*HEADER, "MB beyond the data"],
+                [[*trial.row(f"n = {n}"), f"{peaks[n]:.0f}"] for n, trial in trials.items()],
+                "Seconds with seeding and the labels of all points; three seeds.")  # fmt: skip
 
 
-def rates() -> None:
-    """Both rates, renormalised or not, on two small data sets."""
-    rows = []
-    for name, k in (("pendigits", 10), ("satellite", 6)):
-        X, truth = features(name)
-        kernel = GaussianKernel(X)
-        for rate in ("sqrt", "count"):
-            settings = {"rate": rate, "batch_size": 1024, "max_iter": 100}
-            for tau in (50, 200):
-                for renormalize in (True, False):
-                    trial = Trial(
-                        truth,
-                        lambda tau=tau, renormalize=renormalize, kernel=kernel, k=k, settings=settings, **to: (
-                            truncated_kernel_kmeans(kernel, k, tau=tau, renormalize=renormalize, **settings, **to)
-                        ),
-                    )
-                    kept = "renormalised" if renormalize else "as printed"
-                    rows.append(trial.row(f"{name}: {rate}, tau = {tau}, {kept}"))
-            trial = Trial(
-                truth,
-                lambda kernel=kernel, k=k, settings=settings, **to: minibatch_kernel_kmeans(
-                    kernel, k, **settings, **to
-                ),
-                [0],
+def against_tslearn() -> None:
+    """Full batch of both from the same random labels on 5,000 points; the cost each reports, and the true one."""
+    warnings.simplefilter("ignore")
+    from tslearn.clustering import KernelKMeans
+
+    X, truth = (array[:5000] for array in features("pendigits"))
+    X = X.astype(np.float64)
+    gaussian = GaussianKernel(X)
+    scale = 1.0 / float((X**2).sum(axis=1).mean())
+    kernels = {"Gaussian": (gaussian, {"kernel": "rbf", "kernel_params": {"gamma": 1.0 / gaussian.kappa}}),
+               "(x.y scaled + 1)^2": (PolynomialKernel(X, 2, scale), {
+                   "kernel": "polynomial", "kernel_params": {"degree": 2, "gamma": scale, "coef0": 1.0}})}  # fmt: skip
+    rows, ratios = [], []
+    for name, (kernel, settings) in kernels.items():
+        seconds = {}
+        for seed in range(3):
+            theirs = KernelKMeans(10, random_state=seed, **settings)
+            start = time.perf_counter()
+            theirs.fit(X)
+            seconds.setdefault("tslearn", []).append(time.perf_counter() - start)
+            init = np.random.RandomState(seed).randint(10, size=len(X))  # where theirs starts
+            kernel_kmeans(kernel, 10, init=init, max_iter=1)
+            start = time.perf_counter()
+            ours = kernel_kmeans(
+                type(kernel)(X, *((kernel.kappa,) if name == "Gaussian" else (2, scale))), 10, init=init
             )
-            rows.append(trial.row(f"{name}: {rate}, not truncated (one seed)"))
-    write_table("kernel_kmeans_rates", "Rates and truncation, b = 1024, 100 iterations", HEADER, rows)
+            seconds.setdefault("graphclust", []).append(time.perf_counter() - start)
+            true = kernel_kmeans(kernel, 10, init=theirs.labels_, max_iter=1).history
+            for who, n_iter, labels, cost, right in (
+                ("tslearn", theirs.n_iter_, theirs.labels_, theirs.inertia_, true[0] if len(true) else ours.cost),
+                ("graphclust", ours.n_iter, ours.labels, ours.cost, ours.cost),
+            ):
+                rows.append([name, str(seed), who, str(n_iter), f"{seconds[who][-1]:.2f}",
+                             f"{adjusted_rand_index(labels, truth):.3f}", f"{cost:.2f}", f"{right:.2f}"])  # fmt: skip
+        ratio = np.median(np.divide(seconds["tslearn"], seconds["graphclust"]))
+        ratios.append(f"{name}: {ratio:.1f} times as fast (median of three).")
+    notes = (
+        "float64; the same random labels to start from, 50 iterations at most for tslearn (its default); seconds with "
+        "kernel entries. tslearn takes k(x, x) and |c|^2 for 1: where they are not, all points run together, it tries "
+        "ten times, and returns what the last try left (0 iterations). " + " ".join(ratios)
+    )
+    header = ["kernel", "start", "package", "iterations", "seconds", "ARI", "cost reported", "its true cost"]
+    title = "Full-batch kernel k-means on 5,000 points of PenDigits, k = 10"
+    write_table("kernel_kmeans_tslearn", title, header, rows, notes)
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or ["letter", "pendigits", "mnist", "rates"]
+    wanted = sys.argv[1:] or ["letter", "pendigits", "mnist", "tslearn"]
     if "letter" in wanted:
-        against_full_batch("letter", 26, 200, 5)
+        against_full_batch("letter", 26, (200,), 5)
     if "pendigits" in wanted:
-        against_full_batch("pendigits", 10, 50, 10)
+        against_full_batch("pendigits", 10, (50, 200), 10)
     if "mnist" in wanted:
         flat_in_n()
-    if "rates" in wanted:
-        rates()
+    if "tslearn" in wanted:
+        against_tslearn()
