@@ -8,6 +8,7 @@ import tracemalloc
 import warnings
 
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,7 @@ from scipy import sparse
 
 import graphclust
 from graphclust import describe, load_graph, read_labels, save_graph, write_labels
+from graphclust.compiled import decimals
 from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
@@ -25,8 +27,11 @@ from graphclust.errors import (
     ResourceLimitError,
 )
 from graphclust.graph import Graph, as_graph
-from graphclust.io import source
+from graphclust.io import edge_sorting, source
 from graphclust.io.load import FORMATS
+from graphclust.io.matrix_market import read_matrix_market
+from graphclust.io.source import open_source
+from graphclust.progress import Progress
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
 
@@ -261,6 +266,37 @@ def test_weights_are_read_as_float_does(tmp_path, delimiter):
     assert upper.data.tolist() == [float(word) for word in words]
 
 
+def test_the_nearest_float_of_any_text():
+    """Random bits as Python writes them, long and short decimals, and points half way between two floats."""
+    rng = np.random.default_rng(518)
+    floats = np.abs(rng.integers(0, 0x7FEFFFFFFFFFFFFF, 4000).view(np.float64))
+    words = list(map(repr, floats.tolist())) + [f"{x:.25e}" for x in floats[:500].tolist()]
+    words += [f"{m}E{e:+d}" for m, e in zip(rng.integers(0, 2**63, 3000), rng.integers(-345, 310, 3000), strict=True)]
+    lower = rng.integers(2**52, 2**53, 1000)
+    words += [f"{10 * m + 5}e-1" for m in lower.tolist()] + [f"{(2 * m + 1) << 7}" for m in lower.tolist()]
+    words += [f"{10 * m + 5}.{'0' * i}1e-1" for i, m in enumerate(lower[:30].tolist())]
+    n_sure = 0
+    for word in words:
+        end, value, sure = decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
+        assert end == len(word) and (not sure or value == float(word)), word
+        n_sure += sure
+    assert n_sure > 0.9 * len(words)
+    for word in ("", "-", ".", "e5", "1e", "1e+", "nan"):
+        assert decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)[0] == decimals.NO_NUMBER
+
+
+def test_real_values_of_any_length_agree_with_scipy(tmp_path):
+    rng = np.random.default_rng(7741)
+    values = rng.lognormal(sigma=90, size=3000).tolist()
+    words = [f"{x:.{rng.integers(0, 22)}e}" for x in values] + list(map(repr, values)) + ["5e-324", "2.5e-323"]
+    lines = [f"{i + 1} {i + 2} {word}" for i, word in enumerate(words)]
+    text = BANNER + f"{len(words) + 1} {len(words) + 1} {len(words)}\n" + "\n".join(lines)
+    (tmp_path / "g.mtx").write_text(text)
+    with open_source(tmp_path / "g.mtx") as opened:
+        chunks = read_matrix_market(opened, "file", None, Progress()).chunks
+    assert np.concatenate([part[2] for part in chunks]).tolist() == scipy_io.mmread(tmp_path / "g.mtx").data.tolist()
+
+
 def test_graphml_and_gml_agree_with_networkx(tmp_path):
     graph = nx.les_miserables_graph()
     nx.write_graphml(graph, tmp_path / "g.graphml")
@@ -297,6 +333,37 @@ def graphs(draw):
     network.add_nodes_from(range(n))
     network.add_weighted_edges_from((u, v, w) for (u, v), w in sorted(edges.items()))
     return network
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_and_pieces_change_nothing(tmp_path, monkeypatch, weighted):
+    """Repeated edges, whose weights are added in the order of the file, both directions, loops, gaps in the ids."""
+    rng = np.random.default_rng(2209)
+    ends = rng.integers(0, 300, (30_000, 2)) * 3
+    weights = [f" {x!r}" for x in rng.random(len(ends)).tolist()] if weighted else [""] * len(ends)
+    text = "".join(f"{u} {v}{w}\n" for (u, v), w in zip(ends.tolist(), weights, strict=True))
+    _, expected, info = load(tmp_path, text, weights="file")
+    dense = np.zeros((2, 300, 300))
+    if weighted:
+        np.add.at(dense[0], tuple(ends.T // 3), list(map(float, weights)))
+    else:
+        dense[0][tuple(ends.T // 3)] = 1
+    dense[1] = dense[0].T
+    assert np.array_equal(expected.to_scipy().toarray(), dense.max(axis=0))
+    assert info.counts.duplicates == len(ends) - np.count_nonzero(dense[0])
+    assert (info.counts.loops, info.counts.two_way) == (
+        np.count_nonzero(np.diag(dense[0])), np.count_nonzero(np.triu(dense[0] * dense[1], 1)),
+    )  # fmt: skip
+    monkeypatch.setattr(edge_sorting, "STEP", 1000)
+    monkeypatch.setattr(source, "BLOCK", 1 << 16)
+    n_threads = numba.get_num_threads()
+    for threads in (1, n_threads):
+        numba.set_num_threads(threads)
+        try:
+            _, graph, again = load(tmp_path, text, weights="file")
+        finally:
+            numba.set_num_threads(n_threads)
+        assert same_csr(graph, expected) and again.counts == info.counts and (graph.nodes == expected.nodes).all()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

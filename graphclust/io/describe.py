@@ -51,7 +51,6 @@ def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
                 graph.n_entries,
                 graph.weights is not None,
                 info.n_bytes,
-                info.format in ("matrix_market", "suitesparse"),
             ),
             "to_cluster": bytes_of(graph) + PER_NODE * graph.n_nodes + PER_ENTRY * graph.n_entries,
         },

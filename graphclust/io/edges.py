@@ -23,6 +23,7 @@ from graphclust.io.edge_sorting import (
     row_steps,
     starts_of,
 )
+from graphclust.io.lines import PIECE
 from graphclust.io.source import BLOCK, HEAD
 from graphclust.progress import Progress
 
@@ -164,20 +165,13 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
         )
 
 
-def bytes_to_load(
-    n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_bytes: int = 0, copied: bool = False
-) -> int:
-    """Most bytes at a time while `n_lines` edges in a text of `n_bytes` become a graph of `n_entries` entries.
-
-    copied : whether a reader hands each block of text on, as that of Matrix Market does.
-    """
+def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_bytes: int = 0) -> int:
+    """Most bytes at a time while `n_lines` edges in a text of `n_bytes` become a graph of `n_entries` entries."""
     weight = 8 if weighted else 0
-    block = min(n_bytes, BLOCK)
-    lines_of_block = n_lines * block // max(n_bytes, 1)
-    reading = (8 + weight) * n_lines + (2 * block + 8 * lines_of_block if copied else block + weight * lines_of_block)
-    first_sort = (12 + 2 * weight) * n_lines + 32 * n_nodes
+    reading = (8 + weight) * n_lines + min(n_bytes, BLOCK + SLICES * (8 + 2 * weight) * PIECE // 4)
+    first_sort = (12 + 2 * weight) * n_lines + 25 * n_nodes
     second_sort = (8 + 2 * weight) * n_lines + 32 * n_nodes
-    writing = (4 + weight) * (n_lines + n_entries) + 32 * n_nodes
+    writing = (4 + weight) * (n_lines + n_entries) + 40 * n_nodes
     return max(reading, first_sort, second_sort, writing) + HEAD
 
 

@@ -21,12 +21,6 @@ def line_boundaries(block: memoryview) -> np.ndarray:
     return np.array(boundaries)
 
 
-def without_comments(block: memoryview) -> memoryview:
-    """The same lines, with those that are comments (of %) left blank, so that lines keep their numbers."""
-    lines = bytes(block).split(b"\n")
-    return memoryview(b"\n".join(b"" if line.lstrip().startswith(b"%") else line for line in lines))
-
-
 def shown(text: bytes, most: int = 80) -> str:
     """A piece of a file for a message: printable, and not longer than a line."""
     words = text[:most].decode("utf-8", "backslashreplace")

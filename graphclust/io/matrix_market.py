@@ -1,28 +1,26 @@
-"""Matrix Market files (https://math.nist.gov/MatrixMarket/formats.html), coordinate format, read by `scipy.io.mmread`.
+"""Matrix Market files (https://math.nist.gov/MatrixMarket/formats.html), coordinate format.
 
-`mmread` is fast and exact, but believes the header, ignores the rest of a line that it cannot read, and mirrors a
-symmetric file that already holds both triangles. So it is handed the file in blocks of entries whose grammar has been
-checked, each under a small header of our own.
+`scipy.io.mmread` reads the same numbers, but believes the header, ignores the rest of a line that it cannot read, and
+mirrors a symmetric file that already holds both triangles. To check each line takes as long as to read it, so here
+one loop does both.
 """
 
-import io
 import re
 from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from scipy.io import mmread
 
 from graphclust.compiled import text_rows
 from graphclust.compiled.blocks import run_in_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown, without_comments
+from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
+_WORD = re.compile(rb"\S*")
 BANNER = re.compile(rb"%%MatrixMarket\b", re.IGNORECASE)
-PIECES_AT_A_TIME = 4  # some megabytes: memory that is handed back and forth, not asked for anew
 _FIELDS = {"pattern": "pattern", "integer": "integer", "unsigned-integer": "unsigned-integer", "real": "real"}
 _FIELDS["double"] = "real"
 
@@ -54,12 +52,9 @@ def read_matrix_market(source: Source, weights: str, memory_limit: int | None, p
     n_read = 0
     unfit = NegativeOrInfinite(source.path, weights)
     for block in _with_first(rest, blocks):
-        rows, columns, values, n_lines = _read_entries(block, header, header.n_entries - n_read, source.path, line)
-        n_read += len(rows)
-        if values is not None:
-            values = unfit.look_at(values, lambda entry: _place(rows, columns, entry, block, line))  # noqa: B023
-        if len(rows):
-            chunks.append((rows, columns, values))
+        parts, n_lines = _read_entries(block, header, header.n_entries - n_read, unfit, source.path, line)
+        n_read += sum(len(part[0]) for part in parts)
+        chunks += parts
         line += n_lines
     if n_read < header.n_entries:
         raise GraphFormatError(
@@ -171,47 +166,59 @@ def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int
     return Header(field, symmetric, n_rows, n_entries)
 
 
-def _read_entries(block: memoryview, header: Header, n_missing: int, path: str, line: int):
-    """Rows, columns (from 0) and values of one block of lines, and how many lines they are."""
-    boundaries = line_boundaries(block)
-    n_rows, n_lines = np.zeros((2, len(boundaries) - 1), np.int64)
-    faults = np.zeros((len(boundaries) - 1, 2), np.int64)
-    text = np.frombuffer(block, np.uint8)
-    run_in_blocks(
-        text_rows.check_entries, boundaries, text, header.has_value, header.field != "real", n_rows, n_lines, faults
-    )  # fmt: skip
-    n_here = int(n_rows.sum())
-    faulty = np.flatnonzero(faults[:, 0])
-    if len(faulty):
-        code, position = faults[faulty[0]].tolist()
-        if code == text_rows.COMMENT:
-            return _read_entries(without_comments(block), header, n_missing, path, line)
-        _explain(block, position, header, n_missing, path, line)
-    rows, columns = np.empty(n_here, np.int32), np.empty(n_here, np.int32)
-    values = np.empty(n_here) if header.has_value else None
-    at = 0
-    try:
-        if n_here > n_missing:
-            raise ValueError("more entries than the header declares")
-        for first in range(0, len(n_rows), PIECES_AT_A_TIME):
-            last = min(first + PIECES_AT_A_TIME, len(n_rows))
-            n = int(n_rows[first:last].sum())
-            sizes = b"%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n" % (
-                header.field.encode(), header.n, header.n, n,
-            )  # fmt: skip
-            matrix = mmread(io.BytesIO(b"".join([sizes, block[boundaries[first] : boundaries[last]]])))
-            rows[at : at + n], columns[at : at + n] = matrix.row, matrix.col
-            if values is not None:
-                values[at : at + n] = matrix.data
-            at += n
-    except (ValueError, OverflowError) as problem:
-        _explain(block, 0, header, n_missing, path, line, str(problem))
-    return rows, columns, values, int(n_lines.sum())
+def _read_entries(
+    block: memoryview, header: Header, n_missing: int, unfit: NegativeOrInfinite, path: str, line: int
+) -> tuple[list, int]:
+    """Rows, columns (from 0) and values of a block of lines, in pieces, and how many lines they are."""
+    boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
+    pieces: list = [None] * (len(boundaries) - 1)
+
+    def read(first: int, last: int, piece: int) -> None:
+        pieces[piece] = _read_piece(first, last, text, header)
+
+    run_in_blocks(read, boundaries)
+    for *_, (code, position) in pieces:
+        if code != text_rows.FINE:
+            _explain(block, position, header, n_missing, path, line)
+    if sum(len(rows) for rows, *_ in pieces) > n_missing:
+        _explain(block, 0, header, n_missing, path, line)
+    parts = []
+    for first, (rows, columns, values, hard, _, _) in zip(boundaries.tolist(), pieces, strict=False):
+        if values is not None:
+            for entry in np.flatnonzero(hard).tolist():
+                values[entry] = _value_at(block, int(hard[entry]) - 1, header.field, path, line)
+            values = unfit.look_at(
+                values,
+                lambda entry: _place(rows, columns, entry, block, first, line),  # noqa: B023
+            )
+        if len(rows):
+            parts.append((rows, columns, values))
+    return parts, sum(n_lines for *_, n_lines, _ in pieces)
 
 
-def _explain(
-    block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int, problem: str = "unreadable"
-) -> NoReturn:
+def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tuple:
+    """One piece: rows, columns, values and which of them are left, the number of lines, and the fault if any."""
+    most = (last - first) // (6 if header.has_value else 4) + 1
+    rows, columns = np.empty((2, most), np.int32)
+    n_values = most if header.has_value else 0
+    values, hard = np.empty(n_values), np.empty(n_values, np.int64)
+    fault = np.zeros(2, np.int64)
+    n, n_lines = text_rows.parse_entries(
+        first, last, text, header.n, header.has_value, header.field != "real", rows, columns, values, hard, fault
+    )
+    values, hard = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
+    return rows[:n].copy(), columns[:n].copy(), values, hard, n_lines, fault.tolist()
+
+
+def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:
+    """A value that the loop has left, by Python; what is infinite is counted later."""
+    word = _WORD.match(block, position)[0]
+    if field != "real":
+        _explain_value(word, field, path, line + bytes(block[:position]).count(b"\n") + 1)
+    return float(word)
+
+
+def _explain(block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int) -> NoReturn:
     """Find the first line from `position` on that is not an entry, and say what is wrong with it."""
     text_block = bytes(block)
     line += text_block.count(b"\n", 0, position)
@@ -243,7 +250,7 @@ def _explain(
             raise GraphFormatError(
                 f"the entry {shown(text)!r} has {len(words)} columns, expected {expected!r}", path, line
             )
-    raise GraphFormatError(f"entries cannot be read: {problem}", path, line)
+    raise GraphFormatError("the entries cannot be read", path, line)
 
 
 def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
@@ -253,19 +260,20 @@ def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
         raise GraphFormatError(f"the value is {shown(word)!r}, expected a number", path, line) from None
     if not np.isfinite(value) and field == "real":
         raise GraphValidationError(f"{path}, line {line}: non-finite value {shown(word)}, expected finite weights >= 0")
-    if b"_" in word or word.startswith(b"+"):
+    if b"_" in word:
         raise GraphFormatError(f"the value is {shown(word)!r}, expected a plain decimal number", path, line)
-    if field != "real" and not word.lstrip(b"-").isdigit():
+    if field != "real" and not word.lstrip(b"+-").isdigit():
         raise GraphFormatError(f"the value is {shown(word)!r}, expected a whole number in an {field} file", path, line)
     smallest, largest = (0, 2**64) if field == "unsigned-integer" else (-(2**63), 2**63)
     if field != "real" and not smallest <= int(word[:40]) < largest:
         raise GraphFormatError(f"the value {shown(word)} is out of range for a 64-bit {field}", path, line)
 
 
-def _place(rows, columns, entry: int, block: memoryview, line: int) -> str:
-    """Where an entry of a block stands in the file: its indices as written there, and its line."""
+def _place(rows, columns, entry: int, block: memoryview, first: int, line: int) -> str:
+    """Where an entry of the piece from `first` on stands in the file: its indices as written there, and its line."""
+    line += bytes(block[:first]).count(b"\n")
     seen = -1
-    for text in bytes(block).split(b"\n"):
+    for text in bytes(block[first:]).split(b"\n"):
         line += 1
         if text.strip() and not text.lstrip().startswith(b"%"):
             seen += 1
