@@ -178,6 +178,25 @@ def test_metis_by_hand(tmp_path):
     assert "3 numbers before the neighbours" in info.remarks[0]
 
 
+def test_a_rectangular_matrix_is_bipartite_if_asked(tmp_path):
+    text = BANNER + "2 3 4\n1 1 2\n1 3 5\n2 3 1\n2 1 0\n"
+    with pytest.raises(GraphValidationError, match=r"2 x 3, expected a square.*bipartite=True"):
+        load(tmp_path, text)
+    dense, _, info = load(tmp_path, text, bipartite=True)
+    B = np.array([[2, 0, 5], [0, 0, 1]])
+    assert dense.tolist() == np.block([[np.zeros((2, 2)), B], [B.T, np.zeros((3, 3))]]).tolist()
+    assert info.remarks[0] == "bipartite: rows are the nodes 0 to 1, columns those from 2 to 4"
+    assert load(tmp_path, BANNER + "2 2 2\n1 1 1\n1 2 1\n", bipartite=True)[0].tolist()[0] == [0, 0, 1, 1]
+    with pytest.raises(GraphFormatError, match="index 4 is out of bounds, expected 1 to 3"):
+        load(tmp_path, BANNER + "2 3 1\n1 4 2\n", bipartite=True)
+    with pytest.raises(GraphValidationError, match=r"first -2 at \(1, 3\) in line 3"):
+        load(tmp_path, BANNER + "2 3 1\n1 3 -2\n", bipartite=True)
+    with pytest.raises(GraphValidationError, match="symmetric"):
+        load(tmp_path, BANNER.replace("general", "symmetric") + "2 2 1\n2 1 1\n", bipartite=True)
+    with pytest.raises(ParameterError, match="bipartite=True needs a matrix"):
+        load(tmp_path, "1 2\n", bipartite=True)
+
+
 def test_suitesparse_companions(tmp_path):
     content = {"K/K_nodename.txt": "a\nb\n", "K/K_coord.mtx": "%%MatrixMarket matrix array real general\n2 1\n3\n4\n"}
     content["K/K.mtx"] = BANNER + "2 2 2\n1 2 3\n2 1 3\n"

@@ -29,8 +29,10 @@ def is_end(byte):
 
 
 @njit(cache=True, nogil=True)
-def parse_entries(first, last, text, n, has_value, whole, rows, columns, values, hard, fault):
-    """Read lines `row column [value]` of a Matrix Market file, indices from 1 to n; they become those from 0.
+def parse_entries(
+    first, last, text, n_rows, n_columns, offset, has_value, whole, rows, columns, values, hard, fault
+):  # fmt: skip
+    """Read lines `row column [value]` of a Matrix Market file; indices from 1 become those from 0, and from `offset`.
 
     Blank lines and comments of '%' are passed over. A value whose nearest float is not sure is left to Python: hard[e]
     is its position + 1. Returns entries and lines; at the first line that is none, fault = (code, position).
@@ -50,10 +52,10 @@ def parse_entries(first, last, text, n, has_value, whole, rows, columns, values,
         row, at = _whole_number(text, at)
         blank = skip_spaces(text, at)
         column, at_end = _whole_number(text, blank)
-        if blank == at or not is_end(text[at_end]) or not (1 <= row <= n and 1 <= column <= n):
+        if blank == at or not is_end(text[at_end]) or not (1 <= row <= n_rows and 1 <= column <= n_columns):
             code = BAD_NODE
         else:
-            rows[entry], columns[entry] = row - 1, column - 1
+            rows[entry], columns[entry] = row - 1, column - 1 + offset
             at = skip_spaces(text, at_end)
             if has_value:
                 token = at

@@ -54,9 +54,9 @@ def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None
     delimiter = _delimiter_of(lines[0])
     if delimiter == "\t" and all(map(_looks_like_number, lines[0].split())):
         delimiter = None  # blanks may be among the tabs
-    fields = split(lines[0], delimiter)
+    fields = _fields_of(head, lines[0], delimiter, path)
     numeric = _are_ids(fields[:2])
-    following = split(lines[1], delimiter) if len(lines) > 1 else []
+    following = _fields_of(head, lines[1], delimiter, path) if len(lines) > 1 else []
     names = [field.strip().strip('"').lower() for field in fields]
     has_header = not any(_is_id(field) for field in fields[:2]) and (
         (_are_ids(following[:2]) and len(following) >= 2) or bool(_SOURCE_NAMES & {*names} and _TARGET_NAMES & {*names})
@@ -107,7 +107,11 @@ def _delimiter_of(line: str) -> str | None:
 
 def split(line: str, delimiter: str | None) -> list[str]:
     """The fields of a line, by white space or by a delimiter with quotes."""
-    return line.split() if delimiter is None else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+    return (
+        line.split()
+        if delimiter is None
+        else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    )
 
 
 def _is_id(field: str) -> bool:

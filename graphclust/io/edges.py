@@ -108,7 +108,10 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     if n_isolated:
         edges.repairs.append(f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
     remarks = (*edges.remarks, *edges.repairs)
-    graph = graph_from_csr(indptr, indices, None if all_one else weights, nodes=edges.nodes, remarks=remarks)
+    try:
+        graph = graph_from_csr(indptr, indices, None if all_one else weights, nodes=edges.nodes, remarks=remarks)
+    except GraphValidationError as problem:
+        raise GraphValidationError(f"{edges.path}: {problem}") from None
     return graph, counts
 
 

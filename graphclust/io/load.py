@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 from graphclust.checks import as_choice, as_whole_number
-from graphclust.errors import GraphFormatError, GraphWarning, ResourceLimitError
+from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError
 from graphclust.graph import Graph
 from graphclust.io.edge_list import MayBeMetis, read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
@@ -60,6 +60,7 @@ def load_graph(
     return_info: bool = False,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
+    bipartite: bool = False,
     progress: Any = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2.
@@ -74,6 +75,8 @@ def load_graph(
     max_bytes : most bytes to decompress; None stops only what no text file could be.
     memory_limit : most bytes that the header of a file may ask for; None allows 200 for each byte of the file, at
         least 256 MiB and at most what the machine has.
+    bipartite : rows and columns of a matrix, square or rectangular, are different nodes, the rows numbered first; an
+        entry joins its row with its column. Only for Matrix Market and SuiteSparse files that are not symmetric.
     progress : a listener `(stage, done, total)` or a `Progress`.
 
     Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Matrix Market nodes are
@@ -105,31 +108,37 @@ def load_graph(
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
     try:
-        with progress.stage("reading"), open_source(path, max_bytes) as source:
-            recognized = format or recognize(source)
-            edges = _read(source, recognized, weights, memory_limit, progress, text_ids=_ID_TYPE.get(format))
-        with progress.stage("building the graph"):
-            graph, counts = graph_from_edges(edges, symmetrize, progress)
-    except MayBeMetis:
-        options = {
-            "symmetrize": symmetrize, "weights": weights, "return_info": return_info, "max_bytes": max_bytes,
-            "memory_limit": memory_limit, "progress": progress,
-        }  # fmt: skip
-        try:
-            return load_graph(path, format="metis", **options)
-        except GraphFormatError:
-            return load_graph(path, format="snap", **options)
+        graph, info, repairs = _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
             raise
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
-    details = {key: value for key, value in edges.details.items() if key != "weighted"}
-    info = LoadInfo(source.path, recognized, source.compression, source.n_read, counts, graph.remarks, details)
     if return_info:
         return graph, info
-    if edges.repairs:
-        warnings.warn(f"{source.path}: {'; '.join(edges.repairs)}", GraphWarning, stacklevel=2)
+    if repairs:
+        warnings.warn(f"{info.path}: {'; '.join(repairs)}", GraphWarning, stacklevel=2)
     return graph
+
+
+def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):
+    """The graph, what is to say of its file, and what of that is worth a warning."""
+    try:
+        with progress.stage("reading"), open_source(path, max_bytes) as source:
+            recognized = format or recognize(source)
+            if bipartite and recognized not in ("matrix_market", "suitesparse"):
+                raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
+            edges = _read(source, recognized, weights, memory_limit, bipartite, progress, _ID_TYPE.get(format))
+        with progress.stage("building the graph"):
+            graph, counts = graph_from_edges(edges, symmetrize, progress)
+    except MayBeMetis:
+        others = (symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
+        try:
+            return _load(path, "metis", *others)
+        except GraphFormatError:
+            return _load(path, "snap", *others)
+    details = {key: value for key, value in edges.details.items() if key != "weighted"}
+    info = LoadInfo(source.path, recognized, source.compression, source.n_read, counts, graph.remarks, details)
+    return graph, info, edges.repairs
 
 
 def recognize(source: Source) -> str:
@@ -198,15 +207,16 @@ def _read(
     format: str,
     weights: str | None,
     memory_limit: int | None,
+    bipartite: bool,
     progress: Progress,
     text_ids: bool | None,
 ) -> Edges:
     if not source.head():
         raise GraphFormatError("is empty, expected a graph", source.path)
     if format == "matrix_market":
-        return read_matrix_market(source, weights or "file", memory_limit, progress)
+        return read_matrix_market(source, weights or "file", memory_limit, progress, bipartite)
     if format == "suitesparse":
-        return read_suitesparse(source, weights or "file", memory_limit, progress)
+        return read_suitesparse(source, weights or "file", memory_limit, progress, bipartite)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
     if format in ("graphml", "gml"):

@@ -27,27 +27,35 @@ _FIELDS["double"] = "real"
 
 @dataclass(frozen=True)
 class Header:
+    """What banner and sizes say. Columns become the nodes from `offset` on: 0, or of a bipartite graph n_rows."""
+
     field: str
     symmetric: bool
-    n: int
+    n_rows: int
+    n_columns: int
     n_entries: int
+    offset: int = 0
 
     @property
     def has_value(self) -> bool:
+        """Does each entry have a value beside row and column?"""
         return self.field != "pattern"
 
 
-def read_matrix_market(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+def read_matrix_market(
+    source: Source, weights: str, memory_limit: int | None, progress: Progress, bipartite: bool = False
+) -> Edges:
     """The edges of a square coordinate matrix, pattern, integer or real, general or symmetric.
 
     An entry of a symmetric file may be in either triangle, but not in both.
+    bipartite : rows and columns are different nodes, rows first; the matrix may then be rectangular.
 
     Raises GraphFormatError with the line for what breaks the format, has too few or too many entries, or has
     an array instead of coordinates; GraphValidationError for what is no graph: rectangular, complex, hermitian,
     skew-symmetric, negative or non-finite values; ResourceLimitError for a header beyond all proportion.
     """
     blocks = source.line_blocks(progress)
-    header, rest, line = _read_header(source, blocks, memory_limit)
+    header, rest, line = _read_header(source, blocks, memory_limit, bipartite)
     chunks: list = []
     n_read = 0
     unfit = NegativeOrInfinite(source.path, weights)
@@ -63,11 +71,18 @@ def read_matrix_market(source: Source, weights: str, memory_limit: int | None, p
             line,
         )
     unfit.complain()
+    remarks = []
+    if bipartite:
+        remarks = [
+            f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} "
+            f"to {header.n_rows + header.n_columns - 1}"
+        ]
     return Edges(
         source.path,
-        header.n,
+        header.n_columns + header.offset,
         chunks,
-        symmetric="stored once" if header.symmetric else "full",
+        symmetric="stored once" if header.symmetric or bipartite else "full",
+        remarks=remarks,
         details={"weighted": header.has_value and weights != "ignore"},
     )
 
@@ -78,7 +93,7 @@ def _with_first(first, blocks):
     yield from blocks
 
 
-def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Header, memoryview, int]:
+def _read_header(source: Source, blocks, memory_limit: int | None, bipartite: bool) -> tuple[Header, memoryview, int]:
     """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
     banner = None
     line = 0
@@ -91,7 +106,7 @@ def _read_header(source: Source, blocks, memory_limit: int | None) -> tuple[Head
             if banner is None:
                 banner = _read_banner(text.removeprefix(b"\xef\xbb\xbf"), source.path)
             elif text and not text.startswith(b"%"):
-                return _read_sizes(text, banner, source, line, memory_limit), block[at:], line
+                return _read_sizes(text, banner, source, line, memory_limit, bipartite), block[at:], line
     if banner is None:
         raise GraphFormatError("is empty, expected a %%MatrixMarket banner", source.path)
     raise GraphFormatError(
@@ -137,22 +152,29 @@ def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
     return _FIELDS[field], symmetry == "symmetric"
 
 
-def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int, memory_limit: int | None) -> Header:
+def _read_sizes(
+    text: bytes, banner: tuple[str, bool], source: Source, line: int, memory_limit: int | None, bipartite: bool
+) -> Header:
     words = text.split()
     if len(words) != 3 or not all(word.isdigit() and len(word) < 20 for word in words):
         raise GraphFormatError(f'sizes are {shown(text)!r}, expected "rows columns entries"', source.path, line)
     n_rows, n_columns, n_entries = map(int, words)
     field, symmetric = banner
-    if n_rows != n_columns:
-        if symmetric:
-            raise GraphFormatError(
-                f"is symmetric and {n_rows} x {n_columns}; a symmetric matrix must be square", source.path, line
-            )
-        raise GraphValidationError(
-            f"{source.path}, line {line}: the matrix is {n_rows} x {n_columns}, expected a square adjacency matrix; of "
-            "a rectangular B (bipartite), pass scipy.sparse.block_array([[None, B], [B.T, None]]) to as_graph"
+    if symmetric and n_rows != n_columns:
+        raise GraphFormatError(
+            f"is symmetric and {n_rows} x {n_columns}; a symmetric matrix must be square", source.path, line
         )
-    if n_rows == 0:
+    if n_rows != n_columns and not bipartite:
+        raise GraphValidationError(
+            f"{source.path}, line {line}: the matrix is {n_rows} x {n_columns}, expected a square adjacency matrix; "
+            "pass bipartite=True to make nodes of its rows and nodes of its columns"
+        )
+    if symmetric and bipartite:
+        raise GraphValidationError(
+            f"{source.path}, line 1: the matrix is symmetric, expected a general one for bipartite=True"
+        )
+    n_nodes = n_rows + n_columns if bipartite else n_rows
+    if n_nodes == 0:
         raise GraphValidationError(f"{source.path}, line {line}: the matrix has 0 nodes, expected at least 1 node")
     least = 4 if field == "pattern" else 6
     if n_entries * least - 1 > source.most_bytes:
@@ -162,8 +184,8 @@ def _read_sizes(text: bytes, banner: tuple[str, bool], source: Source, line: int
             source.path,
             line,
         )
-    check_memory(source.path, n_rows, n_entries, field != "pattern", source.most_bytes, memory_limit)
-    return Header(field, symmetric, n_rows, n_entries)
+    check_memory(source.path, n_nodes, n_entries, field != "pattern", source.most_bytes, memory_limit)
+    return Header(field, symmetric, n_rows, n_columns, n_entries, n_rows if bipartite else 0)
 
 
 def _read_entries(
@@ -189,7 +211,7 @@ def _read_entries(
                 values[entry] = _value_at(block, int(hard[entry]) - 1, header.field, path, line)
             values = unfit.look_at(
                 values,
-                lambda entry: _place(rows, columns, entry, block, first, line),  # noqa: B023
+                lambda entry: _place(rows, columns - header.offset, entry, block, first, line),  # noqa: B023
             )
         if len(rows):
             parts.append((rows, columns, values))
@@ -204,8 +226,9 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     values, hard = np.empty(n_values), np.empty(n_values, np.int64)
     fault = np.zeros(2, np.int64)
     n, n_lines = text_rows.parse_entries(
-        first, last, text, header.n, header.has_value, header.field != "real", rows, columns, values, hard, fault
-    )
+        first, last, text, header.n_rows, header.n_columns, header.offset, header.has_value, header.field != "real",
+        rows, columns, values, hard, fault,
+    )  # fmt: skip
     values, hard = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
     return rows[:n].copy(), columns[:n].copy(), values, hard, n_lines, fault.tolist()
 
@@ -236,14 +259,12 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
             raise GraphFormatError(
                 f"the entry is {shown(text)!r}, a value is missing; expected {expected!r}", path, line
             )
-        for word in words[:2]:
+        for word, n in zip(words[:2], (header.n_rows, header.n_columns), strict=True):
             if not word.lstrip(b"-").isdigit():
                 raise GraphFormatError(f"the index is {shown(word)!r}, expected a whole number", path, line)
-            if not 1 <= int(word[:40]) <= header.n:
+            if not 1 <= int(word[:40]) <= n:
                 hint = "; indices are 1-based: is this file 0-based?" if int(word[:40]) == 0 else ""
-                raise GraphFormatError(
-                    f"index {shown(word)} is out of bounds, expected 1 to {header.n}{hint}", path, line
-                )
+                raise GraphFormatError(f"index {shown(word)} is out of bounds, expected 1 to {n}{hint}", path, line)
         if header.has_value:
             _explain_value(words[2], header.field, path, line)
         if len(words) > 2 + header.has_value:

@@ -18,6 +18,8 @@ _COMMENT = b"%"
 
 @dataclass(frozen=True)
 class Header:
+    """What the first line of a METIS file says."""
+
     n_nodes: int
     n_edges: int
     n_leading: int  # numbers of a line before its first neighbour: the node's size and weights

@@ -28,7 +28,9 @@ def is_tar(head: bytes) -> bool:
     return head[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] == _MAGIC
 
 
-def read_suitesparse(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
+def read_suitesparse(
+    source: Source, weights: str, memory_limit: int | None, progress: Progress, bipartite: bool = False
+) -> Edges:
     """The edges of the one member Name/Name.mtx; the other members are passed over.
 
     The node names of Name_nodename.txt, one a line, and the coordinates of Name_coord.mtx, shape (n_nodes, d), are
@@ -49,7 +51,7 @@ def read_suitesparse(source: Source, weights: str, memory_limit: int | None, pro
                         raise GraphFormatError(f"holds a second matrix, {member.name!r}; expected one", source.path)
                     with archive.extractfile(member) as content:
                         part = source.member(content, member.name, member.size)
-                        edges = read_matrix_market(part, weights, memory_limit, progress)
+                        edges = read_matrix_market(part, weights, memory_limit, progress, bipartite)
                 elif (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
                     companions[found[2]] = archive.extractfile(member).read()
     except (tarfile.TarError, EOFError, UnicodeError) as problem:
