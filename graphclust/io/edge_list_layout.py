@@ -106,12 +106,18 @@ def _delimiter_of(line: str) -> str | None:
 
 
 def split(line: str, delimiter: str | None) -> list[str]:
-    """The fields of a line, by white space or by a delimiter with quotes."""
-    return (
-        line.split()
-        if delimiter is None
-        else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
-    )
+    """The fields of a line, by white space or by a delimiter with quotes; csv.Error where a quote does not end."""
+    if delimiter is None:
+        return line.split()
+    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+
+
+def _fields_of(head: bytes, line: str, delimiter: str | None, path: str) -> list[str]:
+    try:
+        return split(line, delimiter)
+    except csv.Error as problem:
+        text = line.encode()
+        raise GraphFormatError(f"{shown(text)!r} is no row of a table ({problem})", path, line_of(head, text)) from None
 
 
 def _is_id(field: str) -> bool:
