@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from graphclust.compiled.point_distances import pair_sq_distances
 from graphclust.k_means import bounds as bounds_module
 from graphclust.k_means.bounds import BoundedAssignment, group_centroids
 from graphclust.k_means.points import DensePoints
@@ -52,3 +53,44 @@ def test_groups_are_numbered_without_gaps():
     assert set(group_centroids(centroids, 6)) == set(range(6))
     assert set(group_centroids(np.ones((50, 4)), 6)) == {0}
     assert group_centroids(centroids, 50).tolist() == list(range(50))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [64, 77, 300])
+def test_equal_pairs_get_equal_bits_wherever_they_stand(d, dtype):
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((9, d)).astype(dtype)
+    rows = np.append(rng.integers(0, 9, 50), (0, 0, 0))
+    chosen = np.append(rng.integers(0, 9, 50), (0, 0, 0))
+    sq_distances = np.empty(53, dtype)
+    pair_sq_distances(X, rows, X, chosen, 50, sq_distances)
+    bits = {}
+    for i, j, value in zip(rows[:50], chosen[:50], sq_distances[:50], strict=True):
+        assert bits.setdefault((i, j), value) == value
+        assert value == pytest.approx(((X[i].astype(float) - X[j]) ** 2).sum(), rel=1e-5)
+    assert len(bits) < 50
+
+
+def test_products_spoiled_by_rounding_change_no_label(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = (rng.standard_normal((2000, 80)) + 3).astype(np.float32)
+    X[:40] = np.repeat(X[40:60], 2, axis=0)
+    expected = BoundedAssignment(DensePoints(X), X[:40].copy()).assign().copy()
+    assert (expected[:40] % 2 == 0).all()
+    true = distances(X, X[:40])
+    assert true[np.arange(2000), expected] == pytest.approx(true.min(axis=1), rel=1e-6, abs=1e-6)
+
+    class Spoiled(np.ndarray):
+        def __matmul__(self, other):
+            products = np.asarray(self) @ np.asarray(other)
+            return (products * (1 + 1e-6 * rng.uniform(-1, 1, products.shape))).astype(np.float32)
+
+    spoil = DensePoints.rows_at_once
+    monkeypatch.setattr(DensePoints, "rows_at_once", lambda self, rows: spoil(self, rows).view(Spoiled))
+    assert (BoundedAssignment(DensePoints(X), X[:40].copy()).assign() == expected).all()
+
+
+def test_rows_that_do_not_ascend_are_still_the_rows_asked_for():
+    points = DensePoints(np.arange(12.0)[:, None])
+    for rows in ([3, 4, 5], [3, 9, 5], [7], [4, 2, 6]):
+        assert points.rows_at_once(np.array(rows)).ravel().tolist() == rows

@@ -117,12 +117,12 @@ def assign_bounded(
             reach = np.sqrt(np.float64(best[a])) * longer
             upper[position] = reach - drift[j]
             if lower[position] - far <= reach:
-                for g in range(n_groups):
-                    if group_lower[position, g] - group_drift[g] <= reach + rounding[1]:
-                        for e in range(group_starts[g], group_starts[g + 1]):
-                            rows[n_pairs] = order[position]
-                            chosen[n_pairs] = members[e]
-                            n_pairs += 1
+                n_near = _groups_in_reach(position, reach + rounding[1], group_lower, group_drift, near_groups)
+                for g in near_groups[:n_near]:
+                    for e in range(group_starts[g], group_starts[g + 1]):
+                        rows[n_pairs] = order[position]
+                        chosen[n_pairs] = members[e]
+                        n_pairs += 1
             if n_pairs < _CHUNK and a < n_active - 1:
                 continue
             pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances)
@@ -130,34 +130,39 @@ def assign_bounded(
             for b in range(begin, a + 1):
                 reach = np.sqrt(np.float64(best[b])) * longer
                 if lower[active[b]] - far <= reach:
+                    n_near = _groups_in_reach(active[b], reach + rounding[1], group_lower, group_drift, near_groups)
                     p = _settle(
-                        active[b], np.float64(best[b]), reach, p, sq_distances, near_groups, members, group_starts,
-                        group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
+                        active[b], np.float64(best[b]), p, sq_distances, near_groups[:n_near], rounding[0],
+                        members, group_starts, group_of, drift, group_drift, labels, upper, lower, group_lower,
                     )  # fmt: skip
             begin = a + 1
             n_pairs = 0
 
 
 @njit(cache=True, nogil=True)
+def _groups_in_reach(i, reach, group_lower, group_drift, near_groups):
+    """How many groups of centroids may be within reach of position i; near_groups (n_groups + 1,): which, ascending."""
+    n_near = 0
+    for g in range(group_lower.shape[1]):
+        near_groups[n_near] = g
+        n_near += 1 if group_lower[i, g] - group_drift[g] <= reach else 0
+    return n_near
+
+
+@njit(cache=True, nogil=True)
 def _settle(
-    i, best, reach, p, sq_distances, near_groups, members, group_starts, group_of, drift, group_drift, rounding,
+    i, best, p, sq_distances, near_groups, relative, members, group_starts, group_of, drift, group_drift,
     labels, upper, lower, group_lower,
 ):  # fmt: skip
-    """Label and bounds of position i, whose own centroid is at squared distance best.
+    """Label and bounds of position i, at squared distance best of its own centroid, from those to all in near_groups.
 
-    sq_distances, from the p-th on: to every centroid of the groups in reach. Returns where the next position's start.
+    sq_distances: theirs from the p-th on; returns where the next position's start. relative: error of a distance.
     """
-    n_groups = len(group_starts) - 1
-    longer = 1.0 + rounding[0]
-    shorter = 1.0 - rounding[0]
-    n_near = 0
-    for g in range(n_groups):
-        near_groups[n_near] = g
-        n_near += 1 if group_lower[i, g] - group_drift[g] <= reach + rounding[1] else 0
+    longer = 1.0 + relative
+    shorter = 1.0 - relative
     winner = labels[i]
     runner_up = group_lower[i, group_of[winner]]
-    for near in range(n_near):
-        g = near_groups[near]
+    for g in near_groups:
         nearest = np.inf
         second = np.inf
         closest = winner
@@ -181,5 +186,5 @@ def _settle(
     upper[i] = np.sqrt(best) * longer - drift[winner]
     group_lower[i, group_of[winner]] = runner_up
     labels[i] = winner
-    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[-1]
     return p

@@ -33,7 +33,7 @@ def _four_sq_distances(X, i0, i1, i2, i3, centroids, j0, j1, j2, j3):
 
 @njit(cache=True, nogil=True)
 def pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances):
-    """|X[rows[p]] - centroids[chosen[p]]|^2 of the first n_pairs pairs, four at a time: memory answers all four at once.
+    """|X[rows[p]] - centroids[chosen[p]]|^2 of n_pairs pairs, four at a time, so that memory answers four at once.
 
     The arrays have room for three pairs more, which are overwritten. Equal pairs get equal bits, wherever they stand.
     """

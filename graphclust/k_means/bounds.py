@@ -7,7 +7,7 @@ centroid, or about 24 where the points have few features, or more where the boun
 import numpy as np
 
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.k_means.points import DensePoints, Points, point_blocks
+from graphclust.k_means.points import DensePoints, Points, point_blocks, sq_lengths
 
 _MOST_BYTES = 1 << 30
 _ROWS_MULTIPLIED = 1024
@@ -54,7 +54,7 @@ class BoundedAssignment:
         if self.points.enter_loop is not None:
             n_bounded = self.n_bounded
             self.n_bounded = max(n_bounded, n_positions)
-            sq_norms = (self.centroids.astype(np.float64) ** 2).sum(axis=1)
+            sq_norms = sq_lengths(self.centroids)
             for start in range(n_bounded, n_positions, _ROWS_MULTIPLIED):
                 stop = min(start + _ROWS_MULTIPLIED, n_positions)
                 products = self.points.rows_at_once(self.order[start:stop]) @ self.centroids.T

@@ -112,12 +112,11 @@ class SparsePoints:
 
     def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
         """As for dense points."""
-        sq_norms = (centroids.astype(np.float64) ** 2).sum(axis=1)
         # Rows of whole SIMD registers, unless that would be mostly padding.
         width = -(-len(centroids) // 16) * 16 if len(centroids) >= 8 else len(centroids)
         transposed = np.zeros((self.d, width), centroids.dtype)
         transposed[:, : len(centroids)] = centroids.T
-        return *self.arrays, self.sq_norms, transposed, sq_norms
+        return *self.arrays, self.sq_norms, transposed, sq_lengths(centroids)
 
     def rows(self, rows: Any) -> np.ndarray:
         """As for dense points."""
@@ -133,6 +132,11 @@ class SparsePoints:
 
 
 Points = DensePoints | SparsePoints
+
+
+def sq_lengths(centroids: np.ndarray) -> np.ndarray:
+    """|c|^2 of each row, float64."""
+    return np.array([np.dot(row, row) for row in centroids.astype(np.float64)])
 
 
 def as_points(X: Any, name: str = "X") -> Points:

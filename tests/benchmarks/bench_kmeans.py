@@ -1,6 +1,8 @@
 """The k-means family against scikit-learn and faiss, in one run with equal threads: time to an energy, and to the end.
 
-    GRAPHCLUST_DATA=... python bench_kmeans.py [embedding] [mnist] [minibatch] [letter] [sparse] [seeding]
+    GRAPHCLUST_DATA=... BENCH_THREADS=1 python bench_kmeans.py mnist
+
+The parts: embedding mnist minibatch letter sparse seeding; without a name all of them.
 
 Energies are mean squared distances on points held out; E* is the lowest that any method reaches from the same start.
 A rival's time to an energy is found by running it for 1, 2, 3, ... iterations' worth of time: for Lloyd and Elkan one
@@ -29,6 +31,7 @@ from tables import write_table  # noqa: E402
 import graphclust  # noqa: E402
 
 SEEDS = tuple(map(int, os.environ.get("BENCH_SEEDS", "1,2,3").split(",")))
+SUFFIX = "" if THREADS == 1 else f"_{THREADS}_threads"
 warnings.simplefilter("ignore")
 
 
@@ -102,8 +105,8 @@ def faiss_run(X, start):
     return run
 
 
-def curves(X, V, start, seed: int, rivals: bool = True) -> dict[str, tuple[np.ndarray, float, float]]:
-    """For each method its curve on V, the seconds of a whole run, and the inertia at its end."""
+def curves(X, V, start, seed: int, most: int) -> dict[str, tuple[np.ndarray, float, np.ndarray]]:
+    """For each method its curve on V, the seconds of a whole run, and the centroids at its end."""
     k = len(start)
     found = {}
     ours = {
@@ -112,53 +115,59 @@ def curves(X, V, start, seed: int, rivals: bool = True) -> dict[str, tuple[np.nd
     }
     for name, run in ours.items():
         seconds, result = timed(run)
-        found[name] = run(validation=V).validation, seconds, result.inertia
-    if rivals:
-        for algorithm in ("lloyd", "elkan"):
-            run = sklearn_run(X, start, algorithm)
-            seconds, (centroids, _) = timed(lambda run=run: run(1000))
-            inertia = graphclust.block_sums(X, centroids).inertia
-            found[f"scikit-learn {algorithm}"] = iteration_curve(run, V, 25), seconds, inertia
-        run = faiss_run(X, start)
-        n_iter = graphclust.kmeans(X, k, init=start, max_iter=1000).n_iter
-        seconds, (centroids, _) = timed(lambda: run(n_iter))
-        found["faiss"] = iteration_curve(run, V, 25), seconds, graphclust.block_sums(X, centroids).inertia
+        recorded = []
+        table = run(validation=lambda centroids: recorded.append(centroids.copy()) or 0.0).validation
+        table[:, 1] = [energy(V, centroids) for centroids in recorded]
+        found[name] = table, seconds, result.centroids
+    for algorithm in ("lloyd", "elkan"):
+        run = sklearn_run(X, start, algorithm)
+        seconds, (centroids, _) = timed(lambda run=run: run(1000))
+        found[f"scikit-learn {algorithm}"] = iteration_curve(run, V, most), seconds, centroids
+    run = faiss_run(X, start)
+    n_iter = graphclust.kmeans(X, k, init=start, max_iter=1000).n_iter
+    seconds, (centroids, _) = timed(lambda: run(n_iter))
+    found["faiss"] = iteration_curve(run, V, most), seconds, centroids
     return found
 
 
-def energy_table(name: str, title: str, X, V, k: int) -> None:
+def energy_table(name: str, title: str, X, V, k: int, most: int) -> None:
     """Seconds to 2 % and 1 % of E*, and to convergence, from k random points."""
     graphclust.nested_minibatch_kmeans(X[: 50 * k], k, batch_size=10 * k, rng=1)
     graphclust.kmeans(X[: 50 * k], k, rng=1)
     runs = []
     for seed in SEEDS:
         rows = np.random.default_rng(seed).choice(len(X), k, replace=False)
-        found = curves(X, V, X[rows].copy(), seed)
+        found = curves(X, V, X[rows].copy(), seed, most)
         lowest = min(curve[:, 1].min() for curve, _, _ in found.values())
-        runs.append({m: (time_to(c, 1.02 * lowest), time_to(c, 1.01 * lowest), s, i) for m, (c, s, i) in found.items()})
+        runs.append({})
+        for method, (curve, seconds, centroids) in found.items():
+            times = [time_to(curve, level) for level in (1.02 * lowest, 1.01 * lowest, 1.01 * energy(V, centroids))]
+            inertia = graphclust.block_sums(X, np.asarray(centroids, X.dtype)).inertia
+            runs[-1][method] = (*times, seconds, inertia)
         print(seed, runs[-1], flush=True)
     medians = {method: np.median([run[method] for run in runs], axis=0) for method in runs[0]}
     nested = medians["nested mini-batch"]
     rows = [
         [
             method,
-            *(f"{value:.3f}" for value in line[:3]),
-            *(f"{line[c] / nested[c]:.1f}" for c in (1, 2)),
-            f"{line[3]:.0f}",
+            *(f"{value:.3f}" for value in line[:4]),
+            *(f"{line[c] / nested[c]:.1f}" for c in (1, 3)),
+            f"{line[4]:.0f}",
         ]
         for method, line in medians.items()
     ]
-    head = ["method", "to 2 % s", "to 1 % s", "converged s", "to 1 % / nested", "converged / nested", "inertia"]
-    note = f"k = {k}, {THREADS} thread(s), medians of seeds {SEEDS}; inf: never within 25 iterations."
+    head = ["method", "to 2 % s", "to 1 % s", "to 1 % of its own end s", "converged s"]
+    head += ["to 1 % / nested", "converged / nested", "inertia"]
+    note = f"k = {k}, {THREADS} thread(s), medians of seeds {SEEDS}; inf: not in {most} iterations."
     write_table(name, title, head, rows, note)
 
 
 def bench_mnist() -> None:
-    energy_table("kmeans_mnist", "MNIST, 60,000 x 784 float32, validation 10,000", *mnist(), 50)
+    energy_table(f"kmeans_mnist{SUFFIX}", "MNIST, 60,000 x 784 float32, validation 10,000", *mnist(), 50, 25)
 
 
 def bench_letter() -> None:
-    energy_table("kmeans_letter", "Letter, 17,000 x 16 float32, validation 3,000", *letter(), 50)
+    energy_table(f"kmeans_letter{SUFFIX}", "Letter, 17,000 x 16 float32, validation 3,000", *letter(), 50, 150)
 
 
 def bench_minibatch() -> None:
@@ -211,6 +220,15 @@ def topics(n: int, d: int, k: int, seed: int, mix: float = 0.2) -> sparse.csr_ar
     return sparse.csr_array(X.astype(np.float32))
 
 
+def plain_lloyd_seconds(X, start, n_iter: int) -> float:
+    """Seconds of n_iter iterations without bounds, each by `block_sums`."""
+    centroids, begin = start, time.perf_counter()
+    for _ in range(n_iter):
+        block = graphclust.block_sums(X, centroids)
+        centroids = (block.sums / block.masses[:, None]).astype(X.dtype)
+    return time.perf_counter() - begin
+
+
 def bench_sparse() -> None:
     n, d, k = 100_000, 47_000, 50
     rows = []
@@ -225,12 +243,15 @@ def bench_sparse() -> None:
         few = 3
         few_seconds, _ = timed(lambda: sklearn_run(theirs, start, "lloyd")(few))
         plain = few_seconds / few * ours.n_iter
-        rows.append((nested_seconds, ours_seconds, plain, nested.inertia, ours.inertia, nested.n_iter, ours.n_iter))
+        unbounded = plain_lloyd_seconds(X, start, ours.n_iter)
+        inertias = nested.inertia, ours.inertia
+        rows.append((nested_seconds, ours_seconds, plain, *inertias, nested.n_iter, ours.n_iter, unbounded))
         print(X.nnz / n, *rows[-1], flush=True)
     line = np.median(rows, axis=0)
     lines = [
         ["nested mini-batch", f"{line[0]:.2f}", "1.0", f"{line[3]:.0f}", f"{line[5]:.0f}"],
         ["kmeans", f"{line[1]:.2f}", f"{line[1] / line[0]:.1f}", f"{line[4]:.0f}", f"{line[6]:.0f}"],
+        ["kmeans without bounds", f"{line[7]:.2f}", f"{line[7] / line[0]:.1f}", f"{line[4]:.0f}", f"{line[6]:.0f}"],
         ["scikit-learn lloyd (from 3 iterations)", f"{line[2]:.2f}", f"{line[2] / line[0]:.1f}", "", f"{line[6]:.0f}"],
     ]
     note = f"{n:,} x {d:,} CSR float32, about 62 entries a row, 50 planted topics, k = 50, {THREADS} thread(s)."
