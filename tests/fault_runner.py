@@ -1,7 +1,7 @@
 """Load files given on stdin, each in a process of its own with little memory and time, and say what came of it.
 
-The parent compiles nothing but what small files need, starts no thread, and forks: a new interpreter for each of a
-hundred files would take minutes.
+The parent compiles nothing but what small files need, and forks while its threads are idle: a new interpreter for each
+of a hundred files would take minutes.
 """
 
 import json

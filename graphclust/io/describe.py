@@ -11,7 +11,7 @@ from graphclust.io.load import LoadInfo
 __all__ = ["describe"]
 
 
-PER_NODE, PER_ENTRY = 90, 65  # bytes while clustering: measured of the multilevel method, which needs the most
+PER_NODE, PER_ENTRY = 120, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
 
 
 def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
@@ -20,7 +20,8 @@ def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
     info : what `load_graph(..., return_info=True)` said of its file.
 
     `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (None: no info),
-    "to_cluster" at most while `coreset_sc` works on it, which on dense graphs takes a fraction of that.
+    "to_cluster" at most while `coreset_sc` works on it with its defaults: the peak itself depends on the number of
+    clusters and on the method that is chosen, and is a fraction of that on dense graphs.
 
     >>> import networkx as nx
     >>> from graphclust.graph import as_graph

@@ -71,18 +71,14 @@ def read_matrix_market(
             line,
         )
     unfit.complain()
-    remarks = []
-    if bipartite:
-        remarks = [
-            f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} "
-            f"to {header.n_rows + header.n_columns - 1}"
-        ]
+    n = header.offset + header.n_columns
+    remark = f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} to {n - 1}"
     return Edges(
         source.path,
-        header.n_columns + header.offset,
+        n,
         chunks,
         symmetric="stored once" if header.symmetric or bipartite else "full",
-        remarks=remarks,
+        remarks=[remark] * bipartite,
         details={"weighted": header.has_value and weights != "ignore"},
     )
 
