@@ -11,7 +11,7 @@ from graphclust.generators import planted_partition
 from graphclust.graph import Graph, as_graph
 from graphclust.progress import Progress
 from graphclust.quality import adjusted_rand_index, normalized_cut
-from graphclust.refinement import local_moves
+from graphclust.refinement import local_moves, multilevel
 from graphclust.refinement.local_moves import improve, move_nodes, normalized_cut_of, staying_inside_volume
 from graphclust.refinement.merging import merge_clusters
 from graphclust.refinement.multilevel import multilevel_partition
@@ -246,6 +246,20 @@ def test_multilevel_finds_planted_blocks_weighted_or_not():
         labels = multilevel_partition(matrix, 20, rng=9)
         assert adjusted_rand_index(labels, planted.labels) > 0.999
         assert normalized_cut(matrix, labels) <= normalized_cut(matrix, planted.labels) * 1.0001
+
+
+def test_cycles_of_the_whole_graph_mend_what_uneven_weights_spoilt():
+    shares = []
+    for seed in (1, 7, 518):
+        pattern = sparse.triu(planted_partition(20, 500, 9, 2, rng=seed).graph.to_scipy(), 1).tocoo()
+        pattern.data = np.random.default_rng(7).exponential(size=pattern.nnz) + 1e-3
+        both = (pattern + pattern.T).tocsr()
+        linked = np.flatnonzero(np.diff(both.indptr))
+        graph = as_graph(both[linked][:, linked])
+        once = multilevel.partition(graph, 20, 1.0, np.random.default_rng(0), Progress())
+        polished = multilevel_partition(graph, 20, rng=0)
+        shares.append(normalized_cut(graph, polished) / normalized_cut(graph, once.astype(np.int64)))
+    assert max(shares) <= 1.0 and np.mean(shares) < 0.96
 
 
 def test_more_effort_is_never_worse_on_average():

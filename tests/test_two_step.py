@@ -235,10 +235,17 @@ def test_the_better_of_two_looks_is_kept(monkeypatch):
     planted = planted_partition(20, 500, 20, 4, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
     monkeypatch.setattr(two_step_partition, "LEAST_SIGNAL", np.inf)
-    monkeypatch.setattr(pipeline, "partition", lambda graph, k, *of: np.arange(graph.n_nodes, dtype=np.int32) % k)
+    monkeypatch.setattr(
+        pipeline, "polished_partition", lambda graph, k, *of: np.arange(graph.n_nodes, dtype=np.int32) % k
+    )
     found = coreset_sc(planted.graph, 20, rng=3)
     assert found.parameters["method"] == "two-step" and "partition" in found.seconds
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99
+
+
+def test_uneven_weights_leave_fewer_links_that_count():
+    assert two_step_partition.evenness(None) == two_step_partition.evenness(np.full(7, 3.0)) == 1.0
+    assert two_step_partition.evenness(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
 
 
 def test_doubt_grows_with_the_cut_and_with_what_was_not_seen():

@@ -17,7 +17,7 @@ from graphclust.graph import Graph, GraphLike, as_graph
 from graphclust.graph_kernel import NormalizedCutKernel
 from graphclust.progress import Progress, as_progress
 from graphclust.quality import normalized_cut
-from graphclust.refinement.multilevel import partition
+from graphclust.refinement.multilevel import polished_partition
 
 __all__ = ["coreset_sc"]
 
@@ -215,13 +215,13 @@ def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progres
         )
         if outcome.doubtful and chosen_here:
             with progress.stage("partition"):
-                labels = partition(part, k, effort, rng, progress).astype(np.int64)
+                labels = polished_partition(part, k, effort, rng, progress).astype(np.int64)
             if normalized_cut(part, labels) < normalized_cut(part, outcome.labels):
                 options["method"], outcome = "multilevel", Outcome(labels)
                 remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     else:
         with progress.stage("partition"):
-            outcome = Outcome(partition(part, k, effort, rng, progress).astype(np.int64))
+            outcome = Outcome(polished_partition(part, k, effort, rng, progress).astype(np.int64))
     if whole:
         return outcome
     labels = np.full(n, -1, np.int64)

@@ -104,7 +104,7 @@ def by_shared_neighbors(
     names = ["coreset", "coreset neighbour", *(f"round {i}" for i in range(1, len(counts) - 1))]
     decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
     coreset_labels = labels[coreset.nodes].astype(np.int64)
-    doubtful = is_doubtful(normalized_cut, k, mean_links, coreset_labels)
+    doubtful = is_doubtful(normalized_cut, k, mean_links * evenness(graph.weights), coreset_labels)
     return Outcome(labels.astype(np.int64), coreset, coreset_labels, out_of_reach, {}, decided, doubtful)
 
 
@@ -119,6 +119,11 @@ def merge_pieces(
         quotient = contract(graph, number[labels], n_used)
         number = partition(quotient, n_clusters, effort, rng, progress)[number]
     return number[labels], min(n_used, n_clusters)
+
+
+def evenness(weights: np.ndarray | None) -> float:
+    """The share of edges that would do as well if their weights were equal: (sum w)^2 / (n sum w^2)."""
+    return 1.0 if weights is None else float(weights.sum() ** 2 / (len(weights) * np.square(weights).sum()))
 
 
 def is_doubtful(normalized_cut: float, k: int, mean_links: float, coreset_labels: np.ndarray) -> bool:
