@@ -29,7 +29,7 @@ from graphclust import (
     stochastic_block_model,
     truncated_kernel_kmeans,
 )
-from graphclust.compiled.gaussian_sums import COLUMNS, ROWS, exp2_of_rows
+from graphclust.compiled.gaussian_sums import COLUMNS, ROWS, exp2_double, exp2_single
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 from graphclust.kernel_k_means.full_batch import Partition
 from graphclust.progress import Progress
@@ -98,18 +98,20 @@ def test_far_from_the_origin_the_gaussian_keeps_its_digits():
     )
 
 
-def test_powers_of_two_in_single_precision():
-    exponents = np.concatenate([np.linspace(-126.0, 0.0, ROWS * COLUMNS * 75 - 3), [-1e-7, 1e-6, -500.0]]).astype(
-        np.float32
-    )
-    powers = np.empty(COLUMNS, np.float32)
+@pytest.mark.parametrize(
+    ("exp2", "dtype", "integer", "lowest", "tolerance"),
+    [(exp2_single, np.float32, np.int32, -126.0, 3e-7), (exp2_double, np.float64, np.int64, -1022.0, 1e-15)],
+)
+def test_powers_of_two(exp2, dtype, integer, lowest, tolerance):
+    exponents = np.linspace(lowest, 0.0, ROWS * COLUMNS * 75 - 3)
+    exponents = np.concatenate([exponents, [-1e-7, 1e-6, 4.0 * lowest]]).astype(dtype)
+    powers = np.empty(COLUMNS, dtype)
     found = exponents.copy().reshape(-1, ROWS, COLUMNS)
     for tile in found:
-        exp2_of_rows(tile, powers, powers.view(np.int32))
-    expected = np.exp2(np.clip(exponents.astype(np.float64), -126.0, 0.0))
-    error = np.abs(found.ravel() / expected - 1.0)
-    assert error.max() < 3e-7
-    assert found.max() == 1.0 and (found > 0.0).all()
+        exp2(tile, powers, powers.view(integer))
+    expected = np.exp2(np.clip(exponents.astype(np.float64), lowest, 0.0))
+    assert np.abs(found.ravel() / expected - 1.0).max() < tolerance
+    assert found.max() == 1.0
 
 
 def random_votes(k: int, n_rows: int, rng: np.random.Generator) -> sparse.csc_array:

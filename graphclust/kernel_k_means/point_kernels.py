@@ -86,10 +86,7 @@ class GaussianKernel(PointKernel):
     def add_sums(
         self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
     ) -> None:
-        """As for every kernel; in single precision the entries are never stored."""
-        if self.dtype != np.float32:
-            super().add_sums(votes, rows, columns, sums, progress)
-            return
+        """As for every kernel; the entries are never stored."""
         votes = sparse.csc_array(votes, dtype=np.float64)
         height = max(ROWS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // ROWS * ROWS)
         for start in range(0, len(rows), height):
@@ -110,8 +107,8 @@ class GaussianKernel(PointKernel):
     def _scaled(self, points: np.ndarray, multiple: int) -> tuple[np.ndarray, np.ndarray]:
         """z and -|z|^2 for which k is 2^(2 y.z - |y|^2 - |z|^2), with rows and columns of zeros to fill multiples."""
         n, d = points.shape
-        scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), np.float32)
-        np.multiply(points - self.origin.astype(np.float32), np.sqrt(np.log2(np.e) / self.kappa), out=scaled[:n, :d])
+        scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), self.dtype)
+        np.multiply(points - self.origin.astype(self.dtype), np.sqrt(np.log2(np.e) / self.kappa), out=scaled[:n, :d])
         return scaled, -np.einsum("ij,ij->i", scaled, scaled)
 
 
