@@ -19,7 +19,17 @@ from scipy import sparse
 from graphclust.checks import as_choice
 from graphclust.compiled import gate, subgraphs
 from graphclust.compiled.blocks import entry_blocks, row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.errors import GraphValidationError, GraphWarning
+from graphclust.matrix_input import (
+    all_ones,
+    as_csr,
+    as_float_weights,
+    check_shape,
+    plain,
+    remark_on_duplicates,
+    scipy_csr,
+    symmetrized,
+)
 
 if TYPE_CHECKING:
     import networkx
@@ -28,7 +38,6 @@ __all__ = ["Graph", "GraphLike", "as_graph"]
 
 GraphLike = Any  # a networkx.Graph, SciPy sparse matrix or array, square ndarray, path, or Graph
 
-SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
 _NO_WEIGHTS = np.empty(0)
 _NO_WEIGHTS.flags.writeable = False
 
@@ -187,7 +196,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     elif isinstance(G, np.ndarray):
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix")
-        graph = _from_scipy(sparse.csr_array(_as_float_weights(np.asarray(G))), symmetrize)
+        graph = _from_scipy(sparse.csr_array(as_float_weights(np.asarray(G))), symmetrize)
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
     else:
@@ -220,14 +229,14 @@ def graph_from_csr(
     pattern : entries only say that an edge is there, so duplicates collapse to one instead of being summed.
     """
     n = len(indptr) - 1
-    _check_shape(indptr, indices, weights, n)
+    check_shape(indptr, indices, weights, n)
     indptr = np.ascontiguousarray(indptr, dtype=np.int64)
     indices = indices[: indptr[-1]]
     if indices.dtype.newbyteorder("=") not in (np.int32, np.int64) or not indices.dtype.isnative:
         indices = indices.astype(np.int64)
-    indices = _plain(indices)
+    indices = plain(indices)
     if weights is not None:
-        weights = _plain(_as_float_weights(weights[: indptr[-1]]))
+        weights = plain(as_float_weights(weights[: indptr[-1]]))
 
     degrees, loops = np.zeros(n), np.zeros(n)
     blocks = entry_blocks(indptr)
@@ -239,11 +248,11 @@ def graph_from_csr(
     )  # fmt: skip
     if faults.any():
         _refuse_bad_entries(blocks, indptr, indices, weights)
-        matrix = _scipy_csr(indptr, indices, weights, n, copy=True)
+        matrix = scipy_csr(indptr, indices, weights, n, copy=True)
         matrix.sum_duplicates()
         n_duplicates = len(indices) - matrix.nnz
         if n_duplicates:
-            remarks = (*remarks, _remark_on_duplicates(n_duplicates, pattern))
+            remarks = (*remarks, remark_on_duplicates(n_duplicates, pattern))
         if pattern:
             matrix.data = (matrix.data > 0).astype(np.float64)
         matrix.eliminate_zeros()
@@ -252,7 +261,7 @@ def graph_from_csr(
             remarks = (*remarks, f"{n_zeros} stored zeros were dropped")
         return _from_canonical(matrix, nodes, remarks, symmetrize)
     if asymmetry.sum() != 0:  # wraps around, as it should
-        matrix, remark = _symmetrized(_scipy_csr(indptr, indices, weights, n), symmetrize)
+        matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize)
         return _from_canonical(matrix, nodes, (*remarks, remark), None)
     _check_degrees(degrees)
     if indices.dtype != np.int32:
@@ -263,7 +272,7 @@ def graph_from_csr(
 
 
 def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize) -> Graph:
-    weights = None if _all_ones(matrix.data) else matrix.data
+    weights = None if all_ones(matrix.data) else matrix.data
     return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=nodes, remarks=remarks, symmetrize=symmetrize)
 
 
@@ -271,35 +280,13 @@ def _from_scipy(matrix, symmetrize: str | None) -> Graph:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphValidationError(f"G has shape {matrix.shape}, expected a square adjacency matrix")
     pattern = matrix.dtype == bool
-    matrix, remarks = (matrix, ()) if matrix.format == "csr" else _as_csr(matrix, pattern)
-    _check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
-    _as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
-    weights = None if _all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
+    matrix, remarks = (matrix, ()) if matrix.format == "csr" else as_csr(matrix, pattern)
+    check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
+    as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
+    weights = None if all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
     return graph_from_csr(
         matrix.indptr, matrix.indices, weights, remarks=remarks, symmetrize=symmetrize, pattern=pattern
     )
-
-
-def _as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
-    """A matrix of any other format; SciPy's own conversions trust the indices, and sum duplicates in narrow types."""
-    shape = matrix.shape
-    if matrix.format == "csc":
-        _check_shape(matrix.indptr, matrix.indices, matrix.data, shape[1])
-        n_stored = matrix.indptr[-1]
-        data, indices = _as_float_weights(matrix.data[:n_stored]), matrix.indices[:n_stored]
-        _check_range(indices, shape[0])
-        return sparse.csc_array((data, indices, matrix.indptr), shape=shape).tocsr(), ()
-    entries = matrix if matrix.format == "coo" else matrix.tocoo()
-    row, column, data = entries.row, entries.col, _as_float_weights(entries.data)
-    if matrix.format in ("bsr", "dia"):  # their zeros are padding, not something that was stored
-        row, column, data = (array[data != 0] for array in (row, column, data))
-    _check_range(row, shape[0])
-    _check_range(column, shape[1])
-    result = sparse.coo_array((data, (row, column)), shape=shape).tocsr()
-    n_duplicates = len(data) - result.nnz
-    if pattern:
-        result.data = (result.data > 0).astype(np.float64)
-    return result, (_remark_on_duplicates(n_duplicates, pattern),) if n_duplicates else ()
 
 
 def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | None) -> Graph:
@@ -319,68 +306,6 @@ def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | No
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     graph = _from_scipy(matrix, symmetrize)
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
-
-
-def _check_shape(indptr, indices, weights, n: int) -> None:
-    """Refuse arrays that no compiled loop could walk: wrong dimensions, a decreasing or overlong indptr."""
-    if n < 1 or len(indptr) == 0:
-        raise GraphValidationError("G has 0 nodes, expected at least 1 node")
-    if n >= 2**31:
-        raise ParameterError(f"G has {n} nodes, expected fewer than 2^31")
-    for name, array in (("indptr", indptr), ("indices", indices)):
-        if array.ndim != 1 or array.dtype.kind != "i":
-            raise GraphValidationError(
-                f"{name} has dtype {array.dtype} and {array.ndim} dimensions, "
-                "expected signed whole numbers in one dimension"
-            )
-    if weights is not None and weights.ndim != 1:
-        raise GraphValidationError(f"weights has {weights.ndim} dimensions, expected one weight per entry")
-    if len(indptr) != n + 1 or indptr[0] != 0:
-        raise GraphValidationError(f"indptr has {len(indptr)} numbers from {indptr[0]} on, expected {n + 1} from 0 on")
-    decreasing = np.flatnonzero(indptr[1:] < indptr[:-1])
-    if len(decreasing):
-        raise GraphValidationError(f"indptr decreases after row {decreasing[0]}, expected non-decreasing row starts")
-    stored = len(indices) if weights is None else min(len(indices), len(weights))
-    if indptr[-1] > stored:
-        raise GraphValidationError(f"indptr ends at {indptr[-1]}, but only {stored} entries are stored")
-
-
-def _check_range(indices: np.ndarray, n: int) -> None:
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n):
-        raise GraphValidationError(f"G has indices from {indices.min()} to {indices.max()}, expected them in [0, {n})")
-
-
-def _remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
-    return f"{n_duplicates} duplicate entries were {'collapsed' if pattern else 'summed'}"
-
-
-def _as_float_weights(data: np.ndarray) -> np.ndarray:
-    """Native float64; shares memory when it already is."""
-    if data.dtype.kind == "c":
-        raise TypeError(f"G holds {data.dtype} weights, expected real numbers; pass abs(G) or G.real")
-    if data.dtype.kind not in "biuf":
-        raise TypeError(f"G holds weights of dtype {data.dtype}, expected numbers; convert with G.astype(float)")
-    with np.errstate(over="ignore"):  # a longer number too large for a float becomes infinite, and is refused as such
-        return data.astype(np.float64, copy=False)
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
-    """Contiguous, aligned and read-only, so that each compiled loop sees one type of array."""
-    array = np.require(array.view(np.ndarray), requirements=["C", "A"]).view()
-    array.flags.writeable = False
-    return array
-
-
-def _all_ones(data: np.ndarray) -> bool:
-    others: list[int] = []
-
-    def look(first: int, last: int, block: int) -> None:
-        if not others and not (data[first:last] == 1).all():
-            others.append(block)
-
-    look(0, 1024, 0)
-    run_in_blocks(look, row_blocks(len(data), 1 << 20))
-    return not others
 
 
 def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:
@@ -413,35 +338,6 @@ def _check_degrees(degrees: np.ndarray) -> None:
             f"degree overflow: degrees run from {positive.min():g} to {positive.max():g}, expected 1e-140 to 1e140; "
             "divide all weights by a common factor"
         )
-
-
-def _scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
-    data = np.ones(len(indices)) if weights is None else weights
-    return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, n), copy=copy)
-
-
-def _symmetrized(matrix: sparse.csr_array, rule: str | None) -> tuple[sparse.csr_array, str]:
-    """Join both directions of each edge by the rule; without one, only where they differ by rounding."""
-    mirrored = matrix.T.tocsr()
-    if rule == "max":
-        return matrix.maximum(mirrored).tocsr(), "the graph was directed; each edge keeps the larger of its two weights"
-    if rule == "sum":
-        doubled_loops = sparse.dia_array((matrix.diagonal()[None, :], [0]), shape=matrix.shape)
-        joined = (matrix + mirrored - doubled_loops).tocsr()
-        joined.eliminate_zeros()
-        return joined, "the graph was directed; each edge has the sum of its two weights"
-    gap = abs(matrix - mirrored).tocoo()
-    size = matrix.maximum(mirrored).tocsr()[gap.row, gap.col]
-    worst = int(np.argmax(gap.data - SYMMETRY_TOLERANCE * np.asarray(size).ravel()))
-    i, j = int(gap.row[worst]), int(gap.col[worst])
-    if gap.data[worst] > SYMMETRY_TOLERANCE * max(matrix[i, j], matrix[j, i]):
-        raise GraphValidationError(
-            f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:g}, A[{j}, {i}]={matrix[j, i]:g} "
-            f"(and {gap.nnz // 2} such pairs); "
-            'expected an undirected graph, or pass symmetrize="sum" or "max"'
-        )
-    mean = ((matrix + mirrored) * 0.5).tocsr()
-    return mean, f"{gap.nnz // 2} pairs of entries (i, j), (j, i) differed by rounding and became their mean"
 
 
 def _stacklevel() -> int:

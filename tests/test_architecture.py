@@ -22,6 +22,7 @@ LAYER = {
     "graph_kernel": FOUNDATIONS,
     "io": FOUNDATIONS,
     "laplacian": FOUNDATIONS,
+    "matrix_input": FOUNDATIONS,
     "progress": FOUNDATIONS,
     "quality": FOUNDATIONS,
     "report": FOUNDATIONS,
