@@ -26,7 +26,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 _SMALL_WORK = 1 << 19
 _LARGEST_WORK = 1 << 31
 _FEW_FEATURES = 64
-_GROUP_SIZE = 24
+_GROUP_SIZE = 48
 _SLICE = 4096
 _ENTRIES = 1 << 16
 
