@@ -46,6 +46,7 @@ def truncated_kernel_kmeans(
 
     tau : a centre keeps the shortest run of its latest batch means that hold at least `tau` points together, so fewer
         than tau + batch_size points. As long as no mean has been dropped it keeps the point it started from as well.
+        With few iterations a small tau gets further: old means hold a centre back.
     renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centres
         shrink towards 0, each by a factor of its own.
     All else : see `minibatch_kernel_kmeans`, which it equals for tau large enough.
