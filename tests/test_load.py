@@ -296,12 +296,15 @@ def test_the_nearest_float_of_any_text():
     words += [f"{10 * m + 5}.{'0' * i}1e-1" for i, m in enumerate(lower[:30].tolist())]
     n_sure = 0
     for word in words:
-        end, value, sure = decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
+        with np.errstate(over="ignore"):  # interpreted loops warn of what wraps round
+            end, value, sure = decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
         assert end == len(word) and (not sure or value == float(word)), word
         n_sure += sure
     assert n_sure > 0.9 * len(words)
     for word in ("", "-", ".", "e5", "1e", "1e+", "nan"):
-        assert decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)[0] == decimals.NO_NUMBER
+        with np.errstate(over="ignore"):
+            end, *_ = decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
+        assert end == decimals.NO_NUMBER
 
 
 def test_real_values_of_any_length_agree_with_scipy(tmp_path):
