@@ -612,7 +612,7 @@ def test_extreme_sizes_of_mini_batches(function):
     assert len(np.unique(function(X, 6, batch_size=50, max_iter=5, rng=2).labels)) == 6
     assert not function(X, 1, batch_size=1, max_iter=5, rng=2).labels.any()
     with pytest.warns(ConvergenceWarning, match="only 1 distinct"):
-        assert not function(np.ones((5, 2)), 3, max_iter=3, rng=2).labels.any()
+        assert not function(np.ones((5, 2)), 3, batch_size=50, max_iter=3, rng=2).labels.any()
     with pytest.raises(ParameterError, match="rate"):
         function(X, 2, rate="beta")
     with pytest.raises(ParameterError, match="batches"):
