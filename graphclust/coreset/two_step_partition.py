@@ -27,7 +27,7 @@ from graphclust.refinement.quotient import contract
 from graphclust.refinement.spreading import spread_labels
 
 PIECES_PER_CLUSTER = 5
-FEW_LINKS = 30.0
+WELL_COVERED, FEW_LINKS = 2.0, 30.0  # coreset neighbours of a node; links of a coreset node
 MANY_PIECES = 1_000
 NODES_PER_PIECE = 12
 COVERAGE = 0.8  # expected coreset neighbours of a node
@@ -71,7 +71,8 @@ def by_shared_neighbors(
         if len(linked) < len(coreset.nodes):
             small = small.subgraph(linked)
     mean_links = small.n_entries / max(small.n_nodes, 1)
-    thin = mean_links < FEW_LINKS
+    covered = len(coreset.nodes) * graph.n_entries / graph.n_nodes**2
+    thin = covered < WELL_COVERED and mean_links < FEW_LINKS
     few = PIECES_PER_CLUSTER * k
     many = max(few, MANY_PIECES) if thin else few
     n_pieces = max(min(k, len(linked)), min(many, len(linked) // NODES_PER_PIECE))
