@@ -21,6 +21,7 @@ _HOME = {
     "merge_clusters": "refinement.merging",
     "move_nodes": "refinement.local_moves",
     "multilevel_partition": "refinement.multilevel",
+    "refine_partition": "refinement.multilevel",
     "quotient_graph": "refinement.quotient",
     "two_step_coreset_graph": "coreset.two_step",
     "two_step_factor": "coreset.two_step",

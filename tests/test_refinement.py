@@ -14,7 +14,7 @@ from graphclust.quality import adjusted_rand_index, normalized_cut
 from graphclust.refinement import local_moves, multilevel
 from graphclust.refinement.local_moves import improve, move_nodes, normalized_cut_of, staying_inside_volume
 from graphclust.refinement.merging import merge_clusters
-from graphclust.refinement.multilevel import multilevel_partition
+from graphclust.refinement.multilevel import multilevel_partition, refine_partition
 from graphclust.refinement.quotient import quotient_graph
 from graphclust.refinement.spreading import spread_labels
 
@@ -246,6 +246,37 @@ def test_multilevel_finds_planted_blocks_weighted_or_not():
         labels = multilevel_partition(matrix, 20, rng=9)
         assert adjusted_rand_index(labels, planted.labels) > 0.999
         assert normalized_cut(matrix, labels) <= normalized_cut(matrix, planted.labels) * 1.0001
+
+
+def test_a_cluster_that_is_two_is_split_and_two_that_are_one_are_joined():
+    planted = planted_partition(10, 300, 16, 4, rng=2209)
+    labels = planted.labels.copy()
+    labels[labels == 1] = 0
+    labels[np.flatnonzero(labels == 2)[::2]] = 1
+    best = normalized_cut(planted.graph, planted.labels)
+    assert normalized_cut(planted.graph, move_nodes(planted.graph, labels)) > 1.2 * best  # moves alone do not get out
+    refined = refine_partition(planted.graph, labels, rng=0)
+    assert normalized_cut(planted.graph, refined) < 1.001 * best
+    assert adjusted_rand_index(refined, planted.labels) > 0.99
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("k", [1, 3])
+def test_refining_never_raises_the_cut_and_keeps_every_cluster(name, k):
+    graph = connected_part(name)
+    k = min(k, graph.n_nodes)
+    labels = random_labels(graph.n_nodes, k, 7)
+    refined = refine_partition(graph, labels, rng=0)
+    assert set(refined) == set(range(k))
+    assert normalized_cut(graph, refined) <= normalized_cut(graph, labels) + 1e-9
+    assert (labels == random_labels(graph.n_nodes, k, 7)).all()
+
+
+def test_what_cannot_be_refined_is_refused():
+    graph = as_graph(nx.path_graph(4))
+    for labels in ([0, 0, 2, 2], [0, 0, 1, -1]):
+        with pytest.raises(ParameterError, match="every node a cluster"):
+            refine_partition(graph, np.array(labels))
 
 
 def test_cycles_of_the_whole_graph_mend_what_uneven_weights_spoilt():
