@@ -195,6 +195,17 @@ def test_every_effort_is_good_and_seeded(effort):
     assert adjusted_rand_index(one, planted.labels) > 0.99
 
 
+def test_high_effort_refines_what_the_coreset_showed():
+    planted = planted_partition(30, 300, 10, 3, rng=5)
+    normal, high = (
+        coreset_sc(planted.graph, 30, method="two-step", coreset_size=150, effort=effort, rng=8)
+        for effort in ("normal", "high")
+    )
+    assert "refining" in high.seconds and "refining" not in normal.seconds
+    assert high.normalized_cut < normal.normalized_cut
+    assert high.normalized_cut <= normalized_cut(planted.graph, planted.labels)
+
+
 def test_how_the_method_is_chosen():
     small = planted_partition(5, 100, 10, 1, rng=1).graph
     assert coreset_sc(small, 5, rng=0).parameters["method"] == "multilevel"

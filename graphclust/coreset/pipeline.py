@@ -1,6 +1,7 @@
 """coreset_sc: a graph and k in, a clustering of small normalised cut out."""
 
 import warnings
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -17,7 +18,7 @@ from graphclust.graph import Graph, GraphLike, as_graph
 from graphclust.graph_kernel import NormalizedCutKernel
 from graphclust.progress import Progress, as_progress
 from graphclust.quality import normalized_cut
-from graphclust.refinement.multilevel import polished_partition
+from graphclust.refinement.multilevel import HIGH_EFFORT, in_cycles, polished_partition
 
 __all__ = ["coreset_sc"]
 
@@ -219,6 +220,10 @@ def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progres
             if normalized_cut(part, labels) < normalized_cut(part, outcome.labels):
                 options["method"], outcome = "multilevel", Outcome(labels)
                 remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
+        if effort >= HIGH_EFFORT and options["method"] == "two-step":
+            with progress.stage("refining"):
+                refined = in_cycles(part, outcome.labels.astype(np.int32), int(outcome.labels.max()) + 1, rng, progress)
+            outcome = replace(outcome, labels=refined.astype(np.int64))
     else:
         with progress.stage("partition"):
             outcome = Outcome(polished_partition(part, k, effort, rng, progress).astype(np.int64))
