@@ -20,6 +20,11 @@ def demo(seed: int = 0, progress: Progress | None = None) -> Iterator[str]:
     start = time.perf_counter()
     graph, planted_labels = stochastic_block_model([BLOCK_SIZE] * BLOCKS, P, Q, rng=seed)
     yield f"  planted in {time.perf_counter() - start:.2f} s"
+    start = time.perf_counter()
+    small = stochastic_block_model([100] * 5, 0.1, 0.002, rng=seed).graph
+    for options in ({"coreset_size": 25}, {"method": "multilevel"}):
+        coreset_sc(small, 5, rng=seed, **options)
+    yield f"  loops compiled in {time.perf_counter() - start:.2f} s, once; from now on they come from the cache"
     clustering = coreset_sc(graph, BLOCKS, rng=seed, progress=Progress(progress.listener))
     yield _page(clustering, planted_labels, "the planted blocks")
 
