@@ -163,7 +163,7 @@ def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.7)
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     _, err = process.communicate(timeout=30)
