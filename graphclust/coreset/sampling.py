@@ -73,8 +73,8 @@ def importance_sample(
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.path_graph(9))
     >>> coreset = importance_sample(kernel, d2_seeding(kernel, 2, rng=1), 5, rng=1)
-    >>> len(coreset.nodes) <= 5 and (coreset.weights > 0).all()
-    np.True_
+    >>> bool(len(coreset.nodes) <= 5 and (coreset.weights > 0).all())
+    True
     """
     size = as_whole_number(size, "size", at_least=1)
     rng = as_generator(rng)
