@@ -134,7 +134,9 @@ def test_sparse_ids_take_a_table(tmp_path):
     ids = np.unique(rng.integers(0, 2**62, 70_000))
     ends = rng.integers(0, len(ids), (100_000, 2))
     _, graph, _ = load(tmp_path, "".join(f"{u} {v}\n" for u, v in ids[ends].tolist()))
-    _, dense, _ = load(tmp_path, "".join(f"{u} {v}\n" for u, v in np.unique(ends, return_inverse=True)[1].tolist()))
+    _, dense, _ = load(
+        tmp_path, "".join(f"{u} {v}\n" for u, v in np.unique(ends, return_inverse=True)[1].reshape(-1, 2).tolist())
+    )
     assert graph.nodes.tolist() == ids[np.unique(ends)].tolist()
     assert same_csr(graph, dense)
 
@@ -142,7 +144,7 @@ def test_sparse_ids_take_a_table(tmp_path):
 def test_text_ids_are_numbered_as_they_appear(tmp_path):
     _, graph, info = load(tmp_path, '"Smith, J",Ann,2\nAnn,Öz,1\n', weights="file")
     assert graph.nodes == ["Smith, J", "Ann", "Öz"] and graph.weights.tolist() == [2, 2, 1, 1]
-    assert info.format == "snap"
+    assert info.format == "csv"
     assert load(tmp_path, "2 1\n1 7\n", format="csv")[1].nodes == ["2", "1", "7"]
 
 
@@ -151,7 +153,60 @@ def test_columns_by_their_names(tmp_path):
     dense, graph, info = load(tmp_path, text)
     assert graph.nodes.tolist() == [5, 7, 9]
     assert dense.tolist() == [[0, 2.5, 0], [2.5, 0, 3], [0, 3, 0]]
-    assert any("columns not used: id, kind" in remark for remark in info.remarks)
+    assert any("columns not used: Id, Kind" in remark for remark in info.remarks)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["source,target", "From Node,To Node", "name1,name2", "Gene A,Gene B", "id_a,id_b", "u,v", '"Node 1","Node 2"'],
+)
+def test_a_line_of_names_is_no_edge(tmp_path, header):
+    _, graph, _ = load(tmp_path, f"{header}\nann,bob\nbob,carol\n")
+    assert graph.nodes == ["ann", "bob", "carol"]
+
+
+@pytest.mark.parametrize("header", ["protein1 protein2 combined_score", "left right score", "this that value"])
+def test_a_line_with_a_name_where_the_others_have_a_number_is_no_edge(tmp_path, header):
+    _, graph, info = load(tmp_path, f"{header}\nann bob 3\nbob carol 4\n")
+    assert graph.nodes == ["ann", "bob", "carol"] and graph.weights.tolist() == [3, 3, 4, 4]
+    name = header.split()[2]
+    assert any(f"column '{name}' was read as weights" in remark for remark in info.remarks)
+    assert load(tmp_path, f"{header}\nann bob 3\nbob carol 4\n", weights="ignore")[1].weights is None
+
+
+def test_nodes_that_are_called_like_columns_stay_nodes(tmp_path):
+    assert load(tmp_path, "node1 node2\nnode2 node3\n")[1].nodes == ["node1", "node2", "node3"]
+    assert load(tmp_path, "u v\nv w\n")[1].nodes == ["u", "v", "w"]
+
+
+def test_a_first_line_that_may_be_names_is_said(tmp_path):
+    _, graph, info = load(tmp_path, "left,right\nann,bob\nbob,carol\n")
+    assert graph.nodes[:2] == ["left", "right"]
+    assert any("was read as an edge of 'left' and 'right'" in remark for remark in info.remarks)
+    for text in ("ann,bob\nbob,carol\n", "ann,bob\nann,carol\n", "ann,bob\n"):
+        assert not any("was read as an edge" in remark for remark in load(tmp_path, text)[2].remarks)
+
+
+@pytest.mark.parametrize("nodes", ["1{0}2", "a{0}b"])
+@pytest.mark.parametrize(
+    ("delimiter", "weight", "expected"),
+    [
+        (";", "1,5", "'1,5', expected a number with a decimal point"),
+        (" ", "1,5", "expected"),
+        ("\t", "1;5", "'1;5', expected a number"),
+        (",", "2021 01", "expected"),
+        (",", "3 kg", "expected"),
+        (",", "4x", "'4x', expected a number"),
+        (",", "1_0", "'1_0', expected a number"),
+        (",", "", "expected"),
+    ],
+)
+def test_a_weight_is_a_number_as_a_whole(tmp_path, nodes, delimiter, weight, expected):
+    line = nodes.format(delimiter) + delimiter
+    (tmp_path / "graph.txt").write_text(f"{line}2\n{line}{weight}\n")
+    with pytest.raises(GraphFormatError, match=expected) as caught:
+        load_graph(tmp_path / "graph.txt", weights="file")
+    assert caught.value.line == 2
 
 
 def test_header_that_announces_more_edges(tmp_path):

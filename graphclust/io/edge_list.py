@@ -6,6 +6,7 @@ numbered as they appear.
 
 import csv
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
@@ -21,7 +22,6 @@ from graphclust.io.sparse_ids import renumber_sparse
 from graphclust.progress import Progress
 
 _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
-_FIELD = re.compile(rb"[^\s,;]*")
 
 
 def read_edge_list(source: Source, weights: str | None, progress: Progress, text_ids: bool | None = None) -> Edges:
@@ -60,6 +60,11 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
     edges.details["weighted"] = layout.weight is not None and weights != "ignore"
     if layout.note:
         edges.repairs.append(layout.note)
+    if layout.text_ids and not layout.has_header and n_rows > 1 and _stands_alone(chunks):
+        edges.repairs.append(
+            f"the first line was read as an edge of {edges.nodes[0]!r} and {edges.nodes[1]!r}; if it names the "
+            "columns, call them source and target there, or take it out"
+        )
     announced = _ANNOUNCED.search(head)
     if announced and n_rows < int(announced[1][:18]):
         edges.repairs.append(
@@ -88,6 +93,7 @@ class _NumberReader:
 
     def __init__(self, layout: Layout):
         self.layout = layout
+        self.field = re.compile(rb"\S*" if layout.delimiter is None else rb"[^\n%b]*" % layout.delimiter.encode())
         self.ids: type = np.int32
         self.largest = 0
 
@@ -138,16 +144,9 @@ class _NumberReader:
         largest = max(int(sources.max()), int(targets.max())) if n_rows else 0
         return sources, targets, weights, hard, largest, n_lines, fault.tolist()
 
-    @staticmethod
-    def _weight_at(block: bytes | memoryview, position: int, line: int, path: str) -> float:
-        word = _FIELD.match(block, position)[0]
-        try:
-            if b"_" in word:
-                raise ValueError
-            return float(word)
-        except ValueError:
-            line += bytes(block[:position]).count(b"\n") + 1
-            raise GraphFormatError(f"the weight is {shown(word)!r}, expected a number", path, line) from None
+    def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
+        field = self.field.match(block, position)[0]
+        return _weight(field, path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
         line += block.count(b"\n", 0, position) + 1
@@ -197,7 +196,7 @@ class _TextReader:
                     raise GraphFormatError(f"{shown(row)!r} has an empty node id, expected a name", path, line)
                 ends.append(number_of.setdefault(end, len(number_of)))
             if layout.weight is not None:
-                weights.append(_NumberReader._weight_at(fields[layout.weight].strip().encode(), 0, line - 1, path))
+                weights.append(_weight(fields[layout.weight].encode(), path, lambda line=line: line))
         ends = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
             return [(*ends, None)], len(rows) - 1
@@ -223,6 +222,22 @@ class _TextReader:
 
     def numbered(self, chunks: list, path: str) -> Edges:
         return Edges(path, len(self.number_of), chunks, nodes=list(self.number_of))
+
+
+def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
+    """The number that a whole field is, white space at its ends aside."""
+    try:
+        if b"_" in field:
+            raise ValueError
+        return float(field)
+    except ValueError:
+        expected = "a number with a decimal point" if b"," in field else "a number"
+        raise GraphFormatError(f"the weight is {shown(field.strip())!r}, expected {expected}", path, line()) from None
+
+
+def _stands_alone(chunks: list) -> bool:
+    """Whether the nodes of the first edge, numbers 0 and 1, have no other."""
+    return sum(int(np.count_nonzero(ends < 2)) for sources, targets, _ in chunks for ends in (sources, targets)) == 2
 
 
 def _may_be_metis(chunks: list, n_rows: int, layout: Layout) -> bool:

@@ -1,17 +1,17 @@
 """Where source, target and weight stand in the lines of an edge list, read off its first lines."""
 
+import contextlib
 import csv
 import re
 from dataclasses import dataclass
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.column_names import columns_by_name, may_name_both_ends, name_both_ends, plain_name
 from graphclust.io.lines import shown
 from graphclust.io.source import HEAD
 
-_SOURCE_NAMES = {"source", "src", "from", "fromnodeid", "from_node", "from_id", "source_id"}
-_TARGET_NAMES = {"target", "dst", "to", "tonodeid", "to_node", "to_id", "target_id"}
-_WEIGHT_NAMES = {"weight", "weights", "w"}
 COMMENTS = (b"#", b"%")
+_SAY = 'pass weights="file" if it is, weights="ignore" if it is not'
 _NAMED_WEIGHT = re.compile(rb"^#\s*FromNodeId\s+ToNodeId\s+Weight\s*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -26,7 +26,7 @@ class Layout:
     source: int = 0
     target: int = 1
     weight: int | None = None
-    note: str = ""  # what was assumed about a third column
+    note: str = ""  # what was assumed about the first line or the columns
 
     @property
     def is_plain(self) -> bool:
@@ -57,13 +57,9 @@ def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None
     fields = _fields_of(head, lines[0], delimiter, path)
     numeric = _are_ids(fields[:2])
     following = _fields_of(head, lines[1], delimiter, path) if len(lines) > 1 else []
-    names = [field.strip().strip('"').lower() for field in fields]
-    has_header = not any(_is_id(field) for field in fields[:2]) and (
-        (_are_ids(following[:2]) and len(following) >= 2) or bool(_SOURCE_NAMES & {*names} and _TARGET_NAMES & {*names})
-    )
-    if has_header:
+    if _is_header(head, fields, following, delimiter):
         numeric = _are_ids(following[:2]) if text_ids is None else not text_ids
-        return _layout_from_names(names, delimiter, text_ids=not numeric, weights=weights)
+        return _layout_from_names(fields, delimiter, text_ids=not numeric, weights=weights)
     if len(head) >= HEAD and b"\n" not in head:
         raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
     if len(fields) not in (2, 3):
@@ -76,24 +72,45 @@ def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None
     if text_ids is None:
         text_ids = not (numeric or any(_looks_like_number(field) for field in fields[:2]))
     weighted = len(fields) == 3 and weights != "ignore"
-    note = 'the third column was read as weights; pass weights="file" if it is, weights="ignore" if it is not'
+    note = f"the third column was read as weights; {_SAY}"
     return Layout(
         delimiter, len(fields), False, text_ids, weight=2 if weighted else None,
         note=note if weighted and weights is None and not _NAMED_WEIGHT.search(head) else "",
     )  # fmt: skip
 
 
-def _layout_from_names(names: list[str], delimiter: str | None, text_ids: bool, weights: str | None) -> Layout:
-    source = next((i for i, name in enumerate(names) if name in _SOURCE_NAMES), None)
-    target = next((i for i, name in enumerate(names) if name in _TARGET_NAMES), None)
-    if source is None or target is None:
-        source, target = 0, 1
-    weight = next((i for i, name in enumerate(names) if name in _WEIGHT_NAMES), None)
-    ignored = [name for i, name in enumerate(names) if i not in (source, target, weight)]
-    note = f"columns not used: {', '.join(ignored)[:80]}" if ignored else ""
+def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: str | None) -> bool:
+    """Whether the first line names columns: it is no edge, its names say so, or the next one has a number there."""
+    if min(len(fields), len(following)) < 2 or any(map(_is_id, fields[:2])):
+        return False
+    names = [plain_name(field) for field in fields]
+    if _are_ids(following[:2]) or name_both_ends(names):
+        return True
+    if len(fields) == len(following) == 3 and not _looks_like_number(fields[2]) and _looks_like_number(following[2]):
+        return True
+    return may_name_both_ends(*names[:2]) and not _named_again(head, fields[:2], delimiter)
+
+
+def _named_again(head: bytes, nodes: list[str], delimiter: str | None) -> bool:
+    """Whether one of the nodes of the first edge has another edge among the next thousand."""
+    for line in data_lines(head, 1001)[1:]:
+        with contextlib.suppress(csv.Error):
+            if not set(nodes).isdisjoint(split(line.decode("utf-8", "replace"), delimiter)[:2]):
+                return True
+    return False
+
+
+def _layout_from_names(fields: list[str], delimiter: str | None, text_ids: bool, weights: str | None) -> Layout:
+    source, target, weight, is_sure = columns_by_name([plain_name(field) for field in fields])
+    notes = []
+    if weight is not None and not is_sure and weights is None:
+        notes.append(f"column {fields[weight].strip()!r} was read as weights; {_SAY}")
+    ignored = [field.strip() for i, field in enumerate(fields) if i not in (source, target, weight)]
+    if ignored:
+        notes.append(f"columns not used: {', '.join(ignored)[:80]}")
     if weights == "ignore":
         weight = None
-    return Layout(delimiter, len(names), True, text_ids, source, target, weight, note)
+    return Layout(delimiter, len(fields), True, text_ids, source, target, weight, "; ".join(notes))
 
 
 def line_of(head: bytes, text: bytes) -> int:

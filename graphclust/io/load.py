@@ -128,6 +128,8 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite,
             if bipartite and recognized not in ("matrix_market", "suitesparse"):
                 raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
             edges = _read(source, recognized, weights, memory_limit, bipartite, progress, _ID_TYPE.get(format))
+        if recognized == "snap" and isinstance(edges.nodes, list):
+            recognized = "csv"
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
     except MayBeMetis:
