@@ -4,6 +4,9 @@ Each also derives from the built-in class a caller would expect, so that `except
 the argument, the value seen, what was expected and what to do. A wrong *type* is a plain `TypeError`.
 """
 
+import sys
+import warnings
+
 __all__ = [
     "ConvergenceError",
     "ConvergenceWarning",
@@ -52,3 +55,11 @@ class GraphWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """A method stopped with less than was asked for, for example fewer distinct points than clusters."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package from which it was called."""
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)

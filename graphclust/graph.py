@@ -6,7 +6,6 @@ and indices; ours are int64 and int32, which halves the memory of a graph of mor
 """
 
 import os
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,14 +18,16 @@ from scipy import sparse
 from graphclust.checks import as_choice
 from graphclust.compiled import gate, subgraphs
 from graphclust.compiled.blocks import entry_blocks, row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, GraphWarning
+from graphclust.errors import GraphValidationError, GraphWarning, warn_caller
 from graphclust.matrix_input import (
+    SYMMETRY_TOLERANCE,
     all_ones,
     as_csr,
     as_float_weights,
     check_shape,
     plain,
     remark_on_duplicates,
+    rounding,
     scipy_csr,
     symmetrized,
 )
@@ -167,17 +168,21 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
     G : networkx.Graph (any hashable nodes, parallel edges are summed), SciPy sparse matrix or array of any format,
         square ndarray, path of a graph file (see `graphclust.load_graph`), or a `Graph`, returned as it is.
-    weight : edge attribute of a NetworkX graph that holds the weight; a missing one counts 1, None makes all 1.
-    symmetrize : None refuses a directed graph; "max" or "sum" joins the two directions of each edge by that rule.
+    weight : edge attribute of a NetworkX graph that holds the weight; a missing one counts 1. None makes all weights 1,
+        those of a matrix or file as well.
+    symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
+        reads a file as `load_graph` does by default, by "max".
 
     Returns a `Graph`. G is never modified; a float64 CSR matrix in canonical order shares its arrays.
 
     Policies, each stated in `remarks` and in one `GraphWarning`: duplicate entries are summed (of boolean
-    entries: collapsed), stored zeros are dropped, entries (i, j) and (j, i) that differ by less than 1e-8 of their
-    size become their mean, nodes of degree 0 stay and are never labelled. Self-loops are kept and count once.
+    entries: collapsed), stored zeros are dropped, entries (i, j) and (j, i) that differ by rounding (1e-8 of
+    their size, 1e-6 in float32) become their mean, nodes of degree 0 stay and are never labelled. Self-loops are kept
+    and count once.
 
     Raises TypeError for what is no graph; GraphValidationError for a matrix that is not square, not symmetric,
-    malformed, without nodes, with negative or non-finite weights, or with degrees out of floating-point range.
+    malformed, without nodes, with negative or non-finite weights, or with degrees out of floating-point range; and
+    for the name of a weight that no edge has.
 
     >>> from scipy import sparse
     >>> as_graph(sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
@@ -186,17 +191,19 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     if isinstance(G, Graph):
-        return G
+        return _unweighted(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
         from graphclust.io.load import load_graph
 
-        return load_graph(G, symmetrize=symmetrize or "max")
+        return load_graph(G, symmetrize=symmetrize or "max", weights="ignore" if weight is None else None)
     if sparse.issparse(G):
-        graph = _from_scipy(G, symmetrize)
+        graph = _from_scipy(G, symmetrize, rounding(G.dtype))
+        graph = _unweighted(graph) if weight is None else graph
     elif isinstance(G, np.ndarray):
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix")
-        graph = _from_scipy(sparse.csr_array(as_float_weights(np.asarray(G))), symmetrize)
+        graph = _from_scipy(sparse.csr_array(as_float_weights(np.asarray(G))), symmetrize, rounding(G.dtype))
+        graph = _unweighted(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
     else:
@@ -210,7 +217,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         remarks = (*remarks, f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
         graph = Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes, remarks)
     if remarks:
-        warnings.warn("; ".join(remarks), GraphWarning, stacklevel=_stacklevel())
+        warn_caller("; ".join(remarks), GraphWarning)
     return graph
 
 
@@ -223,10 +230,12 @@ def graph_from_csr(
     remarks: tuple[str, ...] = (),
     symmetrize: str | None = None,
     pattern: bool = False,
+    tolerance: float = SYMMETRY_TOLERANCE,
 ) -> Graph:
     """Check raw CSR arrays and make a Graph of them; what `as_graph` does with a SciPy matrix, for readers of files.
 
     pattern : entries only say that an edge is there, so duplicates collapse to one instead of being summed.
+    tolerance : by what share of its size an entry may differ from its mirror image without being another.
     """
     n = len(indptr) - 1
     check_shape(indptr, indices, weights, n)
@@ -259,10 +268,10 @@ def graph_from_csr(
         n_zeros = len(indices) - n_duplicates - matrix.nnz
         if n_zeros:
             remarks = (*remarks, f"{n_zeros} stored zeros were dropped")
-        return _from_canonical(matrix, nodes, remarks, symmetrize)
+        return _from_canonical(matrix, nodes, remarks, symmetrize, tolerance)
     if asymmetry.sum() != 0:  # wraps around, as it should
-        matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize)
-        return _from_canonical(matrix, nodes, (*remarks, remark), None)
+        matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
+        return _from_canonical(matrix, nodes, (*remarks, remark), None, tolerance)
     _check_degrees(degrees)
     if indices.dtype != np.int32:
         narrow = np.empty(len(indices), np.int32)
@@ -271,12 +280,19 @@ def graph_from_csr(
     return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
 
 
-def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize) -> Graph:
+def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize, tolerance) -> Graph:
     weights = None if all_ones(matrix.data) else matrix.data
-    return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=nodes, remarks=remarks, symmetrize=symmetrize)
+    return graph_from_csr(
+        matrix.indptr, matrix.indices, weights,
+        nodes=nodes, remarks=remarks, symmetrize=symmetrize, tolerance=tolerance,
+    )  # fmt: skip
 
 
-def _from_scipy(matrix, symmetrize: str | None) -> Graph:
+def _unweighted(graph: Graph) -> Graph:
+    return graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+
+
+def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphValidationError(f"G has shape {matrix.shape}, expected a square adjacency matrix")
     pattern = matrix.dtype == bool
@@ -285,8 +301,9 @@ def _from_scipy(matrix, symmetrize: str | None) -> Graph:
     as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
     weights = None if all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
     return graph_from_csr(
-        matrix.indptr, matrix.indices, weights, remarks=remarks, symmetrize=symmetrize, pattern=pattern
-    )
+        matrix.indptr, matrix.indices, weights,
+        remarks=remarks, symmetrize=symmetrize, pattern=pattern, tolerance=tolerance,
+    )  # fmt: skip
 
 
 def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | None) -> Graph:
@@ -304,8 +321,17 @@ def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | No
         matrix = networkx.to_scipy_sparse_array(G, nodelist=nodes, weight=weight, dtype=np.float64, format="csr")
     except (TypeError, ValueError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
-    graph = _from_scipy(matrix, symmetrize)
+    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE)
+    if weight not in (None, "weight") and graph.weights is None and graph.n_edges:
+        _refuse_unknown_attribute(G, weight)
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def _refuse_unknown_attribute(G: "networkx.Graph", weight: str) -> None:
+    if not any(weight in attributes for *_, attributes in G.edges(data=True)):
+        raise GraphValidationError(
+            f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
+        )
 
 
 def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:
@@ -338,13 +364,3 @@ def _check_degrees(degrees: np.ndarray) -> None:
             f"degree overflow: degrees run from {positive.min():g} to {positive.max():g}, expected 1e-140 to 1e140; "
             "divide all weights by a common factor"
         )
-
-
-def _stacklevel() -> int:
-    """Depth of the first frame outside this package, so that a warning points at the caller's line."""
-    import sys
-
-    depth, frame = 1, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
-        depth, frame = depth + 1, frame.f_back
-    return depth

@@ -98,7 +98,12 @@ def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.cs
     return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, n), copy=copy)
 
 
-def symmetrized(matrix: sparse.csr_array, rule: str | None) -> tuple[sparse.csr_array, str]:
+def rounding(dtype: np.dtype) -> float:
+    """By what share of its size an entry of this type may differ from its mirror image."""
+    return max(SYMMETRY_TOLERANCE, 8.0 * float(np.finfo(dtype).eps)) if dtype.kind == "f" else SYMMETRY_TOLERANCE
+
+
+def symmetrized(matrix: sparse.csr_array, rule: str | None, tolerance: float) -> tuple[sparse.csr_array, str]:
     """Join both directions of each edge by the rule; without one, only where they differ by rounding."""
     mirrored = matrix.T.tocsr()
     if rule == "max":
@@ -110,12 +115,12 @@ def symmetrized(matrix: sparse.csr_array, rule: str | None) -> tuple[sparse.csr_
         return joined, "the graph was directed; each edge has the sum of its two weights"
     gap = abs(matrix - mirrored).tocoo()
     size = matrix.maximum(mirrored).tocsr()[gap.row, gap.col]
-    worst = int(np.argmax(gap.data - SYMMETRY_TOLERANCE * np.asarray(size).ravel()))
+    worst = int(np.argmax(gap.data - tolerance * np.asarray(size).ravel()))
     i, j = int(gap.row[worst]), int(gap.col[worst])
-    if gap.data[worst] > SYMMETRY_TOLERANCE * max(matrix[i, j], matrix[j, i]):
+    if gap.data[worst] > tolerance * max(matrix[i, j], matrix[j, i]):
         raise GraphValidationError(
-            f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:g}, A[{j}, {i}]={matrix[j, i]:g} "
-            f"(and {gap.nnz // 2} such pairs); "
+            f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:.9g}, A[{j}, {i}]={matrix[j, i]:.9g} "
+            f"(of {gap.nnz // 2} pairs that differ); "
             'expected an undirected graph, or pass symmetrize="sum" or "max"'
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()

@@ -363,11 +363,45 @@ ONE_WAY = np.array([[1.0, 2, 0], [0.5, 0, 4], [0, 0, 0]])
 
 
 def test_a_directed_matrix_is_refused_with_the_remedy():
-    words = r'not symmetric: A\[1, 2\]=4, A\[2, 1\]=0 \(and 2 such pairs\).*symmetrize="sum" or "max"'
+    words = r'not symmetric: A\[1, 2\]=4, A\[2, 1\]=0 \(of 2 pairs that differ\).*symmetrize="sum" or "max"'
     with pytest.raises(GraphValidationError, match=words):
         as_graph(ONE_WAY)
     with pytest.raises(GraphValidationError, match="not symmetric"):
         as_graph(PATH * sparse.csr_array([[1, 1 + 1e-7, 1]] * 3))
+
+
+@pytest.mark.parametrize(
+    ("form", "dtype", "noise"),
+    [("csr", np.float32, 4e-7), ("coo", np.float32, 4e-7), ("dense", np.float32, 4e-7), ("dense", np.float16, 4e-3)],
+)
+def test_rounding_is_that_of_the_type_of_the_weights(form, dtype, noise):
+    rounded = np.array([[0, 1, 0], [1 + noise, 0, 1], [0, 1, 0]], dtype)
+    assert rounded[0, 1] != rounded[1, 0]
+    make = {"csr": sparse.csr_array, "coo": sparse.coo_array, "dense": np.array}[form]
+    graph, remarks = remarks_of(make(rounded))
+    assert remarks == ("1 pairs of entries (i, j), (j, i) differed by rounding and became their mean",)
+    assert graph.weights[0] == graph.weights[1] == (1 + float(rounded[1, 0])) / 2
+    with pytest.raises(GraphValidationError, match="not symmetric"):
+        as_graph(make(rounded.astype(np.float64)))
+
+
+def test_without_weights_every_form_is_read_without_weights(tmp_path):
+    matrix = np.array([[2.0, 3, 0], [3, 0, 5], [0, 5, 0]])
+    (tmp_path / "graph.csv").write_text("source,target,weight\n0,0,2\n0,1,3\n1,2,5\n")
+    forms = [matrix, sparse.csr_array(matrix), as_graph(matrix), nx.from_numpy_array(matrix), tmp_path / "graph.csv"]
+    for form in forms:
+        graph = as_graph(form, weight=None)
+        assert graph.to_scipy().toarray().tolist() == [[1, 1, 0], [1, 0, 1], [0, 1, 0]]
+        assert graph.degrees.tolist() == [2, 2, 1] and graph.loops.tolist() == [1, 0, 0]
+
+
+def test_an_attribute_that_no_edge_has_is_refused():
+    graph = nx.Graph([(0, 1, {"length": 2.0}), (1, 2)])
+    with pytest.raises(GraphValidationError, match="no edge has the attribute 'lenght'"):
+        as_graph(graph, weight="lenght")
+    assert as_graph(graph, weight="length").weights.tolist() == [2, 2, 1, 1]
+    assert as_graph(nx.path_graph(3)).weights is None
+    assert remarks_of(nx.empty_graph(3), weight="length")[0].n_edges == 0
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,11 @@
 
 import os
 import re
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 from graphclust.checks import as_choice, as_whole_number
-from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError
+from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
 from graphclust.graph import Graph
 from graphclust.io.edge_list import MayBeMetis, read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
@@ -116,7 +115,7 @@ def load_graph(
     if return_info:
         return graph, info
     if repairs:
-        warnings.warn(f"{info.path}: {'; '.join(repairs)}", GraphWarning, stacklevel=2)
+        warn_caller(f"{info.path}: {'; '.join(repairs)}", GraphWarning)
     return graph
 
 
