@@ -200,6 +200,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _from_scipy(G, symmetrize, rounding(G.dtype))
         graph = _unweighted(graph) if weight is None else graph
     elif isinstance(G, np.ndarray):
+        if isinstance(G, np.ma.MaskedArray):
+            raise TypeError("G is a masked array, expected every entry to be given; pass G.filled(0)")
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix")
         graph = _from_scipy(sparse.csr_array(as_float_weights(np.asarray(G))), symmetrize, rounding(G.dtype))
@@ -207,8 +209,9 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
     else:
+        module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
         raise TypeError(
-            f"G is a {type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
+            f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
             "numpy array, the path of a graph file, or a graphclust.Graph"
         )
     remarks = graph.remarks
@@ -361,6 +364,6 @@ def _check_degrees(degrees: np.ndarray) -> None:
     positive = degrees[degrees > 0]
     if len(positive) and not (positive.min() > 1e-140 and positive.max() < 1e140 and np.isfinite(degrees.sum())):
         raise GraphValidationError(
-            f"degree overflow: degrees run from {positive.min():g} to {positive.max():g}, expected 1e-140 to 1e140; "
-            "divide all weights by a common factor"
+            f"degree overflow or underflow: degrees run from {positive.min():g} to {positive.max():g}, "
+            "expected 1e-140 to 1e140; multiply all weights by a common factor, or cut off those that are out of proportion"
         )

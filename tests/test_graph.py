@@ -185,6 +185,11 @@ def test_narrow_types_do_not_overflow():
     assert remarks_of(many)[0].degrees.tolist() == [300, 300]
 
 
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match=r"masked array.*G.filled"):
+        as_graph(np.ma.masked_array([[0.0, 1.0], [1.0, 0.0]], mask=[[False, True], [True, False]]))
+
+
 @pytest.mark.parametrize("dtype", [np.complex128, object, "U3", "M8[s]"])
 def test_weights_that_are_no_real_numbers_are_type_errors(dtype):
     with pytest.raises(TypeError, match=r"expected (real )?numbers"):
@@ -195,7 +200,7 @@ def test_weights_that_are_no_real_numbers_are_type_errors(dtype):
 
 @pytest.mark.parametrize("G", [None, 3, [[0, 1], [1, 0]], {"a": ["b"]}, object(), (PATH, 2)])
 def test_what_is_no_graph_is_a_type_error_that_lists_what_is(G):
-    with pytest.raises(TypeError, match=r"G is a \w+, expected a networkx.Graph, a SciPy sparse matrix"):
+    with pytest.raises(TypeError, match=r"G is a [\w.]+, expected a networkx.Graph, a SciPy sparse matrix"):
         as_graph(G)
 
 
