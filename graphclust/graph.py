@@ -365,5 +365,5 @@ def _check_degrees(degrees: np.ndarray) -> None:
     if len(positive) and not (positive.min() > 1e-140 and positive.max() < 1e140 and np.isfinite(degrees.sum())):
         raise GraphValidationError(
             f"degree overflow or underflow: degrees run from {positive.min():g} to {positive.max():g}, "
-            "expected 1e-140 to 1e140; multiply all weights by a common factor, or cut off those that are out of proportion"
+            "expected 1e-140 to 1e140; multiply all weights by one factor, or cut off those out of proportion"
         )
