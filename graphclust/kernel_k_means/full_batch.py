@@ -135,6 +135,7 @@ class Partition:
         """F from all points."""
         self.sums[:] = 0.0
         voters = np.flatnonzero(self.weights > 0.0)
+        voters = voters[np.argsort(self.labels[voters], kind="stable")]  # rows that vote alike are added up together
         votes = (self.weights[voters], (self.labels[voters], np.arange(len(voters))))
         shape = (self.k, len(voters))
         self.kernel.add_sums(sparse.csc_array(votes, shape=shape), voters, slice(None), self.sums, progress)

@@ -46,6 +46,11 @@ class Kernel(ABC):
                 sums[:, some] += piece @ self.block(chosen, part(columns, some))
             progress.step(i + 1, len(starts))
 
+    def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """|mean|^2 of groups of points that stand in rows one after the other; sizes >= 1, shape (q,)."""
+        groups = np.split(rows, np.cumsum(sizes)[:-1])
+        return np.array([self.block(group, group).mean(dtype=np.float64) for group in groups])
+
 
 def part(columns: Rows, some: slice) -> Rows:
     """columns[some], for a slice of step 1 as well."""

@@ -87,28 +87,42 @@ class GaussianKernel(PointKernel):
         self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
     ) -> None:
         """As for every kernel; the entries are never stored."""
-        votes = sparse.csc_array(votes, dtype=np.float64)
-        height = max(ROWS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // ROWS * ROWS)
+        height = max(COLUMNS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // COLUMNS * COLUMNS)
         for start in range(0, len(rows), height):
             chosen = rows[start : start + height]
             left, left_offsets = self._scaled(self.X.take(chosen, axis=0), ROWS)
             left *= 2.0
-            starts = np.full(len(left) + 1, votes.indptr[start + len(chosen)], np.int64)
-            starts[: len(chosen)] = votes.indptr[start : start + len(chosen)]
+            ends = votes.indptr[start : start + len(chosen) + 1]
             for first in range(0, sums.shape[1], 4 * height):
                 some = slice(first, min(first + 4 * height, sums.shape[1]))
                 piece = part(columns, some)
                 points = self.X[piece] if isinstance(piece, slice) else self.X.take(piece, axis=0)
                 right, right_offsets = self._scaled(points, 1)
-                run_in_blocks(add_gaussian_sums, row_blocks(len(right), COLUMNS), right, right_offsets,
-                              left, left_offsets, starts, votes.indices, votes.data, sums[:, some])  # fmt: skip
+                tiles = row_blocks(len(right), COLUMNS)
+                spans = np.zeros(len(tiles), np.int64), np.full(len(tiles), len(left))
+                run_in_blocks(add_gaussian_sums, tiles, right, right_offsets, left, left_offsets, *spans,
+                              _padded(ends, len(left)), votes.indices, votes.data, sums[:, some])  # fmt: skip
             progress.step(start + len(chosen), len(rows))
+
+    def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+        """As for every kernel; a tile of columns meets the rows of its own groups alone."""
+        right, offsets = self._scaled(self.X.take(rows, axis=0), ROWS)
+        owners, weights = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.repeat(1.0 / sizes, sizes)
+        ends = np.cumsum(sizes)
+        tiles = row_blocks(len(rows), COLUMNS)
+        first_rows = (ends - sizes)[owners[tiles[:-1]]] // ROWS * ROWS
+        last_rows = -(-ends[owners[tiles[1:] - 1]] // ROWS) * ROWS
+        sums = np.zeros((len(sizes), len(rows)))
+        run_in_blocks(add_gaussian_sums, tiles, right, offsets, 2.0 * right, offsets, first_rows, last_rows,
+                      _padded(np.arange(len(rows) + 1), len(right)), owners, weights, sums)  # fmt: skip
+        return np.bincount(owners, sums[owners, np.arange(len(rows))] * weights)
 
     def _scaled(self, points: np.ndarray, multiple: int) -> tuple[np.ndarray, np.ndarray]:
         """z and -|z|^2 for which k is 2^(2 y.z - |y|^2 - |z|^2), with rows and columns of zeros to fill multiples."""
         n, d = points.shape
         scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), self.dtype)
-        np.multiply(points - self.origin.astype(self.dtype), np.sqrt(np.log2(np.e) / self.kappa), out=scaled[:n, :d])
+        np.subtract(points, self.origin.astype(self.dtype), out=scaled[:n, :d])
+        scaled[:n, :d] *= np.sqrt(np.log2(np.e) / self.kappa)
         return scaled, -np.einsum("ij,ij->i", scaled, scaled)
 
 
@@ -179,6 +193,13 @@ class CosineKernel(PointKernel):
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
         """As for every kernel of points."""
         return Y.any(axis=1).astype(np.float64)
+
+
+def _padded(starts: np.ndarray, n_rows: int) -> np.ndarray:
+    """Where the votes of each of n_rows rows start and the last ones end; int64; rows beyond those given have none."""
+    padded = np.full(n_rows + 1, starts[-1], np.int64)
+    padded[: len(starts)] = starts
+    return padded
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -166,19 +166,13 @@ def _learn(
     """Move every centre that has points in the batch; products : of all means with the points of the batch."""
     order = np.argsort(labels, kind="stable")
     met = np.flatnonzero(counts)
-    starts = np.append(0, np.cumsum(counts[met])[:-1])
-    means = np.split(batch[order], starts[1:])
-
-    def with_new_means(products: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(products.take(order, axis=1), starts, axis=1) / counts[met]
-
-    old_with_new = with_new_means(products)
-    within = np.diagonal(with_new_means(_products_of_means(kernel, means, batch)))
+    members = np.split(order, np.cumsum(counts[met])[:-1])
+    sq_norms = kernel.mean_sq_norms(batch[order], counts[met])
     ends = np.cumsum([len(cluster.rows) for cluster in clusters])
-    for i, j in enumerate(met):
+    for j, chosen, sq_norm in zip(met, members, sq_norms, strict=True):
         cluster = clusters[j]
-        own = slice(ends[j] - len(cluster.rows), ends[j])
-        cluster.learn(means[i], share[j], old_with_new[own, i], within[i])
+        own = products[ends[j] - len(cluster.rows) : ends[j]].take(chosen, axis=1)
+        cluster.learn(batch[chosen], share[j], own.sum(axis=1) / len(chosen), sq_norm)
 
 
 def _combinations(kernel: Kernel, clusters: list[Window]) -> KernelCenters:
