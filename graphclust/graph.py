@@ -158,6 +158,15 @@ class Graph:
         indices = self.indices if narrow else self.indices.astype(np.int64)
         return sparse.csr_array((weights, indices, indptr), shape=(self.n_nodes, self.n_nodes))
 
+    def with_sorted_rows(self) -> "Graph":
+        """The same graph with the neighbors of each node in increasing order, where a loop left them in another."""
+        matrix = scipy_csr(self.indptr, self.indices, self.weights, self.n_nodes, copy=True)
+        matrix.sort_indices()
+        weights = None if self.weights is None else plain(matrix.data)
+        return Graph(
+            self.indptr, plain(matrix.indices), weights, self.degrees, self.loops, self.nodes, self.remarks
+        )  # fmt: skip
+
     def __repr__(self) -> str:
         weighted = "unweighted" if self.weights is None else "weighted"
         return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {weighted})"

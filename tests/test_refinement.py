@@ -6,6 +6,7 @@ import pytest
 from graphs import all_graphs, make_graph
 from scipy import sparse
 
+from graphclust import coreset_sc
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph import Graph, as_graph
@@ -147,6 +148,18 @@ def test_quotient_graph_keeps_cuts_and_volumes(name):
     coarse = np.arange(k) % 2
     if quotient.degrees.all() and k > 1:
         assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["multilevel", "two-step", "paper"])
+def test_a_quotient_graph_is_clustered_like_any_other(method):
+    rng = np.random.default_rng(518)
+    matrix, _ = planted_partition(20, 100, 12, 3, rng=rng)
+    quotient = quotient_graph(matrix, np.unique(rng.integers(0, 400, 2000), return_inverse=True)[1])
+    through_the_gate = as_graph(quotient.to_scipy())
+    for name in ("indptr", "indices", "weights"):
+        assert np.array_equal(getattr(quotient, name), getattr(through_the_gate, name))
+    one, other = (coreset_sc(graph, 20, method=method, rng=1) for graph in (quotient, through_the_gate))
+    assert np.array_equal(one.labels, other.labels)
 
 
 def test_quotient_graph_needs_every_label_and_every_node():

@@ -45,6 +45,7 @@ def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
     B = two_step_factor(kernel, coreset)
     np.testing.assert_allclose((B @ B.T).toarray(), expected, rtol=1e-10)
     formed = two_step_coreset_graph(kernel, coreset)
+    assert formed.to_scipy().has_sorted_indices
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(formed.to_scipy().toarray(), expected, rtol=1e-10)
     np.testing.assert_allclose(formed.degrees, expected.sum(axis=1), rtol=1e-10)

@@ -25,7 +25,7 @@ MOST_VISITORS = 32
 def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
 
-    Returns a weighted Graph of m nodes, symmetric up to round-off, neighbors in the order met. It has no diagonal: in
+    Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in
     the square of a sampled matrix it outweighs the rest by one over the sampling rate. A node with more than 32 coreset
     neighbors (a hub) links them in runs of 32, with the weights scaled up, so that work and memory stay linear in the
     entries of the coreset's rows.
@@ -36,6 +36,11 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
     array([[0.  , 0.25],
            [0.25, 0.  ]])
     """
+    return link_coreset(kernel, coreset).with_sorted_rows()
+
+
+def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
+    """`two_step_coreset_graph` with the neighbors in the order met."""
     graph, nodes = kernel.graph, coreset.nodes
     m = len(nodes)
     rows = (graph.indptr, graph.indices)

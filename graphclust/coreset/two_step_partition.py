@@ -17,7 +17,7 @@ import numpy as np
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset, construct_coreset
-from graphclust.coreset.two_step import two_step_coreset_graph
+from graphclust.coreset.two_step import link_coreset
 from graphclust.graph import Graph
 from graphclust.graph_kernel import NormalizedCutKernel
 from graphclust.progress import Progress
@@ -66,7 +66,7 @@ def by_shared_neighbors(
         kernel, k, size, oversampling=oversampling, sampling=sampling, rng=rng, progress=progress
     )
     with progress.stage("coreset graph"):
-        small = two_step_coreset_graph(kernel, coreset)
+        small = link_coreset(kernel, coreset)
         linked = np.flatnonzero(~small.isolated)
         if len(linked) < len(coreset.nodes):
             small = small.subgraph(linked)

@@ -218,7 +218,7 @@ def run_ablation(repeats: int) -> None:
         "paper": of("paper"),
         "two-step": of("two-step"),
         "two-step, uniform sample": of("two-step", sampling="uniform"),
-        "two-step, one-step graph": off(two_step_partition, two_step_coreset_graph=one_step_graph),
+        "two-step, one-step graph": off(two_step_partition, link_coreset=one_step_graph),
         "two-step, k pieces": off(two_step_partition, PIECES_PER_CLUSTER=1),
         "two-step, thin coresets as others": off(two_step_partition, FEW_LINKS=0.0),
         "two-step, no rounds between pieces": off(two_step_partition, PIECE_ROUNDS=0),
