@@ -129,6 +129,12 @@ def test_a_vote_is_taken_back_when_the_label_changes():
     means, _ = tally.renew(np.zeros((7, 5)))
     errors = [(ours[m, None] * (placed[m] - means[j]) ** 2).sum() for j in range(7) if (m := tally.labels == j).any()]
     assert tally.sq_errors == pytest.approx(errors)
+    tally.update(np.where(np.arange(300) < 20, 3, tally.labels))
+    tally.update(np.where(np.arange(300) < 20, tally.labels // 2, tally.labels))  # no vote for 4 to 6 changes
+    some, moved = tally.renew(means)
+    tally.recount(tally.labels.copy())
+    assert some == pytest.approx(tally.renew(means)[0])
+    assert moved == pytest.approx(np.sqrt(((some - means) ** 2).sum(axis=1)))
 
 
 def test_standard_errors_by_hand():
@@ -138,6 +144,7 @@ def test_standard_errors_by_hand():
     assert means.ravel().tolist() == [1.0, 7.0, 9.0]
     assert moved.tolist() == [0.0, 2.0, 0.0]
     assert tally.standard_errors(moved).tolist() == pytest.approx([1.0, np.inf, np.inf])
+    tally.recount(np.array([0, 0, 1]))
     _, moved = tally.renew(np.array([[4.0], [9.0], [9.0]]))  # about 4 the squares are 16 and 4
     assert tally.standard_errors(moved)[0] == pytest.approx(np.sqrt(20 / 2))
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from graphclust.compiled.point_distances import pair_sq_distances
 from graphclust.k_means import bounds as bounds_module
 from graphclust.k_means.bounds import BoundedAssignment, group_centroids
-from graphclust.k_means.points import DensePoints
+from graphclust.k_means.points import DensePoints, SparsePoints
 
 
 def distances(X, centroids):
@@ -37,6 +38,33 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
             assert (bounded.group_lower[:, g] - bounded.group_drift[g] <= nearest * (1 + 1e-6) + 1e-6).all()
         scale = 0.5 ** (step / 2)
         bounded.move((bounded.centroids + scale * rng.standard_normal((k, d))).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k, most_bytes", [(5, 1 << 30), (40, 1 << 30), (40, 4 * 300 * 7)])
+def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypatch, dtype, k, most_bytes):
+    monkeypatch.setattr(bounds_module, "_MOST_BYTES", most_bytes)
+    rng = np.random.default_rng(k)
+    X = (rng.random((300, 50)) * (rng.random((300, 50)) < 0.2)).astype(dtype)
+    bounded = BoundedAssignment(SparsePoints(sparse.csr_array(X)), X[:k].copy())
+    for step in range(16):
+        before = bounded.labels.copy()
+        labels = bounded.assign()
+        true = distances(X, bounded.centroids)
+        own = true[np.arange(len(X)), labels]
+        assert own == pytest.approx(true.min(axis=1), rel=1e-5, abs=1e-3)
+        assert (labels == true.argmin(axis=1)).mean() > 0.99
+        assert (labels != before).any()
+        true[np.arange(len(X)), labels] = np.inf
+        assert (bounded.upper + bounded.drift[labels] >= own).all()
+        assert (bounded.lower - bounded.group_drift[-1] <= true.min(axis=1) * (1 + 1e-6)).all()
+        for g in range(bounded.group_lower.shape[1]):
+            nearest = true[:, bounded.group_of == g].min(axis=1)
+            assert (bounded.group_lower[:, g] - bounded.group_drift[g] <= nearest * (1 + 1e-6) + 1e-6).all()
+        moved = rng.random(k) < (1.0, 0.1, 0.4)[step % 3]
+        moved[step % k] = True
+        elsewhere = X[rng.permutation(300)[:k]] * (0.5 + rng.random((k, 1)))
+        bounded.move(np.where(moved[:, None], elsewhere, bounded.centroids).astype(dtype))
 
 
 @pytest.mark.parametrize("d", [2, 80])

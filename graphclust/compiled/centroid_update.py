@@ -37,9 +37,11 @@ def add_rows(X, rows, weights, labels, sums, masses):
 
 
 @njit(cache=True, nogil=True)
-def renew_centroids(first, last, block, sums, masses, center, old, new, sq_moved, sq_between):
-    """new (k, d): the means, or the old centroid where no mass is; its squared distances (k,) from old and center."""
-    for j in range(first, last):
+def renew_centroids(first, last, block, which, sums, masses, center, old, new, sq_moved, sq_between):
+    """new (k, d), for those in `which`: the means, or the old centroid where no mass is; sq_moved, sq_between (k,): its
+    squared distances from old and from center.
+    """
+    for j in which[first:last]:
         moved = 0.0
         between = 0.0
         for l in range(sums.shape[1]):

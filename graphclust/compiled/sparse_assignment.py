@@ -7,6 +7,8 @@ rounding cannot tell the two best apart they are recomputed in double precision.
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.bounded_assignment import lowest_bound
+
 
 @njit(cache=True, nogil=True)
 def _product(start, stop, indices, values, transposed, j):
@@ -18,49 +20,74 @@ def _product(start, stop, indices, values, transposed, j):
 
 
 @njit(cache=True, nogil=True)
+def _products(start, stop, indices, values, transposed, sums):
+    """sums (width,): the products of a row with all columns of `transposed` (d, width)."""
+    for j in range(len(sums)):
+        sums[j] = 0.0
+    fours = stop - (stop - start) % 4
+    for e in range(start, fours, 4):
+        a, b, c, d = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
+        x, y, z, w = values[e], values[e + 1], values[e + 2], values[e + 3]
+        for j in range(len(sums)):
+            sums[j] += (x * transposed[a, j] + y * transposed[b, j]) + (z * transposed[c, j] + w * transposed[d, j])
+    for e in range(fours, stop):
+        for j in range(len(sums)):
+            sums[j] += values[e] * transposed[indices[e], j]
+
+
+@njit(cache=True, nogil=True)
 def assign_sparse(
-    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, order, members, group_starts,
-    group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
+    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, movers, narrow, order,
+    members, group_starts, group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
 ):  # fmt: skip
-    """As `assign_bounded`, with one group of all centroids; rounding[0] is relative to |x|^2 + |c|^2."""
+    """As `assign_bounded`; rounding[0] is relative to |x|^2 + |c|^2.
+
+    movers (m,), narrow (d, m or more): the few centroids that moved most, transposed, if each is a group. Where bounds
+    fail, distances to those alone often show that the label stays; where they do not, a row meets all centroids.
+    """
     k = len(centroid_sq_norms)
-    far = group_drift[1] + rounding[1]
+    n_groups = len(group_starts) - 1
+    far = group_drift[n_groups] + rounding[1]
     sums = np.empty(transposed.shape[1], transposed.dtype)
+    few_sums = np.empty(narrow.shape[1], transposed.dtype)
     sq_distances = np.empty(k)
     longest = centroid_sq_norms.max()
     for position in range(first, last):
-        # In many dimensions distances are so alike that the own one, computed alone, would rarely settle the matter.
-        own = labels[position]
-        if own >= 0 and lower[position] - far > upper[position] + drift[own]:
-            continue
         i = order[position]
         start = indptr[i]
         stop = indptr[i + 1]
-        for j in range(len(sums)):
-            sums[j] = 0.0
-        fours = stop - (stop - start) % 4
-        for e in range(start, fours, 4):
-            a, b, c, d = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
-            x, y, z, w = values[e], values[e + 1], values[e + 2], values[e + 3]
-            for j in range(len(sums)):
-                sums[j] += (x * transposed[a, j] + y * transposed[b, j]) + (z * transposed[c, j] + w * transposed[d, j])
-        for e in range(fours, stop):
-            for j in range(len(sums)):
-                sums[j] += values[e] * transposed[indices[e], j]
         error = rounding[0] * (sq_norms[i] + longest)
+        own = labels[position]
+        if own >= 0:
+            if lower[position] - far > upper[position] + drift[own]:
+                continue
+            lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
+            if lower[position] - far > upper[position] + drift[own]:
+                continue
+            if len(movers) > 0:
+                _products(start, stop, indices, values, narrow, few_sums)
+                for m in range(len(movers)):
+                    j = movers[m]
+                    distance = sq_norms[i] + centroid_sq_norms[j] - 2.0 * few_sums[m]
+                    if j == own:
+                        upper[position] = np.sqrt(max(distance + error, 0.0)) - drift[own]
+                    else:
+                        group_lower[position, j] = np.sqrt(max(distance - error, 0.0)) + group_drift[j]
+                lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
+                if lower[position] - far > upper[position] + drift[own]:
+                    continue
+        _products(start, stop, indices, values, transposed, sums)
         nearest = np.inf
-        second = np.inf
-        winner = 0
         for j in range(k):
             sq_distances[j] = sq_norms[i] + centroid_sq_norms[j] - 2.0 * sums[j]
-            if sq_distances[j] < second:
-                if sq_distances[j] < nearest:
-                    second = nearest
-                    nearest = sq_distances[j]
-                    winner = j
-                else:
-                    second = sq_distances[j]
-        if second - nearest <= 2.0 * error:
+            nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
+        n_open = 0
+        winner = 0
+        for j in range(k):
+            if sq_distances[j] <= nearest + 2.0 * error:
+                n_open += 1
+                winner = j
+        if n_open > 1:
             closest = np.inf
             for j in range(k):
                 if sq_distances[j] <= nearest + 2.0 * error:
@@ -71,7 +98,14 @@ def assign_sparse(
                         winner = j
         labels[position] = winner
         upper[position] = np.sqrt(max(nearest, 0.0) + 3.0 * error) - drift[winner]
-        lower[position] = np.sqrt(max(second - error, 0.0)) + group_drift[1] if k > 1 else np.inf
+        sq_distances[winner] = np.inf
+        for g in range(n_groups):
+            nearest = np.inf
+            for e in range(group_starts[g], group_starts[g + 1]):
+                j = members[e]
+                nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
+            group_lower[position, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
+        lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
 
 
 @njit(cache=True, nogil=True)

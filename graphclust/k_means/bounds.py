@@ -33,6 +33,8 @@ class BoundedAssignment:
         n_groups = int(self.group_of.max()) + 1
         self.members = np.argsort(self.group_of, kind="stable")
         self.group_starts = np.append(0, np.cumsum(np.bincount(self.group_of)))
+        self.against = points.against(centroids)
+        self.moved = np.zeros(k)
         self.drift = np.zeros(k)
         self.group_drift = np.zeros(n_groups + 1)
         self.n_bounded = 0
@@ -49,7 +51,8 @@ class BoundedAssignment:
             self.order, self.members, self.group_starts, self.group_of, self.drift, self.group_drift, rounding,
             self.labels, self.upper, self.lower, self.group_lower,
         )  # fmt: skip
-        against = self.points.against(self.centroids)
+        each_is_a_group = len(self.group_starts) > len(self.centroids)
+        movers = self.points.movers(self.centroids, self.moved if each_is_a_group else np.zeros(len(self.moved)))
         n_bounded = n_positions
         if self.points.enter_loop is not None:
             n_bounded = self.n_bounded
@@ -59,16 +62,17 @@ class BoundedAssignment:
                 stop = min(start + _ROWS_MULTIPLIED, n_positions)
                 products = self.points.rows_at_once(self.order[start:stop]) @ self.centroids.T
                 boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
-                run_in_blocks(self.points.enter_loop, boundaries, *against, products, sq_norms, start, *state)
+                run_in_blocks(self.points.enter_loop, boundaries, *self.against, products, sq_norms, start, *state)
         boundaries = point_blocks(min(n_bounded, n_positions), len(self.centroids) * self.points.work)
-        run_in_blocks(self.loop, boundaries, *against, *state)
+        run_in_blocks(self.loop, boundaries, *self.against, *movers, *state)
         return self.labels[:n_positions]
 
     def move(self, centroids: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:
         """Go on with these centroids; returns how far each one moved, which need not be computed if it is known."""
         if moved is None:
             moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
-        self.centroids = centroids
+        self.against = self.points.renewed(self.against, centroids, moved)
+        self.centroids, self.moved = centroids, moved
         self.drift += moved * (1 + 1e-12)
         self.group_drift[:-1] += np.maximum.reduceat(moved[self.members], self.group_starts[:-1]) * (1 + 1e-12)
         self.group_drift[-1] += moved.max() * (1 + 1e-12)

@@ -46,13 +46,16 @@ def add_to_clusters(
 
 
 def renewed_centroids(
-    sums: np.ndarray, masses: np.ndarray, center: np.ndarray, old: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The means (k, d), the old centroid where no mass is; how far each moved; its squared distance from center."""
-    new, sq_moved, sq_between = np.empty_like(old), np.empty(len(old)), np.empty(len(old))
-    boundaries = row_blocks(len(old), len(old) if old.size <= _SMALL else 1 + len(old) // 16)
-    run_in_blocks(renew_centroids, boundaries, sums, masses, center, old, new, sq_moved, sq_between)
-    return new, np.sqrt(sq_moved), sq_between
+    which: np.ndarray, sums: np.ndarray, masses: np.ndarray, center: np.ndarray, old: np.ndarray, sq_between: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means (k, d) of the clusters in `which`, the old centroid elsewhere and where no mass is; how far each moved.
+
+    sq_between (k,): the squared distances of those means from center are written there.
+    """
+    new, sq_moved = old.copy(), np.zeros(len(old))
+    boundaries = row_blocks(len(which), len(old) if old.size <= _SMALL else 1 + len(old) // 16)
+    run_in_blocks(renew_centroids, boundaries, which, sums, masses, center, old, new, sq_moved, sq_between)
+    return new, np.sqrt(sq_moved)
 
 
 def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ _FEW_FEATURES = 64
 _GROUP_SIZE = 48
 _SLICE = 4096
 _ENTRIES = 1 << 16
+_FEW = 32
 
 
 class DensePoints:
@@ -56,6 +57,16 @@ class DensePoints:
     def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
         """The arrays from which the loops take points and centroids."""
         return self.values, centroids
+
+    def renewed(
+        self, against: tuple[np.ndarray, ...], centroids: np.ndarray, moved: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """The same for centroids of which some moved, from the arrays for where they were."""
+        return self.against(centroids)
+
+    def movers(self, centroids: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Further arrays for the assignment: which centroids moved (k,) last; none here."""
+        return ()
 
     def rows(self, rows: Any) -> np.ndarray:
         """These points as a dense array."""
@@ -104,11 +115,11 @@ class SparsePoints:
         self.arrays: tuple[np.ndarray, ...] = (self.indptr, self.indices, self.values)
         longest = int(np.diff(self.indptr).max())
         self.work = max(1, longest)
-        self.rounding = (longest + 16) * float(np.finfo(self.dtype).eps)
+        self.rounding = (longest + 16) * float(np.finfo(self.dtype).eps) + 1e-6
 
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
         """As for dense points."""
-        return assign_sparse, 1
+        return assign_sparse, k
 
     def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
         """As for dense points."""
@@ -117,6 +128,27 @@ class SparsePoints:
         transposed = np.zeros((self.d, width), centroids.dtype)
         transposed[:, : len(centroids)] = centroids.T
         return *self.arrays, self.sq_norms, transposed, sq_lengths(centroids)
+
+    def renewed(
+        self, against: tuple[np.ndarray, ...], centroids: np.ndarray, moved: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """As for dense points; the arrays given are changed."""
+        which = np.flatnonzero(moved)
+        if 2 * len(which) > len(centroids):
+            return self.against(centroids)
+        transposed, sq_norms = against[-2:]
+        for j in which:
+            transposed[:, j] = centroids[j]
+        sq_norms[which] = sq_lengths(centroids[which])
+        return against
+
+    def movers(self, centroids: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The centroids that moved, and those transposed (d, m or more); none where too many did for that to pay."""
+        which = np.flatnonzero(moved)
+        which = which[: len(which) if len(which) <= _FEW else 0]
+        narrow = np.zeros((self.d, -(-len(which) // 8) * 8), centroids.dtype)
+        narrow[:, : len(which)] = centroids[which].T
+        return which, narrow
 
     def rows(self, rows: Any) -> np.ndarray:
         """As for dense points."""

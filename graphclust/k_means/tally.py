@@ -21,6 +21,7 @@ class Tally:
         self.center = (sums[0] / masses[0]).astype(points.dtype).astype(np.float64)
         self.row_sq_lengths = np.empty(points.n)
         self.sums, self.masses, self.sq_lengths = np.zeros((k, points.d)), np.zeros(k), np.zeros(k)
+        self.touched, self.sq_between = np.ones(k, bool), np.zeros(k)
 
     def update(self, labels: np.ndarray) -> bool:
         """Take the labels of the first rows in `order`, perhaps more rows than before; False if none has changed."""
@@ -40,11 +41,13 @@ class Tally:
         """The same from scratch, without what rounding has left from votes taken back."""
         self.sums[:], self.masses[:], self.sq_lengths[:] = 0.0, 0.0, 0.0
         self.labels[: len(labels)] = labels
+        self.touched[:] = True
         self._add(np.arange(len(labels)), labels, self.weights[: len(labels)])
 
     def _add(self, positions: np.ndarray, clusters: np.ndarray, votes: np.ndarray) -> None:
         if len(positions) == 0:
             return
+        self.touched[clusters] = True
         add_to_clusters(self.points, self.order[positions], votes, clusters, self.sums, self.masses)
         self.sq_lengths += np.bincount(clusters, votes * self.row_sq_lengths[positions], minlength=self.k)
 
@@ -56,12 +59,16 @@ class Tally:
     def renew(self, centroids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The clusters' means, where a cluster has no vote the centroid it had, and how far each one moved.
 
+        Only clusters whose votes have changed since the last call are looked at: others have the means they had.
         Sets `counts` (k,), the points of positive weight, and `sq_errors` (k,), the sums of w |x - mean|^2.
         """
         self.counts = np.bincount(self.labels[: self.n_rows], self.weights[: self.n_rows] > 0.0, minlength=self.k)
         self.masses[self.counts == 0] = 0.0
-        means, moved, sq_between = renewed_centroids(self.sums, self.masses, self.center, centroids)
-        self.sq_errors = np.where(self.counts > 0, np.maximum(self.sq_lengths - self.masses * sq_between, 0.0), 0.0)
+        which = np.flatnonzero(self.touched)
+        self.touched[:] = False
+        means, moved = renewed_centroids(which, self.sums, self.masses, self.center, centroids, self.sq_between)
+        sq_errors = np.maximum(self.sq_lengths - self.masses * self.sq_between, 0.0)
+        self.sq_errors = np.where(self.counts > 0, sq_errors, 0.0)
         return means, moved
 
     def standard_errors(self, moved: np.ndarray) -> np.ndarray:
