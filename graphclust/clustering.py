@@ -1,14 +1,17 @@
 """Clustering: what a clustering of a graph found, how good it is and how it came about."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from graphclust import report
-from graphclust.graph import Graph
+from graphclust.checks import as_whole_number
+from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, warn_caller
+from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.progress import Progress
 from graphclust.quality import cut_and_volume
 
 __all__ = ["Clustering", "CoresetClustering"]
@@ -20,7 +23,8 @@ class CoresetClustering:
 
     nodes : int64, shape (m,), rows of the graph, increasing.
     weights : float64, shape (m,).
-    labels : int64, shape (m,), the clusters they were given before the labels were extended to all nodes.
+    labels : int64, shape (m,), their clusters in the numbering of `Clustering.labels`: in the published algorithm those
+        they had before the labels were extended, which may differ; otherwise the final ones.
     """
 
     nodes: np.ndarray
@@ -42,7 +46,7 @@ class Clustering:
     seconds : stage -> seconds, in order.
     entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
     decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
-    parameters : the settings that were used, defaults filled in.
+    parameters : the settings that the method used, defaults filled in.
     """
 
     labels: np.ndarray
@@ -127,14 +131,45 @@ class Clustering:
         return f"Clustering({self.graph.n_nodes} nodes in {self.n_clusters} clusters)"
 
 
-def numbered_by_size(labels: np.ndarray) -> np.ndarray:
-    """The same partition with clusters numbered 0, 1, ... by decreasing size, ties by their first node; -1 stays."""
-    labelled = np.flatnonzero(labels >= 0)
-    used, first, inverse, sizes = np.unique(
-        labels[labelled], return_index=True, return_inverse=True, return_counts=True
-    )
-    rank = np.empty(len(used), np.int64)
-    rank[np.lexsort((first, -sizes))] = np.arange(len(used))
-    renumbered = np.full(len(labels), -1, np.int64)
-    renumbered[labelled] = rank[inverse]
-    return renumbered
+def graph_to_cluster(G: GraphLike, k: Any, weight: str | None, symmetrize: str | None, progress: Progress) -> Graph:
+    """The graph, if it has edges and at least k nodes."""
+    k = as_whole_number(k, "k", at_least=1)
+    with progress.stage("gate"):
+        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
+    if k > graph.n_nodes:
+        raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
+    if graph.n_entries == 0:
+        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    return graph
+
+
+def clustering_of(
+    graph: Graph,
+    k: int,
+    labels: np.ndarray,
+    remarks: list[str],
+    progress: Progress,
+    coreset: CoresetClustering | None = None,
+    **account: Any,
+) -> Clustering:
+    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know."""
+    number = numbering_by_size(labels, k)
+    labels = number[labels]
+    if coreset is not None:
+        coreset = replace(coreset, labels=number[coreset.labels])
+    n_found = int(labels.max()) + 1
+    remarks = list(remarks)
+    if n_found < k:
+        remarks.append(f"only {n_found} of k={k} clusters have nodes")
+        warn_caller(remarks[-1], ConvergenceWarning)
+    return Clustering(labels, k, graph, coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
+
+
+def numbering_by_size(labels: np.ndarray, k: int) -> np.ndarray:
+    """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1."""
+    sizes = np.bincount(labels[labels >= 0], minlength=k)
+    first = np.full(len(sizes) + 1, len(labels))
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
+    number = np.full(len(sizes) + 1, -1, np.int64)
+    number[np.lexsort((first[:-1], -sizes))] = np.arange(len(sizes))
+    return number

@@ -15,11 +15,15 @@ from test_seeding import poisoned_except
 
 import graphclust
 from graphclust import coreset_sc
-from graphclust.clustering import numbered_by_size
+from graphclust.clustering import numbering_by_size
+from graphclust.coreset.pipeline import METHODS
 from graphclust.errors import ConvergenceWarning, GraphValidationError, GraphWarning, ParameterError
 from graphclust.generators import stochastic_block_model
 from graphclust.graph import Graph
+from graphclust.k_means.lloyd import kmeans
 from graphclust.quality import adjusted_rand_index, normalized_cut
+from graphclust.spectral.embedding import spectral_embedding
+from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 
 PAPER = {"method": "paper"}
 
@@ -55,6 +59,37 @@ def test_every_graph_goes_through(name, embedding):
             assert str(result)
             json.dumps(result.report())
     assert (quietly(matrix, 1, rng=0, **PAPER).labels[~isolated] == 0).all()
+
+
+@pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
+@pytest.mark.parametrize("method", [spectral_clustering, fast_spectral_clustering])
+def test_every_graph_goes_through_the_baselines(name, method):
+    matrix = make(name)
+    n = matrix.shape[0]
+    isolated = matrix.sum(axis=1) == 0
+    for k in {1, min(2, n), min(5, n), n}:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = method(matrix, k, rng=3)
+        assert (found.labels[isolated] == -1).all()
+        assert set(found.labels[~isolated]) == set(range(found.n_clusters))
+        assert (np.diff(found.sizes) <= 0).all() and found.n_clusters <= k
+        few = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
+        assert few == ([f"only {found.n_clusters} of k={k} clusters have nodes"] if found.n_clusters < k else [])
+        assert set(few) <= set(found.remarks)
+
+
+def test_the_baselines_weigh_nodes_by_their_degrees():
+    graph = make_graph("power-law blocks")
+
+    def by_hand(weights):
+        rng = np.random.default_rng(0)
+        points = spectral_embedding(graph, 6, rng=rng)
+        return kmeans(points, 6, sample_weight=weights, init="greedy k-means++", n_init=3, rng=rng).labels
+
+    found = spectral_clustering(graph, 6, rng=0).labels
+    assert adjusted_rand_index(found, by_hand(graph.degrees)) == 1
+    assert adjusted_rand_index(found, by_hand(None)) < 1
 
 
 @pytest.mark.parametrize("name", ["block model", "two cliques", "barbell", "looped block model"])
@@ -276,9 +311,45 @@ def test_k_may_be_any_kind_of_whole_number():
         ({"symmetrize": "mean"}, ParameterError, "symmetrize='mean'"),
     ],
 )
-def test_impossible_options(options, error, words):
+@pytest.mark.parametrize("method", ["auto", "multilevel", "paper"])
+def test_impossible_options(options, error, words, method):
     with pytest.raises(error, match=words.replace("(", r"\(")):
-        coreset_sc(nx.karate_club_graph(), 2, **{**PAPER, **options})
+        coreset_sc(nx.karate_club_graph(), 2, **{"method": method, **options})
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        (
+            "multilevel",
+            {"coreset_size": 20},
+            "coreset_size=20 means nothing.*'two-step' or 'paper'",
+        ),
+        ("multilevel", {"sampling": "naive"}, "sampling='naive' means nothing"),
+        ("multilevel", {"rounds": 2}, "rounds=2 means nothing.*method 'paper'"),
+        ("two-step", {"shift": 1.0}, "shift=1.0 means nothing to method 'two-step', expected 0.0, or method 'paper'"),
+        ("paper", {"effort": "high"}, "effort='high' means nothing to method 'paper'"),
+        ("auto", {"effort": "high", "embedding": "power"}, "effort='high' means nothing to method 'paper'"),
+    ],
+)
+def test_options_that_the_method_does_not_have(method, options, words):
+    with pytest.raises(ParameterError, match=words):
+        coreset_sc(nx.karate_club_graph(), 2, method=method, **options)
+
+
+def test_parameters_are_those_that_were_used():
+    graph = nx.karate_club_graph()
+    by_method = {method: set(quietly(graph, 2, method=method, rng=0).parameters) for method in METHODS[1:]}
+    assert by_method["multilevel"] == {"method", "effort", "components"}
+    assert by_method["two-step"] == by_method["multilevel"] | {"coreset_size", "oversampling", "sampling"}
+    assert {"embedding", "loops"} <= by_method["paper"] and "effort" not in by_method["paper"]
+
+
+@pytest.mark.parametrize("method", ["paper", "two-step"])
+def test_a_coreset_is_labelled_in_the_numbering_of_the_nodes(method):
+    planted = stochastic_block_model([20, 150, 60, 100, 30], 0.5, 0.01, rng=518)
+    found = coreset_sc(planted.graph, 5, method=method, coreset_size=200, rng=2)
+    assert (found.coreset.labels == found.labels[found.coreset.nodes]).mean() > 0.95
 
 
 def test_a_mistyped_option_is_named():
@@ -327,9 +398,11 @@ def test_the_gate_is_skipped_for_a_graph():
 
 
 def test_numbering_by_size():
-    assert numbered_by_size(np.array([7, 7, 3, -1, 3, 3, 9])).tolist() == [1, 1, 0, -1, 0, 0, 2]
-    assert numbered_by_size(np.array([4, 2])).tolist() == [0, 1]
-    assert numbered_by_size(np.array([-1, -1])).tolist() == [-1, -1]
+    labels = np.array([3, 3, 1, -1, 1, 1, 4])
+    assert numbering_by_size(labels, 5).tolist() == [3, 0, 4, 1, 2, -1]
+    assert numbering_by_size(labels, 5)[labels].tolist() == [1, 1, 0, -1, 0, 0, 2]
+    assert numbering_by_size(np.array([1, 0]), 2).tolist() == [1, 0, -1]
+    assert numbering_by_size(np.array([-1, -1]), 1).tolist() == [0, -1]
 
 
 THREADS_SCRIPT = """

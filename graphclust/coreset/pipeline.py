@@ -1,6 +1,5 @@
 """coreset_sc: a graph and k in, a clustering of small normalised cut out."""
 
-import warnings
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -8,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
-from graphclust.clustering import Clustering, CoresetClustering, numbered_by_size
+from graphclust.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.coreset import two_step_partition
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.paper import DEGREES, EMBEDDINGS, by_the_paper
-from graphclust.coreset.sampling import SAMPLINGS
-from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
-from graphclust.graph import Graph, GraphLike, as_graph
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
+from graphclust.errors import ParameterError
+from graphclust.graph import Graph, GraphLike
+from graphclust.graph_kernel import LOOP_POLICIES, NormalizedCutKernel
 from graphclust.progress import Progress, as_progress
 from graphclust.quality import normalized_cut
 from graphclust.refinement.multilevel import HIGH_EFFORT, in_cycles, polished_partition
@@ -25,11 +24,18 @@ __all__ = ["coreset_sc"]
 METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
 COMPONENTS = ("large", "all")
-# What only the published algorithm has; to ask for one of them is to ask for it.
-PAPER_DEFAULTS = {
-    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto", "degrees":
-    "row_sums"
+DEFAULTS = {
+    "effort": "normal", "components": "large", "coreset_size": None, "oversampling": 2.0, "sampling": "tree",
+    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto",
+    "degrees": "row_sums",
 }  # fmt: skip
+OF_CORESETS = ("coreset_size", "oversampling", "sampling")
+OF_THE_PAPER = ("loops", "shift", "second_term", "rounds", "embedding", "degrees")  # to ask for one is to ask for it
+USED = {
+    "multilevel": ("effort", "components"),
+    "two-step": ("effort", "components", *OF_CORESETS),
+    "paper": (*OF_CORESETS, *OF_THE_PAPER),
+}
 SMALL_COMPONENT = 0.02  # of an average cluster's volume
 # A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
 MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 1_000_000, 8.0, 0.1
@@ -67,7 +73,7 @@ def coreset_sc(
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
         partition on the whole graph: for large graphs that do not coarsen well. "auto" takes it too when
-        `coreset_size` or a `sampling` other than "tree" is given.
+        `coreset_size`, `oversampling` or a `sampling` other than "tree" is given.
         "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes. "auto"
         takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
     effort : "low", "normal" or "high": how much is tried again from other random choices, the best being kept.
@@ -88,8 +94,9 @@ def coreset_sc(
 
     Returns a `Clustering`; isolated nodes are labelled -1.
 
-    Raises ParameterError (k, coreset_size ... out of range), TypeError (of the wrong type), GraphValidationError (no
-    graph to cluster), ConvergenceError. Warns with ConvergenceWarning when fewer than k clusters come out.
+    Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
+    wrong type), GraphValidationError (no graph to cluster), ConvergenceError. Warns with ConvergenceWarning when fewer
+    than k clusters come out.
 
     Source of "paper": Jourdan et al. 2025, Algorithm 3. Its Theorem 1 bounds the kernel k-means cost, for a positive
     semi-definite K; cost = NCut + trace(D^-1 A) - k + shift (n - k), so with a shift it says little about the cut.
@@ -112,54 +119,55 @@ def coreset_sc(
         "coreset_size": coreset_size,
         "oversampling": as_number(oversampling, "oversampling", above=0.0),
         "sampling": as_choice(sampling, "sampling", SAMPLINGS),
-        "loops": loops,
+        "loops": as_choice(loops, "loops", LOOP_POLICIES),
         "shift": as_number(shift, "shift", at_least=0.0),
-        "second_term": second_term,
-        "rounds": rounds,
+        "second_term": as_choice(second_term, "second_term", SECOND_TERMS),
+        "rounds": as_whole_number(rounds, "rounds", at_least=1),
         "embedding": as_choice(embedding, "embedding", EMBEDDINGS),
         "degrees": as_choice(degrees, "degrees", DEGREES),
     }
-    with progress.stage("gate"):
-        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
-    if k > graph.n_nodes:
-        raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
-    if graph.n_entries == 0:
-        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
-
+    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     remarks = list(graph.remarks)
     chosen_here = options["method"] == "auto" and options["coreset_size"] is None
     options["method"] = _chosen_method(graph, options, rng)
+    _refuse_unused(options)
     if options["method"] == "paper":
         outcome = _published(graph, k, options, remarks, rng, progress)
     else:
         outcome = _best(graph, k, options, remarks, chosen_here, rng, progress)
 
-    labels = numbered_by_size(outcome.labels)
-    n_found = int(labels.max()) + 1
-    if n_found < k:
-        remarks.append(f"only {n_found} of k={k} clusters have nodes")
-        warnings.warn(remarks[-1], ConvergenceWarning, stacklevel=2)
     coreset = outcome.coreset
-    return Clustering(
-        labels=labels,
-        k=k,
-        graph=graph,
-        coreset=None if coreset is None else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
+    return clustering_of(
+        graph,
+        k,
+        outcome.labels,
+        remarks,
+        progress,
+        None if coreset is None else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
         undecided=outcome.undecided,
-        remarks=tuple(remarks),
-        seconds=progress.seconds,
         entries_read=outcome.entries_read,
         decided=outcome.decided,
-        parameters=options,
+        parameters={name: options[name] for name in ("method", *USED[options["method"]])},
     )
+
+
+def _refuse_unused(options: dict[str, Any]) -> None:
+    """An option that the method does not have must not be asked for."""
+    method = options["method"]
+    for name, default in DEFAULTS.items():
+        if options[name] != default and name not in USED[method]:
+            able = " or ".join(repr(other) for other, names in USED.items() if name in names)
+            raise ParameterError(
+                f"{name}={options[name]!r} means nothing to method {method!r}, expected {default!r}, or method {able}"
+            )
 
 
 def _chosen_method(graph: Graph, options: dict[str, Any], rng: np.random.Generator) -> str:
     if options["method"] != "auto":
         return options["method"]
-    if any(options[name] != default for name, default in PAPER_DEFAULTS.items()):
+    if any(options[name] != DEFAULTS[name] for name in OF_THE_PAPER):
         return "paper"
-    if options["coreset_size"] is not None or options["sampling"] != "tree":
+    if any(options[name] != DEFAULTS[name] for name in OF_CORESETS):
         return "two-step"
     mean_degree = graph.n_entries / graph.n_nodes
     if graph.n_entries < MANY_ENTRIES or mean_degree < LEAST_MEAN_DEGREE:

@@ -1,13 +1,14 @@
 """Spectral clustering of a whole graph, without a coreset: the baselines, exact and fast."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_generator, as_whole_number
-from graphclust.clustering import Clustering, numbered_by_size
-from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.checks import as_generator
+from graphclust.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.errors import ConvergenceWarning
+from graphclust.graph import Graph, GraphLike
 from graphclust.k_means.lloyd import kmeans
 from graphclust.progress import Progress, as_progress
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
@@ -35,7 +36,8 @@ def spectral_clustering(
     >>> spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).communities()
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    graph, k, rng, progress = _started(G, k, weight, symmetrize, rng, progress)
+    rng, progress = as_generator(rng), as_progress(progress)
+    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
         points = spectral_embedding(graph, k, rng=rng)
     return _clustered(graph, k, points, "spectral", rng, progress)
@@ -59,28 +61,18 @@ def fast_spectral_clustering(
     >>> fast_spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).sizes
     array([4, 4])
     """
-    graph, k, rng, progress = _started(G, k, weight, symmetrize, rng, progress)
+    rng, progress = as_generator(rng), as_progress(progress)
+    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
         points = fast_spectral_embedding(graph, k, rng=rng, progress=progress)
     return _clustered(graph, k, points, "fast spectral", rng, progress)
 
 
-def _started(G, k, weight, symmetrize, rng, progress) -> tuple[Graph, int, np.random.Generator, Progress]:
-    rng, progress = as_generator(rng), as_progress(progress)
-    k = as_whole_number(k, "k", at_least=1)
-    with progress.stage("gate"):
-        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
-    if k > graph.n_nodes:
-        raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
-    if graph.n_entries == 0:
-        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
-    return graph, k, rng, progress
-
-
 def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progress: Progress) -> Clustering:
     """k-means on the rows of the nodes that have edges."""
     connected = np.flatnonzero(~graph.isolated)
-    with progress.stage("k-means"):
+    with progress.stage("k-means"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the graph, at the end
         found = kmeans(
             points[connected],
             min(k, len(connected)),
@@ -92,11 +84,4 @@ def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progr
         )
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[connected] = found.labels
-    return Clustering(
-        numbered_by_size(labels),
-        k,
-        graph,
-        remarks=graph.remarks,
-        seconds=progress.seconds,
-        parameters={"method": method},
-    )
+    return clustering_of(graph, k, labels, list(graph.remarks), progress, parameters={"method": method})
