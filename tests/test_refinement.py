@@ -339,9 +339,23 @@ def test_spreading_takes_the_label_of_most_weight():
     assert (after == expected).all()
 
 
-def test_isolated_nodes_are_refused_by_multilevel():
-    with pytest.raises(ParameterError, match="isolated nodes"):
-        multilevel_partition(make_graph("isolates"), 2)
+@pytest.mark.filterwarnings("ignore:1 isolated")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda graph: multilevel_partition(graph, 2),
+        lambda graph: merge_clusters(graph, 2),
+        lambda graph: refine_partition(graph, np.array([0, 0, 1, 1])),
+    ],
+)
+def test_isolated_nodes_are_refused(call):
+    graph = nx.path_graph(3)
+    graph.add_node(3)
+    with pytest.raises(ParameterError, match="1 isolated nodes"):
+        call(graph)
+
+
+def test_impossible_effort():
     with pytest.raises(ParameterError, match="effort=0"):
         multilevel_partition(nx.path_graph(4), 2, effort=0)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled import agglomeration as loops
+from graphclust.errors import ParameterError
 from graphclust.graph import Graph, GraphLike, as_graph
 from graphclust.progress import Progress
 
@@ -20,13 +21,24 @@ def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
     Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or include the cluster
     of most volume at the time; of pairs whose gains differ by less than 0.001 either may be taken.
 
+    Raises ParameterError for isolated nodes and an impossible k.
+
     >>> import networkx as nx
     >>> merge_clusters(nx.barbell_graph(4, 0), 2)
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    graph = as_graph(G)
+    graph = graph_without_isolated_nodes(G)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     return merged(graph, k, Progress()).astype(np.int64)
+
+
+def graph_without_isolated_nodes(G: GraphLike) -> Graph:
+    graph = as_graph(G)
+    if graph.isolated.any():
+        raise ParameterError(
+            f"G has {int(graph.isolated.sum())} isolated nodes, which no cut can place; leave them out"
+        )
+    return graph
 
 
 def merged(graph: Graph, k: int, progress: Progress) -> np.ndarray:

@@ -15,10 +15,10 @@ import numpy as np
 from graphclust.checks import as_generator, as_labels, as_number, as_whole_number
 from graphclust.compiled import coarsening
 from graphclust.errors import ParameterError
-from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.graph import Graph, GraphLike
 from graphclust.progress import Progress, as_progress
 from graphclust.refinement.local_moves import improve, normalized_cut_of, staying_inside_volume
-from graphclust.refinement.merging import merged
+from graphclust.refinement.merging import graph_without_isolated_nodes, merged
 from graphclust.refinement.quotient import contract
 
 __all__ = ["multilevel_partition", "refine_partition"]
@@ -61,11 +61,9 @@ def multilevel_partition(
     >>> multilevel_partition(nx.barbell_graph(4, 0), 2, rng=0)
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    graph, rng, progress = as_graph(G), as_generator(rng), as_progress(progress)
+    graph, rng, progress = graph_without_isolated_nodes(G), as_generator(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     effort = as_number(effort, "effort", above=0.0)
-    if graph.isolated.any():
-        raise ParameterError("G has isolated nodes, which no cut can place; leave them out")
     return polished_partition(graph, k, effort, rng, progress).astype(np.int64)
 
 
@@ -85,10 +83,10 @@ def refine_partition(G: GraphLike, labels: np.ndarray, *, rng: Any = None, progr
     >>> refine_partition(nx.ring_of_cliques(3, 4), np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2]), rng=0)
     array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
     """
-    graph, rng, progress = as_graph(G), as_generator(rng), as_progress(progress)
+    graph, rng, progress = graph_without_isolated_nodes(G), as_generator(rng), as_progress(progress)
     labels = as_labels(labels, graph.n_nodes)
-    if (labels < 0).any() or not np.bincount(labels).all() or graph.isolated.any():
-        raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty, and G no isolated nodes")
+    if (labels < 0).any() or not np.bincount(labels).all():
+        raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty")
     return in_cycles(graph, labels.astype(np.int32), int(labels.max()) + 1, rng, progress).astype(np.int64)
 
 
