@@ -63,7 +63,8 @@ def _cluster(options: argparse.Namespace, progress: Progress) -> None:
         check_target(options.output, options.force, never=options.file)
     graph, _ = _load(options, progress)
     clustering = coreset_sc(
-        graph, options.k, coreset_size=options.coreset_size, rng=options.seed, progress=progress
+        graph, options.k, method=options.method, effort=options.effort, components=options.components,
+        coreset_size=options.coreset_size, rng=options.seed, progress=progress,
     )  # fmt: skip
     progress.listener.clear()
     if options.output is not None:
@@ -106,6 +107,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     from graphclust import __version__
+    from graphclust.coreset.pipeline import COMPONENTS, EFFORTS, METHODS
 
     parser = _Parser(prog="graphclust", description="Cluster large sparse graphs by normalised cut.")
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
@@ -127,7 +129,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     cluster.add_argument("-k", type=int, required=True, metavar="K", help="number of clusters")
     cluster.add_argument("-o", "--output", metavar="LABELS", help="write each node's label here: .tsv, .json or .npz")
-    cluster.add_argument("--coreset-size", type=int, metavar="M", help="nodes to sample; by default a twentieth of all")
+    cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
+    cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
+    cluster.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try again (normal)")
+    cluster.add_argument(
+        "--components", choices=COMPONENTS, default="large", help="whether tiny components may be clusters (large)"
+    )
     cluster.add_argument(
         "--seed", type=int, default=0, metavar="S", help="of the random choices (0): same seed, same labels"
     )
@@ -204,7 +211,3 @@ def _fail(sentence: str, code: int, debug: bool) -> int:
     if sys.stderr is not None:
         print(f"graphclust: {sentence}", file=sys.stderr)
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -19,7 +19,7 @@ TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
 
 
 def run(*arguments, **options) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "graphclust.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "graphclust", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
 
 
@@ -55,6 +55,16 @@ def test_report_as_json(capsys, edges):
     code, out, _ = said(capsys, "info", edges, "--report", "json")
     facts = json.loads(out)
     assert (facts["n_nodes"], facts["n_edges"], facts["n_components"], facts["directions"]["one"]) == (12, 31, 1, 31)
+
+
+def test_options_of_the_method(capsys, edges):
+    code, out, _ = said(
+        capsys, "cluster", edges, "-k", 2, "--method", "two-step", "--effort", "high", "--report", "json"
+    )
+    parameters = json.loads(out)["parameters"]
+    assert code == 0 and (parameters["method"], parameters["effort"]) == ("two-step", "high")
+    code, out, err = said(capsys, "cluster", edges, "-k", 2, "--method", "multilevel", "--coreset-size", 5)
+    assert code == cli.WRONG_USE and "coreset_size=5 means nothing to method 'multilevel'" in err
 
 
 def test_same_seed_same_labels(capsys, tmp_path):
@@ -131,13 +141,13 @@ def test_a_failed_run_leaves_no_file(capsys, edges, tmp_path):
 
 
 def test_broken_pipe_is_quiet():
-    command = f"{sys.executable} -m graphclust.cli demo | head -1; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m graphclust demo | head -1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert ended.stderr == "" and ended.returncode != 0 and ended.stdout.startswith("A stochastic block model")
 
 
 def test_closed_and_full_stdout():
-    command = f"{sys.executable} -m graphclust.cli info karate"
+    command = f"{sys.executable} -m graphclust info karate"
     for target, message in ((">&-", ""), (">/dev/full", "No space left on device\n")):
         ended = subprocess.run(["bash", "-c", f"{command} {target}"], capture_output=True, text=True, timeout=60)
         assert ended.returncode == 1 and ended.stderr.endswith(message) and ended.stderr.count("\n") == bool(message)
@@ -156,7 +166,7 @@ def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
     large.write_text("".join(f"{u}\t{v}\n" for u, v in ends) * 40)
     small = tmp_path / "small.txt"  # first, so that nothing is left to be compiled: a compilation cannot be interrupted
     small.write_text("".join(f"{u}\t{(u + step) % 500}\n" for u in range(500) for step in (1, 2, 3)))
-    warm = [sys.executable, "-m", "graphclust.cli", "cluster", small, "-k", "5", "--coreset-size", "100"]
+    warm = [sys.executable, "-m", "graphclust", "cluster", small, "-k", "5", "--coreset-size", "100"]
     subprocess.run(warm, capture_output=True, check=True)
     process = subprocess.Popen(
         [sys.executable, "-c", READY, "cluster", large, "-k", "5000", "--coreset-size", "100000"],

@@ -5,7 +5,6 @@ that shares no edge with a seed the cross term of its distance is zero, so no la
 is, and only a new seed and its neighbours change. (Jourdan et al. 2025, Algorithms 1, 2, 6-8.)
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_generator, as_whole_number
 from graphclust.compiled import sampling_tree
 from graphclust.compiled import seeding as loops
-from graphclust.errors import ConvergenceWarning, GraphClustError
+from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
 from graphclust.graph_kernel import NormalizedCutKernel
 from graphclust.progress import as_progress
 
@@ -66,15 +65,14 @@ def d2_seeding(
     rng, progress = as_generator(rng), as_progress(progress)
     points = kernel.points
     first_uniform = int(points[rng.integers(len(points))])
-    uniforms = rng.random(n_seeds - 1)
+    uniforms = rng.random(min(n_seeds - 1, len(points)))  # no more can differ
     draw_all = _draw_by_tree if method == "tree" else _draw_by_scan
     seeds = draw_all(kernel, points, first_uniform, uniforms, progress)
     expected = n_seeds + (method == "tree")
     if len(seeds.nodes) < expected:
-        warnings.warn(
+        warn_caller(
             f"only {len(seeds.nodes)} of {expected} seeds were drawn: all other nodes coincide with one of them",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return seeds
 
