@@ -16,6 +16,8 @@ from graphclust.quality import cut_and_volume
 
 __all__ = ["Clustering", "CoresetClustering"]
 
+DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
+
 
 @dataclass(frozen=True, eq=False)
 class CoresetClustering:
@@ -162,6 +164,12 @@ def clustering_of(
     if n_found < k:
         remarks.append(f"only {n_found} of k={k} clusters have nodes")
         warn_caller(remarks[-1], ConvergenceWarning)
+    largest = np.bincount(labels[labels >= 0], weights=graph.degrees[labels >= 0]).max() / graph.total_volume
+    if k > 2 and n_found > 1 and largest > DOMINANT:
+        remarks.append(
+            f"one cluster holds {largest:.1%} of the volume: a small normalised cut may cut off small pieces that hang "
+            "on by few edges, rather than divide the rest"
+        )
     return Clustering(labels, k, graph, coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
 
 

@@ -128,8 +128,8 @@ def kernel_k_means_cost(G: GraphLike, labels: Any, *, shift: float = 0.0) -> flo
 def adjusted_rand_index(labels: Any, other: Any) -> float:
     """Adjusted Rand index of two labelings (Hubert and Arabie 1985): 1 for equal ones, about 0 for unrelated ones.
 
-    labels, other : whole numbers, shape (n,) each; nodes labeled -1 in either are left out.
-    Raises GraphValidationError where the lengths differ or no node is labeled in both.
+    labels, other : whole numbers, shape (n,) each, where nodes labeled -1 in either are left out; or names of classes.
+    Raises GraphValidationError where the lengths differ or no node is labeled in both, TypeError for no labels.
 
     >>> adjusted_rand_index([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
@@ -176,10 +176,21 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 
+def _numbered(labels: Any, n: int, name: str) -> np.ndarray:
+    """Labels as `as_labels` takes them; names of classes are numbered in alphabetical order."""
+    array = np.asarray(labels)
+    if array.ndim == 1 and array.dtype.kind in "USOb":
+        try:
+            array = np.unique(array, return_inverse=True)[1]
+        except TypeError:
+            raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing") from None
+    return as_labels(array, n, name)
+
+
 def _joint_sizes(labels: Any, other: Any) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:
     """How many nodes have each pair of labels, and how many each label of the first and of the second labeling."""
-    labels = as_labels(labels, n_nodes=np.size(labels))
-    other = as_labels(other, n_nodes=len(labels), name="other")
+    labels = _numbered(labels, np.size(labels), "labels")
+    other = _numbered(other, len(labels), "other")
     labeled = (labels >= 0) & (other >= 0)
     if not labeled.any():
         raise GraphValidationError("no node has a label >= 0 in both labelings, expected at least one")

@@ -7,9 +7,10 @@ import reference
 from graphs import all_graphs, make, make_graph
 from scipy import sparse
 
-from graphclust.errors import ConvergenceError, ParameterError
+from graphclust.errors import ConvergenceError, GraphValidationError, ParameterError
 from graphclust.laplacian import NormalizedAdjacency
 from graphclust.spectral import embedding
+from graphclust.spectral.block_power import block_power_embedding
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
 
@@ -141,3 +142,10 @@ def test_impossible_arguments():
         spectral_embedding(nx.path_graph(5), 2, rows="length")
     with pytest.raises(TypeError, match=r"k=2\.0"):
         fast_spectral_embedding(sparse.eye_array(5).tocsr(), 2.0)
+
+
+def test_embeddings_refuse_what_is_no_graph_or_no_factor():
+    with pytest.raises(GraphValidationError, match="square"):
+        spectral_embedding(sparse.csr_array(np.ones((2, 5))), 2)
+    with pytest.raises(TypeError, match="B is a Graph"):
+        block_power_embedding(make_graph("karate"), 2)

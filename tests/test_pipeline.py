@@ -16,6 +16,7 @@ from test_seeding import poisoned_except
 import graphclust
 from graphclust import coreset_sc
 from graphclust.clustering import numbering_by_size
+from graphclust.coreset import paper
 from graphclust.coreset.pipeline import METHODS
 from graphclust.errors import ConvergenceWarning, GraphValidationError, GraphWarning, ParameterError
 from graphclust.generators import stochastic_block_model
@@ -350,6 +351,23 @@ def test_a_coreset_is_labelled_in_the_numbering_of_the_nodes(method):
     planted = stochastic_block_model([20, 150, 60, 100, 30], 0.5, 0.01, rng=518)
     found = coreset_sc(planted.graph, 5, method=method, coreset_size=200, rng=2)
     assert (found.coreset.labels == found.labels[found.coreset.nodes]).mean() > 0.95
+
+
+def test_the_published_coreset_is_a_twentieth_of_the_nodes():
+    assert [paper.default_size(n, k) for n, k in ((50, 2), (5_000, 2), (5_000, 100), (30_001, 2))] == [
+        50, 1_000, 2_000, 1_501
+    ]  # fmt: skip
+    assert quietly(nx.karate_club_graph(), 2, rng=0, **PAPER).parameters["coreset_size"] == 34
+
+
+def test_one_dominant_cluster_is_remarked():
+    hub = nx.complete_graph(40)
+    hub.add_edges_from([(0, 40), (40, 41), (41, 42), (42, 40), (1, 43), (43, 44), (44, 45), (45, 43)])
+    lopsided = coreset_sc(hub, 3, rng=0)
+    assert any("holds 99.1% of the volume" in remark for remark in lopsided.remarks)
+    assert not any("of the volume" in remark for remark in coreset_sc(hub, 2, rng=0).remarks)
+    even = coreset_sc(nx.connected_caveman_graph(3, 6), 3, rng=0)
+    assert not any("of the volume" in remark for remark in even.remarks)
 
 
 def test_a_mistyped_option_is_named():

@@ -201,3 +201,13 @@ def test_wrong_arguments_are_refused():
             agreement([-1, 1], [0, -1])
         with pytest.raises(GraphValidationError, match="no node"):
             agreement(np.empty(0, int), np.empty(0, int))
+
+
+def test_names_of_classes_are_labels_too():
+    names, numbers = ["b", "a", "b", "c"], [1, 0, 1, 2]
+    assert adjusted_rand_index(names, numbers) == 1.0
+    other = [True, False, False, True]
+    assert adjusted_rand_index(names, other) == adjusted_rand_index(numbers, [1, 0, 0, 1]) < 1.0
+    assert normalized_mutual_information(np.array(names, dtype=object), names) == pytest.approx(1.0)
+    with pytest.raises(TypeError, match="other mixes types"):
+        adjusted_rand_index(numbers, np.array(["a", None, "b", "c"], dtype=object))

@@ -1,6 +1,7 @@
 """The two-step coreset graph against dense products, its memory, and the default method on awkward graphs."""
 
 import tracemalloc
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -13,13 +14,16 @@ from test_pipeline import quietly
 
 from graphclust import coreset_sc
 from graphclust.coreset import pipeline, two_step, two_step_partition
+from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.tiny_components import put_back
 from graphclust.coreset.two_step import MOST_VISITORS, two_step_coreset_graph, two_step_factor
-from graphclust.coreset.two_step_partition import default_size, is_doubtful
-from graphclust.errors import ParameterError
+from graphclust.coreset.two_step_partition import by_shared_neighbors, default_size, is_doubtful
+from graphclust.errors import ConvergenceWarning, ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
 from graphclust.graph import as_graph
 from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.progress import as_progress
 from graphclust.quality import adjusted_rand_index, normalized_cut
 from graphclust.spectral.block_power import block_power_embedding
 
@@ -186,6 +190,52 @@ def test_tiny_components_use_up_no_clusters_unless_asked():
     plain = coreset_sc(graph, 10, components="all", rng=0)
     assert plain.normalized_cut == 0
     assert by_default.normalized_cut == 0
+
+
+@pytest.mark.parametrize(("tiny", "k"), [(4, 3), (2, 2)])
+def test_a_component_is_tiny_below_a_fiftieth_of_an_average_cluster(tiny, k):
+    graph = nx.disjoint_union_all([nx.complete_graph(20), nx.complete_graph(20), nx.complete_graph(tiny)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = coreset_sc(graph, 3, rng=0)
+    together = [len(set(found.labels[part].tolist())) == 1 for part in (slice(20), slice(20, 40), slice(40, None))]
+    joined = found.labels[40] in found.labels[:40]
+    assert joined == (tiny == 2) and together[2]
+    assert all(together) == (tiny == 4)  # with the edge put aside, the third cluster is cut from a clique
+
+
+def test_what_was_left_out_joins_the_largest_cluster_undecided():
+    graph = as_graph(nx.disjoint_union_all([nx.complete_graph(size) for size in (2, 3, 5)]))
+    kept = np.arange(2, 10)
+    coreset = Coreset(np.array([1, 6]), np.ones(2))
+    undecided = np.arange(8) == 4
+    part = Outcome(np.repeat([0, 1], [3, 5]), coreset, np.array([0, 1]), undecided)
+    whole = put_back(graph, kept, part)
+    assert whole.labels.tolist() == [1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert np.flatnonzero(whole.undecided).tolist() == [0, 1, 6]
+    assert whole.coreset.nodes.tolist() == [3, 8]
+
+
+@pytest.mark.parametrize(("share", "thin"), [(1.0, False), (0.25, True)])
+def test_a_coreset_that_covers_the_graph_is_not_thin(share, thin, monkeypatch):
+    graph = as_graph(nx.connected_caveman_graph(40, 5))  # 4 neighbors a node: of a quarter of the nodes, 1
+    rounds = []
+    monkeypatch.setattr(two_step_partition, "improve_in_rounds", lambda *arguments: rounds.append(arguments))
+    options = {"coreset_size": int(share * graph.n_nodes), "effort": "low", "rng": 0}
+    coreset_sc(graph, 2, method="two-step", **options)
+    assert len(rounds) == thin
+
+
+def test_unevenness_of_the_weights_is_a_reason_for_doubt(monkeypatch):
+    kernel = NormalizedCutKernel.of(stochastic_block_model([60] * 3, 0.5, 0.01, rng=2).graph)
+    arguments = kernel, 3, 100, 2.0, "tree", 0.3
+
+    def doubtful():
+        return by_shared_neighbors(*arguments, np.random.default_rng(0), as_progress(None)).doubtful
+
+    assert not doubtful()
+    monkeypatch.setattr(two_step_partition, "evenness", lambda weights: 0.01)
+    assert doubtful()
 
 
 @pytest.mark.parametrize("effort", ["low", "normal", "high"])

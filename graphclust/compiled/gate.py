@@ -3,17 +3,11 @@
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.bit_mixing import mix_bits
+
 # Columns of the report that `count_faults` fills, one row a block.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
 N_FAULTS = 5
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _mix(bits):
-    """The finaliser of splitmix64: every input bit reaches every output bit."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True)
@@ -36,9 +30,9 @@ def check_rows(first, last, block, indptr, indices, weights, weight_bits, degree
             j = np.int64(row[e])
             n_faults += (j < 0) | (j >= n)
             n_below += j < i
-            code = _mix(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
+            code = mix_bits(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
             if weighted:
-                code = _mix(code + row_bits[e] * np.uint64(0x9E3779B97F4A7C15))
+                code = mix_bits(code + row_bits[e] * np.uint64(0x9E3779B97F4A7C15))
             total += np.int64(code) * (np.int64(j > i) - np.int64(j < i))
         for e in range(1, len(row)):
             n_faults += row[e] <= row[e - 1]

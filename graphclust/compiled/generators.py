@@ -3,15 +3,9 @@
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.bit_mixing import mix_bits
+
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _mix(bits):
-    """The finaliser of splitmix64."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True)
@@ -38,7 +32,7 @@ def draw_rows(
     for i in range(start, stop):
         while i >= ends[block_of_i]:
             block_of_i += 1
-        state = _mix(key + np.uint64(i) * _GOLDEN)
+        state = mix_bits(key + np.uint64(i) * _GOLDEN)
         n_drawn = 0
         slot = np.int64(0)
         if not counting:
@@ -56,7 +50,7 @@ def draw_rows(
                 continue
             while j < end:
                 state += _GOLDEN
-                uniform = (np.float64(_mix(state) >> np.uint64(11)) + 0.5) * 2.0**-53
+                uniform = (np.float64(mix_bits(state) >> np.uint64(11)) + 0.5) * 2.0**-53
                 gap = -np.log(uniform) / rate
                 if uneven:
                     t = positions[j] + gap

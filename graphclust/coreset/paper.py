@@ -6,6 +6,7 @@ graph for the other, and its centroids label every node.
 """
 
 import warnings
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ EMBEDDINGS = ("auto", "eigsh", "power")
 DEGREES = ("row_sums", "weights")
 N_INIT = 10
 FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
+
+
+def default_size(n_nodes: int, k: int) -> int:
+    """Draws of the importance sample: a twentieth of the nodes, at least 1,000 and 20 a cluster."""
+    return min(n_nodes, max(1_000, 20 * k, ceil(n_nodes / 20)))
 
 
 def by_the_paper(

@@ -1,17 +1,16 @@
 """coreset_sc: a graph and k in, a clustering of small normalised cut out."""
 
 from dataclasses import replace
-from math import ceil
 from typing import Any
 
 import numpy as np
 
 from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
 from graphclust.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.coreset import two_step_partition
+from graphclust.coreset import paper, two_step_partition
 from graphclust.coreset.outcome import Outcome
-from graphclust.coreset.paper import DEGREES, EMBEDDINGS, by_the_paper
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
+from graphclust.coreset.tiny_components import put_back, searched_nodes
 from graphclust.errors import ParameterError
 from graphclust.graph import Graph, GraphLike
 from graphclust.graph_kernel import LOOP_POLICIES, NormalizedCutKernel
@@ -36,7 +35,6 @@ USED = {
     "two-step": ("effort", "components", *OF_CORESETS),
     "paper": (*OF_CORESETS, *OF_THE_PAPER),
 }
-SMALL_COMPONENT = 0.02  # of an average cluster's volume
 # A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
 MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 1_000_000, 8.0, 0.1
 VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
@@ -123,8 +121,8 @@ def coreset_sc(
         "shift": as_number(shift, "shift", at_least=0.0),
         "second_term": as_choice(second_term, "second_term", SECOND_TERMS),
         "rounds": as_whole_number(rounds, "rounds", at_least=1),
-        "embedding": as_choice(embedding, "embedding", EMBEDDINGS),
-        "degrees": as_choice(degrees, "degrees", DEGREES),
+        "embedding": as_choice(embedding, "embedding", paper.EMBEDDINGS),
+        "degrees": as_choice(degrees, "degrees", paper.DEGREES),
     }
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     remarks = list(graph.remarks)
@@ -190,11 +188,10 @@ def _share_of_closed_pairs(graph: Graph, rng: np.random.Generator) -> float:
 
 
 def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
-    n = graph.n_nodes
     if options["coreset_size"] is None:
-        options["coreset_size"] = min(n, max(1_000, 20 * k, ceil(n / 20)))
+        options["coreset_size"] = paper.default_size(graph.n_nodes, k)
     kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])
-    outcome = by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
+    outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
     if options["loops"] == "implied" and (graph.loops == 0).any():
         remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
     n_clipped = outcome.coreset.n_clipped
@@ -208,9 +205,8 @@ def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progres
 
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
-    n = graph.n_nodes
-    kept = _searched_nodes(graph, k, options["components"], remarks)
-    whole = len(kept) == n
+    kept = searched_nodes(graph, k, options["components"], remarks)
+    whole = len(kept) == graph.n_nodes
     part = graph if whole else graph.subgraph(kept)
     k = min(k, len(kept))
     effort = EFFORTS[options["effort"]]
@@ -235,34 +231,4 @@ def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progres
     else:
         with progress.stage("partition"):
             outcome = Outcome(polished_partition(part, k, effort, rng, progress).astype(np.int64))
-    if whole:
-        return outcome
-    labels = np.full(n, -1, np.int64)
-    labels[~graph.isolated] = np.bincount(outcome.labels, weights=part.degrees).argmax()
-    labels[kept] = outcome.labels
-    undecided, coreset = outcome.undecided, outcome.coreset
-    if undecided is not None:
-        undecided = ~graph.isolated
-        undecided[kept] = outcome.undecided
-    if coreset is not None:
-        coreset = type(coreset)(kept[coreset.nodes], coreset.weights, coreset.n_clipped, coreset.entries_read)
-    return Outcome(labels, coreset, outcome.coreset_labels, undecided, outcome.entries_read, outcome.decided)
-
-
-def _searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) -> np.ndarray:
-    """Nodes to partition, increasing: those with edges, in components that are not tiny, but k of them at least."""
-    connected = np.flatnonzero(~graph.isolated)
-    component_of = graph.components
-    volumes = np.bincount(component_of, weights=graph.degrees)
-    n_components = int(np.count_nonzero(volumes))
-    if n_components > 1:
-        remarks.append(f"the nodes with edges form {n_components} components")
-    if components == "all" or n_components == 1:
-        return connected
-    large = volumes >= SMALL_COMPONENT * graph.total_volume / k
-    searched = np.flatnonzero(large[component_of])
-    if len(searched) == len(connected) or len(searched) < k:
-        return connected
-    n_tiny = n_components - int(np.count_nonzero(large))
-    remarks.append(f'{n_tiny} tiny components joined the largest cluster; components="all" makes clusters of them')
-    return searched
+    return outcome if whole else put_back(graph, kept, outcome)

@@ -41,6 +41,11 @@ def block_power_embedding(
     >>> bool(np.allclose(points @ points.T, [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]))
     True
     """
+    if not sparse.issparse(B):
+        raise TypeError(
+            f"B is a {type(B).__name__}, expected a SciPy sparse array, such as two_step_factor gives; a graph itself "
+            "is embedded by spectral_embedding"
+        )
     m = B.shape[0]
     n_columns = as_whole_number(n_columns, "n_columns", at_least=1, at_most=m, why=", the number of rows")
     n_steps = as_whole_number(n_steps, "n_steps", at_least=1)

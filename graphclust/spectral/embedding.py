@@ -106,7 +106,8 @@ def scale_rows(vectors: np.ndarray, degrees: np.ndarray, rows: str) -> np.ndarra
 
 def _checked(G, k, degrees, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
     # Matrices of our own making come here too: graph_from_csr checks them and does not warn of isolated nodes.
-    graph = graph_from_csr(G.indptr, G.indices, G.data) if isinstance(G, sparse.csr_array) else as_graph(G)
+    ours = isinstance(G, sparse.csr_array) and G.shape[0] == G.shape[1]
+    graph = graph_from_csr(G.indptr, G.indices, G.data) if ours else as_graph(G)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     degrees = graph.degrees if degrees is None else as_weights(degrees, graph.n_nodes, "degrees")
     return graph, degrees, k, as_generator(rng)
