@@ -126,7 +126,12 @@ def split(line: str, delimiter: str | None) -> list[str]:
     """The fields of a line, by white space or by a delimiter with quotes; csv.Error where a quote does not end."""
     if delimiter is None:
         return line.split()
-    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+    return [field.rstrip(" ") if field.endswith(" ") and not _is_quoted(field, line) else field for field in fields]
+
+
+def _is_quoted(field: str, line: str) -> bool:
+    return field.replace('"', '""') + '"' in line
 
 
 def _fields_of(head: bytes, line: str, delimiter: str | None, path: str) -> list[str]:

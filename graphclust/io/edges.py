@@ -25,6 +25,7 @@ from graphclust.io.edge_sorting import (
 )
 from graphclust.io.lines import PIECE
 from graphclust.io.source import BLOCK, HEAD
+from graphclust.matrix_input import all_ones
 from graphclust.progress import Progress
 
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told
@@ -103,7 +104,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     common = (starts, keys, key_weights, indptr, cursor[SLICES], indices, weights)
     in_slices(edge_rows.write_both_ends, steps, common, (cursor,), progress, WRITE)
     del starts, keys, key_weights, cursor, common
-    all_one = not weighted or _all_ones(weights)
+    all_one = not weighted or all_ones(weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
     if n_isolated:
         edges.repairs.append(f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
@@ -189,7 +190,3 @@ def _available_bytes() -> int:
     except ImportError:
         return available
     return available if soft == resource.RLIM_INFINITY else min(available, soft)
-
-
-def _all_ones(data: np.ndarray) -> bool:
-    return all((data[start : start + (1 << 20)] == 1).all() for start in range(0, len(data), 1 << 20))

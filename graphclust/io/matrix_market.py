@@ -119,7 +119,7 @@ def _line_at(block: memoryview, at: int) -> bytes:
 
 
 def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
-    words = shown(text, 200).lower().split()
+    words = [shown(word) for word in text[:200].lower().split()]
     if not words or words[0] != "%%matrixmarket":
         raise GraphFormatError(
             f"Not a Matrix Market file: it starts with {shown(text)!r}, expected a %%MatrixMarket banner; for an edge "
