@@ -1,7 +1,7 @@
 """The command line: `graphclust cluster FILE -k K`, `graphclust info FILE`, `graphclust demo`.
 
 Results go to stdout, progress and errors to stderr. Exit codes: 0 done, 1 failed, 2 asked for something impossible,
-130 interrupted.
+130 interrupted. What takes time to import is imported where it is used, so that Ctrl-C is quiet at any time.
 """
 
 import argparse
@@ -10,19 +10,33 @@ import os
 import sys
 import time
 import warnings
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
-from graphclust.graph import Graph
-from graphclust.io import classics
-from graphclust.io.load import FORMATS, LoadInfo, load_graph
-from graphclust.progress import Progress
+if TYPE_CHECKING:
+    from graphclust.graph import Graph
+    from graphclust.io.load import LoadInfo
+    from graphclust.progress import Progress
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+IN_THE_SHELL = {
+    'components="all"': "--components all", "bipartite=True": "--bipartite",
+    "force overwriting it": "overwrite it with --force", "rng=": "--seed ", "coreset_size=": "--coreset-size ",
+    "effort=": "--effort ",
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:  # while Python was still importing
+        return _fail("interrupted", INTERRUPTED, debug=False)
+
+
+def _run(arguments: list[str] | None) -> int:
+    from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
+    from graphclust.progress import Progress
+
     options = _parser().parse_args(arguments)
     line = ProgressLine()
     try:
@@ -51,8 +65,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(sentence, FAILED, options.debug)
 
 
-def _cluster(options: argparse.Namespace, progress: Progress) -> None:
+def _cluster(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.coreset.pipeline import coreset_sc
+    from graphclust.errors import ParameterError
     from graphclust.io.labels import kind_of, write_labels
     from graphclust.io.writing import check_target
 
@@ -60,7 +75,10 @@ def _cluster(options: argparse.Namespace, progress: Progress) -> None:
         raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
     if options.output is not None:
         kind_of(options.output)
-        check_target(options.output, options.force, never=options.file)
+        try:
+            check_target(options.output, options.force, never=options.file)
+        except OSError as problem:
+            raise ParameterError(str(problem)) from None
     graph, _ = _load(options, progress)
     clustering = coreset_sc(
         graph, options.k, method=options.method, effort=options.effort, components=options.components,
@@ -69,10 +87,10 @@ def _cluster(options: argparse.Namespace, progress: Progress) -> None:
     progress.listener.clear()
     if options.output is not None:
         write_labels(options.output, clustering, overwrite=options.force)
-    _print(json.dumps(clustering.report()) if options.report == "json" else str(clustering))
+    _print(json.dumps(clustering.report()) if options.report == "json" else _in_the_shell(str(clustering)))
 
 
-def _info(options: argparse.Namespace, progress: Progress) -> None:
+def _info(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.io.describe import as_text, describe
 
     graph, info = _load(options, progress)
@@ -81,7 +99,7 @@ def _info(options: argparse.Namespace, progress: Progress) -> None:
     _print(json.dumps(facts) if options.report == "json" else as_text(facts))
 
 
-def _demo(options: argparse.Namespace, progress: Progress) -> None:
+def _demo(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.demo import demo
 
     for page in demo(seed=options.seed, progress=progress):
@@ -90,13 +108,16 @@ def _demo(options: argparse.Namespace, progress: Progress) -> None:
         _flush()
 
 
-def _load(options: argparse.Namespace, progress: Progress) -> tuple[Graph, LoadInfo | None]:
+def _load(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file; or a classic by its name, where no file has it."""
+    from graphclust.io import classics
+    from graphclust.io.load import load_graph
+
     if not os.path.exists(options.file) and options.file in classics.NAMES:
         return classics.classic_graph(options.file)[0], None
     return load_graph(
-        options.file, format=options.format, symmetrize=options.symmetrize, weights=options.weights, return_info=True,
-        progress=progress,
+        options.file, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
+        bipartite=options.bipartite, return_info=True, progress=progress,
     )  # fmt: skip
 
 
@@ -108,6 +129,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     from graphclust import __version__
     from graphclust.coreset.pipeline import COMPONENTS, EFFORTS, METHODS
+    from graphclust.io import classics
+    from graphclust.io.load import FORMATS
 
     parser = _Parser(prog="graphclust", description="Cluster large sparse graphs by normalised cut.")
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
@@ -122,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     file.add_argument(
         "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
     )
+    file.add_argument("--bipartite", action="store_true", help="make nodes of a matrix's rows, and of its columns")
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
 
     cluster = commands.add_parser(
@@ -203,11 +227,18 @@ def _sentence(problem: BaseException) -> str:
     return " ".join(str(problem).split()) or type(problem).__name__
 
 
+def _in_the_shell(text: str) -> str:
+    """What the library calls by Python's names, by the names of the options here."""
+    for python, shell in IN_THE_SHELL.items():
+        text = text.replace(python, shell)
+    return text
+
+
 def _fail(sentence: str, code: int, debug: bool) -> int:
     if debug:
         import traceback
 
         traceback.print_exc()
     if sys.stderr is not None:
-        print(f"graphclust: {sentence}", file=sys.stderr)
+        print(f"graphclust: {_in_the_shell(sentence)}", file=sys.stderr)
     return code

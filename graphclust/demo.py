@@ -28,7 +28,7 @@ def demo(seed: int = 0, progress: Progress | None = None) -> Iterator[str]:
     clustering = coreset_sc(graph, BLOCKS, rng=seed, progress=Progress(progress.listener))
     yield _page(clustering, planted_labels, "the planted blocks")
 
-    yield "\nZachary's karate club, as NetworkX carries it: 34 members and the two clubs they split into\n"
+    yield "\nZachary's karate club, its ties without weights: 34 members and the two clubs they split into\n"
     graph, clubs = classic_graph("karate")
     clustering = coreset_sc(graph, 2, rng=seed, progress=Progress(progress.listener))
     yield _page(clustering, clubs, "the two clubs")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from graphclust import cli
+from graphclust.io import classics
 from graphclust.io.labels import read_labels
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
@@ -64,7 +65,7 @@ def test_options_of_the_method(capsys, edges):
     parameters = json.loads(out)["parameters"]
     assert code == 0 and (parameters["method"], parameters["effort"]) == ("two-step", "high")
     code, out, err = said(capsys, "cluster", edges, "-k", 2, "--method", "multilevel", "--coreset-size", 5)
-    assert code == cli.WRONG_USE and "coreset_size=5 means nothing to method 'multilevel'" in err
+    assert code == cli.WRONG_USE and "--coreset-size 5 means nothing to method 'multilevel'" in err
 
 
 def test_same_seed_same_labels(capsys, tmp_path):
@@ -89,9 +90,9 @@ def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
         (["cluster", "karate", "-k", 35], 2, "k=35 is more than the 34 nodes"),
         (["cluster", "karate"], 2, "the following arguments are required: -k"),
         (["cluster", "karate", "-k", 2, "--fast"], 2, "unrecognized arguments: --fast"),
-        (["cluster", "karate", "-k", 2, "--seed", -1], 2, "rng=-1"),
-        (["cluster", "karate", "-k", 2, "--coreset-size", 1], 2, "coreset_size=1"),
-        (["cluster", "karate", "-k", 2, "-o", "nowhere/labels.tsv"], 1, "there is no folder nowhere"),
+        (["cluster", "karate", "-k", 2, "--seed", -1], 2, "--seed -1"),
+        (["cluster", "karate", "-k", 2, "--coreset-size", 1], 2, "--coreset-size 1"),
+        (["cluster", "karate", "-k", 2, "-o", "nowhere/labels.tsv"], 2, "there is no folder nowhere"),
         (["cluster", "karate", "-k", 2, "-o", "labels.doc"], 2, "expected .tsv"),
         (["cluster", ".", "-k", 2], 1, ". is a directory"),
         (["info", ""], 1, "the path of the graph file is empty"),
@@ -107,11 +108,30 @@ def test_one_line_on_stderr(capsys, tmp_path, monkeypatch, arguments, code, mess
     assert os.listdir(tmp_path) == []
 
 
+def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
+    crumb = tmp_path / "crumb.txt"
+    crumb.write_text(TWO_CLIQUES.replace("5 6\n", "") + "20 21\n" + "".join(f"{u} {u + 1}\n" for u in range(30, 190)))
+    assert "--components all makes clusters of them" in said(capsys, "cluster", crumb, "-k", 2)[1]
+    wide = tmp_path / "wide.mtx"
+    wide.write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 3\n1 1\n1 2\n2 3\n")
+    code, _, err = said(capsys, "info", wide)
+    assert code == 1 and "--bipartite" in err
+    assert "5 nodes, 3 edges" in said(capsys, "cluster", wide, "-k", 2, "--bipartite")[1]
+    target = tmp_path / "labels.tsv"
+    target.write_text("")
+    assert "overwrite it with --force" in said(capsys, "cluster", edges, "-k", 2, "-o", target)[2]
+
+
+def test_nothing_slow_is_imported_before_an_interrupt_is_caught():
+    script = "import sys, graphclust.cli; print([name for name in ('numpy', 'numba', 'scipy') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"
+
+
 def test_a_fault_of_ours_is_one_line_too(capsys, monkeypatch):
     def broken(*_, **__):
         raise AssertionError("seven is no prime")
 
-    monkeypatch.setattr(cli.classics, "classic_graph", broken)
+    monkeypatch.setattr(classics, "classic_graph", broken)
     code, _, err = said(capsys, "info", "karate")
     assert code == 1 and err.count("\n") == 1 and "AssertionError: seven is no prime" in err
     assert "Traceback" in said(capsys, "info", "karate", "--debug")[2]
