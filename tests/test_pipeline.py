@@ -438,6 +438,7 @@ for method in ("multilevel", "two-step", "auto"):
 """
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_same_labels_on_one_and_two_threads():
     outputs = set()
     for numba_threads, blas_threads in (("1", "1"), ("2", "1"), ("1", "2"), ("2", "2")):

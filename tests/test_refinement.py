@@ -1,5 +1,7 @@
 """Moves, merging, quotient graphs and multilevel partitions: exact changes, never worse, nothing lost."""
 
+import os
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -226,6 +228,7 @@ def test_merging_and_multilevel_give_exactly_k_clusters(name, k):
     assert set(multilevel_partition(graph, graph.n_nodes, rng=1)) == set(range(graph.n_nodes))
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_a_hub_with_many_leaves_merges_quickly():
     """Leaves that want to join the growing giant shift each other's gains: that must not cost a look at all of them."""
     rows = np.concatenate([np.zeros(30_000, int), np.arange(1, 30_000)])
@@ -248,6 +251,7 @@ def test_best_cuts_of_small_graphs():
     assert normalized_cut(karate, multilevel_partition(karate, 2, rng=1)) == pytest.approx(0.2564, abs=1e-4)
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_multilevel_finds_planted_blocks_weighted_or_not():
     planted = planted_partition(20, 400, 16, 3, rng=6)
     for weighted in (False, True):

@@ -1,5 +1,6 @@
 """The two-step coreset graph against dense products, its memory, and the default method on awkward graphs."""
 
+import os
 import tracemalloc
 import warnings
 
@@ -257,6 +258,7 @@ def test_high_effort_refines_what_the_coreset_showed():
     assert high.normalized_cut <= normalized_cut(planted.graph, planted.labels)
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_how_the_method_is_chosen():
     small = planted_partition(5, 100, 10, 1, rng=1).graph
     assert coreset_sc(small, 5, rng=0).parameters["method"] == "multilevel"
@@ -273,6 +275,7 @@ def test_how_the_method_is_chosen():
         coreset_sc(small, 5, components="tiny")
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_large_clusters_of_a_thin_coreset_are_found():
     """Each coreset node has some sixteen links: pieces of the coreset alone are too impure to be merged into 4."""
     planted = planted_partition(4, 10_000, 16, 4, rng=518)
@@ -280,6 +283,7 @@ def test_large_clusters_of_a_thin_coreset_are_found():
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_where_a_coreset_cannot_show_the_clusters_the_whole_graph_is_partitioned(monkeypatch):
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
