@@ -292,6 +292,25 @@ def graph_from_csr(
     return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
 
 
+def graph_of_checked_rows(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray | None,
+    nodes: Sequence[Hashable] | None,
+    remarks: tuple,
+) -> Graph:
+    """The Graph of int64 and int32 arrays that were built symmetric, in order and with positive weights."""
+    n = len(indptr) - 1
+    check_shape(indptr, indices, weights, n)
+    degrees, loops = np.zeros((2, n))
+    indices = plain(indices)
+    weights = None if weights is None else plain(weights)
+    weights_or_empty = _NO_WEIGHTS if weights is None else weights
+    run_in_blocks(gate.sum_rows, entry_blocks(indptr), indptr, indices, weights_or_empty, degrees, loops)
+    _check_degrees(degrees)
+    return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
+
+
 def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize, tolerance) -> Graph:
     weights = None if all_ones(matrix.data) else matrix.data
     return graph_from_csr(

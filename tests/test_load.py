@@ -26,7 +26,7 @@ from graphclust.errors import (
     ParameterError,
     ResourceLimitError,
 )
-from graphclust.graph import Graph, as_graph
+from graphclust.graph import Graph, as_graph, graph_from_csr
 from graphclust.io import edge_sorting, source
 from graphclust.io.load import FORMATS
 from graphclust.io.matrix_market import read_matrix_market
@@ -41,6 +41,7 @@ def load(tmp_path: pathlib.Path, text: str, name: str = "graph.txt", **options):
     path = tmp_path / name
     path.write_text(text)
     graph, info = load_graph(path, return_info=True, **options)
+    assert same_csr(graph, graph_from_csr(graph.indptr, graph.indices, graph.weights)), "not as the gate wants it"
     return graph.to_scipy().toarray() if graph.n_nodes < 1000 else None, graph, info
 
 

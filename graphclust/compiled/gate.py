@@ -50,6 +50,23 @@ def check_rows(first, last, block, indptr, indices, weights, weight_bits, degree
 
 
 @njit(cache=True, nogil=True)
+def sum_rows(first, last, block, indptr, indices, weights, degrees, loops):
+    """Degrees (n,) and loops (n,) as `check_rows` sums them, of rows that are known to be right."""
+    weighted = len(weights) > 0
+    for i in range(first, last):
+        start, end = indptr[i], indptr[i + 1]
+        degree = float(end - start)
+        if weighted:
+            degree = 0.0
+            for e in range(start, end):
+                degree += weights[e]
+        degrees[i] = degree
+        place = start + np.searchsorted(indices[start:end], i)
+        if place < end and indices[place] == i:
+            loops[i] = weights[place] if weighted else 1.0
+
+
+@njit(cache=True, nogil=True)
 def count_faults(first, last, block, indptr, indices, weights, counts, examples):
     """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
     n = len(indptr) - 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphclust.compiled import edge_rows
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
-from graphclust.graph import Graph, graph_from_csr
+from graphclust.graph import Graph, graph_of_checked_rows
 from graphclust.io.edge_sorting import (
     JOIN,
     NO_WEIGHTS,
@@ -110,7 +110,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
         edges.repairs.append(f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
     remarks = (*edges.remarks, *edges.repairs)
     try:
-        graph = graph_from_csr(indptr, indices, None if all_one else weights, nodes=edges.nodes, remarks=remarks)
+        graph = graph_of_checked_rows(indptr, indices, None if all_one else weights, edges.nodes, remarks)
     except GraphValidationError as problem:
         raise GraphValidationError(f"{edges.path}: {problem}") from None
     return graph, counts
