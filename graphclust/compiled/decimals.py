@@ -124,15 +124,10 @@ def nearest_float(digits, power):
         return 0.0, True
     if power < LEAST_POWER or power > LARGEST_POWER:
         return 0.0, False
-    n_zeros = np.int64(0)
-    while digits >> np.uint64(63) == np.uint64(0):
-        step = np.int64(1)
-        for width in (32, 16, 8, 4, 2):
-            if digits >> np.uint64(64 - width) == np.uint64(0):
-                step = width
-                break
-        digits <<= np.uint64(step)
-        n_zeros += step
+    highest = min((np.float64(digits).view(np.uint64) >> np.uint64(52)) - np.uint64(1023), np.uint64(63))
+    highest -= np.uint64(digits >> highest == np.uint64(0))  # the float was rounded up to a power of two
+    n_zeros = np.int64(63) - np.int64(highest)
+    digits <<= np.uint64(n_zeros)
     high, low = _product(digits, POWERS_OF_FIVE[power - LEAST_POWER, 0])
     if high & _MASK == _MASK:
         more, _ = _product(digits, POWERS_OF_FIVE[power - LEAST_POWER, 1])
