@@ -3,7 +3,7 @@
     python bench_io.py [lines, 10 million by default] [mutations, 20,000 by default]
 
 A list of edges is read in the order of its sources, as SNAP's are, and in random order; each program reads it in turn,
-three times, and the best time counts. "edges" is what the others do too: numbers in arrays. "graph" is all of
+five times, and the best time counts. "edges" is what the others do too: numbers in arrays. "graph" is all of
 `load_graph`: symmetric sorted rows, checked; "... to graph" is what a user of the other reader does next, with NumPy
 and SciPy and without any check, for the same rows. Memory is what a process of its own grows by at its peak.
 """
@@ -65,7 +65,7 @@ def edges_of(path: pathlib.Path) -> None:
             read_edge_list(source, None, Progress())
 
 
-def best_times(path: pathlib.Path, readers: dict, rounds: int = 3) -> dict[str, float]:
+def best_times(path: pathlib.Path, readers: dict, rounds: int = 5) -> dict[str, float]:
     """The best time of each reader, the readers taking turns."""
     best = dict.fromkeys(readers, float("inf"))
     for _ in range(rounds):
