@@ -56,6 +56,7 @@ def check_shape(indptr, indices, weights, n: int) -> None:
 
 
 def check_range(indices: np.ndarray, n: int) -> None:
+    """Refuse indices that no row or column of a matrix of n has."""
     if len(indices) and not (indices.min() >= 0 and indices.max() < n):
         raise GraphValidationError(f"G has indices from {indices.min()} to {indices.max()}, expected them in [0, {n})")
 
@@ -78,6 +79,7 @@ def plain(array: np.ndarray) -> np.ndarray:
 
 
 def all_ones(data: np.ndarray) -> bool:
+    """Whether every entry is 1; looks no further than a block with another."""
     others: list[int] = []
 
     def look(first: int, last: int, block: int) -> None:
@@ -90,10 +92,12 @@ def all_ones(data: np.ndarray) -> bool:
 
 
 def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
+    """What is said of entries that were given more than once."""
     return f"{n_duplicates} duplicate entries were {'collapsed' if pattern else 'summed'}"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
+    """The SciPy matrix of a graph's arrays; without weights all entries are 1."""
     data = np.ones(len(indices)) if weights is None else weights
     return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, n), copy=copy)
 

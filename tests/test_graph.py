@@ -222,9 +222,9 @@ def test_canonical_float64_csr_is_shared():
 
 def test_the_input_stays_writable():
     matrix = make("weighted")
-    as_graph(matrix)
-    matrix.data[0] += 1
-    matrix.indices[0] += 0
+    graph = as_graph(matrix)
+    assert not graph.weights.flags.writeable and not graph.indices.flags.writeable
+    assert matrix.data.flags.writeable and matrix.indices.flags.writeable and matrix.indptr.flags.writeable
 
 
 def test_read_only_memory_mapped_and_misaligned_arrays_are_read(tmp_path):

@@ -26,6 +26,19 @@ def lowest_bound(i, group_lower, group_drift):
 
 
 @njit(cache=True, nogil=True)
+def renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drift, lower, group_lower):
+    """Lower bounds of point i from its squared distances (k,), each within error; that to its own centroid is inf."""
+    n_groups = len(group_starts) - 1
+    for g in range(n_groups):
+        nearest = np.inf
+        for e in range(group_starts[g], group_starts[g + 1]):
+            j = members[e]
+            nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
+        group_lower[i, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
+    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+
+
+@njit(cache=True, nogil=True)
 def assign_by_products(
     first, last, block, X, centroids, products, centroid_sq_norms, offset, order, members, group_starts, group_of,
     drift, group_drift, rounding, labels, upper, lower, group_lower,
@@ -35,7 +48,6 @@ def assign_by_products(
     What rounding leaves open is decided by `pair_sq_distances`; products that differ by rounding change no label.
     """
     k = len(centroids)
-    n_groups = len(group_starts) - 1
     longest = centroid_sq_norms.max()
     sq_distances = np.empty(k)
     rows = np.empty(k + 3, np.int64)
@@ -59,15 +71,9 @@ def assign_by_products(
             best = p if exact[p] < exact[best] else best
         winner = chosen[best]
         sq_distances[winner] = np.inf
-        for g in range(n_groups):
-            nearest = np.inf
-            for e in range(group_starts[g], group_starts[g + 1]):
-                j = members[e]
-                nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
-            group_lower[i, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
         labels[i] = winner
         upper[i] = np.sqrt(np.float64(exact[best])) * (1.0 + rounding[0]) - drift[winner]
-        lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+        renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
 
 
 @njit(cache=True, nogil=True)

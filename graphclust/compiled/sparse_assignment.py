@@ -7,7 +7,7 @@ rounding cannot tell the two best apart they are recomputed in double precision.
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.bounded_assignment import lowest_bound
+from graphclust.compiled.bounded_assignment import lowest_bound, renew_lower_bounds
 
 
 @njit(cache=True, nogil=True)
@@ -99,13 +99,7 @@ def assign_sparse(
         labels[position] = winner
         upper[position] = np.sqrt(max(nearest, 0.0) + 3.0 * error) - drift[winner]
         sq_distances[winner] = np.inf
-        for g in range(n_groups):
-            nearest = np.inf
-            for e in range(group_starts[g], group_starts[g + 1]):
-                j = members[e]
-                nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
-            group_lower[position, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
-        lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
+        renew_lower_bounds(position, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
 
 
 @njit(cache=True, nogil=True)

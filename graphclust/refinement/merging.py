@@ -33,6 +33,7 @@ def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
 
 
 def graph_without_isolated_nodes(G: GraphLike) -> Graph:
+    """The graph, or an error if it has isolated nodes."""
     graph = as_graph(G)
     if graph.isolated.any():
         raise ParameterError(
