@@ -5,13 +5,25 @@ import pytest
 from scipy import sparse
 
 from graphclust.compiled.point_distances import pair_sq_distances
+from graphclust.compiled.rounded_points import FINER, steps_between
 from graphclust.k_means import bounds as bounds_module
 from graphclust.k_means.bounds import BoundedAssignment, group_centroids
 from graphclust.k_means.points import DensePoints, SparsePoints
+from graphclust.k_means.rounded_points import RoundedPoints
 
 
 def distances(X, centroids):
     return np.sqrt(((X[:, None].astype(np.float64) - centroids) ** 2).sum(axis=2))
+
+
+def assert_lower_bounds_hold(bounded, others):
+    """others (n, k): true distances, inf to the own centroid; what rounding may add to a bound is allowed for."""
+    slack = bounded.slack()
+    assert slack <= 1e-6 * (bounded.group_drift[-1] + bounded.drift.max())
+    assert (bounded.lower - bounded.group_drift[-1] - slack <= others.min(axis=1) * (1 + 1e-6)).all()
+    for g in range(bounded.group_lower.shape[1]):
+        nearest = others[:, bounded.group_of == g].min(axis=1)
+        assert (bounded.group_lower[:, g] - bounded.group_drift[g] - slack <= nearest * (1 + 1e-6)).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -32,10 +44,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
         others = true.copy()
         others[np.arange(len(X)), labels] = np.inf
         assert (bounded.upper + bounded.drift[labels] >= own).all()
-        assert (bounded.lower - bounded.group_drift[-1] <= others.min(axis=1) * (1 + 1e-6)).all()
-        for g in range(bounded.group_lower.shape[1]):
-            nearest = others[:, bounded.group_of == g].min(axis=1)
-            assert (bounded.group_lower[:, g] - bounded.group_drift[g] <= nearest * (1 + 1e-6) + 1e-6).all()
+        assert_lower_bounds_hold(bounded, others)
         scale = 0.5 ** (step / 2)
         bounded.move((bounded.centroids + scale * rng.standard_normal((k, d))).astype(dtype))
 
@@ -57,14 +66,86 @@ def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypat
         assert (labels != before).any()
         true[np.arange(len(X)), labels] = np.inf
         assert (bounded.upper + bounded.drift[labels] >= own).all()
-        assert (bounded.lower - bounded.group_drift[-1] <= true.min(axis=1) * (1 + 1e-6)).all()
-        for g in range(bounded.group_lower.shape[1]):
-            nearest = true[:, bounded.group_of == g].min(axis=1)
-            assert (bounded.group_lower[:, g] - bounded.group_drift[g] <= nearest * (1 + 1e-6) + 1e-6).all()
+        assert_lower_bounds_hold(bounded, true)
         moved = rng.random(k) < (1.0, 0.1, 0.4)[step % 3]
         moved[step % k] = True
         elsewhere = X[rng.permutation(300)[:k]] * (0.5 + rng.random((k, 1)))
         bounded.move(np.where(moved[:, None], elsewhere, bounded.centroids).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d, scale, offset", [(70, 3.0, -5e4), (200, 1 / 255, 0.0)])
+def test_points_kept_as_bytes_have_the_same_labels_and_bounds_that_hold(dtype, d, scale, offset):
+    rng = np.random.default_rng(d)
+    kinds = rng.integers(0, 256, (8, d))
+    mixed = np.where(rng.random((300, d)) < 0.5, kinds[rng.integers(0, 8, 300)], rng.integers(0, 256, (300, d)))
+    X = (offset + scale * mixed).astype(dtype)
+    X[250] += 1000 * scale  # outside of the range that the first batch has
+    centroids = X[rng.permutation(200)[:9]].copy()
+    bounded = BoundedAssignment(DensePoints(X), centroids)
+    plain = BoundedAssignment(DensePoints(X), centroids)
+    for n_positions in (200, 200, 300, 300, 300):
+        labels = bounded.assign(n_positions)
+        plain.rounded = None
+        assert (labels == plain.assign(n_positions)).all()
+        true = distances(X[:n_positions], bounded.centroids)
+        own = true[np.arange(n_positions), labels]
+        assert own == pytest.approx(true.min(axis=1), rel=1e-5)
+        assert (bounded.upper[:n_positions] + bounded.drift[labels] >= own).all()
+        true[np.arange(n_positions), labels] = np.inf
+        lower = bounded.group_lower[:n_positions] - bounded.group_drift[:-1] - bounded.slack()
+        assert (lower <= true * (1 + 1e-6)).all()
+        means = np.array([X[:n_positions][labels == j].mean(axis=0, dtype=float) for j in range(9)]).astype(dtype)
+        bounded.move(means)
+        plain.move(means)
+    assert bounded.rounded is not None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [64, 2100])
+def test_distances_of_rounded_points_are_within_their_errors(dtype, d):
+    rng = np.random.default_rng(d)
+    X = np.concatenate([rng.integers(0, 256, (10, d)), np.full((1, d), 255), np.zeros((1, d))])
+    X = np.concatenate([X, 255 * rng.random((10, d)), 1e4 * rng.standard_normal((3, d))]).astype(dtype)
+    X[:, 5] = 7.0
+    rounded = RoundedPoints(len(X), d)
+    rounded.choose_steps(X, np.arange(12))
+    rounded.enter(X, 0)
+    assert (rounded.errors[:12] < 1e-2).all()
+    assert rounded.errors[12:22] == pytest.approx(np.sqrt(d / 12), rel=0.35)  # steps of 1, rounded evenly
+    centroids = np.concatenate([X[[10, 11, 20, 24]], X[:10].mean(axis=0, dtype=float)[None]]).astype(dtype)
+    codes, sq_lengths, errors, *others, unit = rounded.against(centroids)
+    centroid_codes, centroid_sq_lengths, centroid_errors = others
+    sq_steps = ((FINER * codes[:, None].astype(float) - centroid_codes) ** 2).sum(axis=2)
+    assert (sq_lengths == (codes.astype(float) ** 2).sum(axis=1)).all()
+    assert (centroid_sq_lengths == (centroid_codes.astype(float) ** 2).sum(axis=1)).all()
+    for i in range(len(X)):
+        for j in range(5):
+            steps = steps_between(codes, sq_lengths, i, centroid_codes, centroid_sq_lengths, j)
+            assert steps == np.sqrt(sq_steps[i, j])
+    off = np.abs(unit * np.sqrt(sq_steps) - distances(X, centroids))
+    assert (off <= errors[:, None] + centroid_errors + 1e-9 * distances(X, centroids)).all()
+    assert (off > 0.5 * errors[:, None]).any()
+
+
+@pytest.mark.parametrize("tiny", [0.0, 1e-44, 1e-40])
+def test_points_without_a_range_are_rounded_too(tiny):
+    X = np.full((6, 70), 3.0, np.float32) if tiny == 0.0 else np.float32(tiny) * np.arange(420.0).reshape(6, 70)
+    X = X.astype(np.float32)
+    rounded = RoundedPoints(6, 70)
+    rounded.choose_steps(X, np.arange(6))
+    rounded.enter(X, 0)
+    assert (rounded.errors < 1e-2).all()
+    assert (BoundedAssignment(DensePoints(X), X[:2].copy()).assign() >= 0).all()
+
+
+def test_points_far_from_bytes_are_not_kept_as_bytes():
+    X = np.exp(2.0 * np.random.default_rng(1).standard_normal((300, 100)))
+    bounded = BoundedAssignment(DensePoints(X), X[:5].copy())
+    expected = distances(X, X[:5]).argmin(axis=1)
+    assert (bounded.assign() == expected).all()
+    assert bounded.rounded is None
+    assert (bounded.assign() == expected).all()
 
 
 @pytest.mark.parametrize("d", [2, 80])

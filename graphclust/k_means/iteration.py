@@ -98,7 +98,6 @@ def grow_batch(
             settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
         elif (tally.standard_errors(moved) > rho * moved).all():
             n_rows = min(2 * n_rows, points.n)
-            tally.recount(tally.labels[: tally.n_rows].copy())
     return finished(points, weights, bounds.centroids, labels, history, curve)
 
 

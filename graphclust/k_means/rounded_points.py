@@ -1,0 +1,52 @@
+"""Dense points rounded to a byte a feature as they enter a batch, which makes most later visits to them cheap."""
+
+import numpy as np
+
+from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.rounded_points import FINER, feature_ranges, round_points
+
+_ROWS = 512
+
+
+class RoundedPoints:
+    """Up to n points of d features of one dtype: n * d bytes, and how far from each point its bytes may be.
+
+    The steps are the 255th part of the widest feature's range over the points that enter first. Later ones may lie
+    outside: that is part of their error.
+    """
+
+    def __init__(self, n: int, d: int):
+        self.codes = np.empty((n, d), np.uint8)
+        self.sq_lengths = np.empty(n)
+        self.errors = np.empty(n)
+
+    def choose_steps(self, values: np.ndarray, rows: np.ndarray) -> None:
+        """Take the steps from these rows of values."""
+        boundaries = row_blocks(len(rows), _ROWS)
+        lowest, highest = np.empty((2, len(boundaries) - 1, values.shape[1]), values.dtype)
+        run_in_blocks(feature_ranges, boundaries, values, rows, lowest, highest)
+        self.lowest = lowest.min(axis=0)
+        step = (highest.max(axis=0) - self.lowest).max() / values.dtype.type(255)
+        # Without a range, or with one whose inverse would not be finite, every step is as good as another.
+        self.step = step if step > 1000 * np.finfo(step.dtype).tiny else values.dtype.type(1)
+
+    def enter(self, points: np.ndarray, start: int) -> None:
+        """Round these points: they are the start-th and those after it."""
+        rows = slice(start, start + len(points))
+        self._round(points, 1, self.codes[rows], self.sq_lengths[rows], self.errors[rows])
+
+    def against(self, centroids: np.ndarray) -> tuple[np.ndarray | float, ...]:
+        """The arrays from which the loop takes points and centroids, and the length of a step of the centroids'."""
+        k, d = centroids.shape
+        rounded = np.empty((k, d), np.int16), np.empty(k), np.empty(k)
+        self._round(centroids, FINER, *rounded)
+        return self.codes, self.sq_lengths, self.errors, *rounded, float(self.step) / FINER
+
+    def _round(
+        self, points: np.ndarray, finer: int, codes: np.ndarray, sq_lengths: np.ndarray, errors: np.ndarray
+    ) -> None:
+        boundaries = row_blocks(len(points), _ROWS)
+        run_in_blocks(round_points, boundaries, points, self.lowest, self.step, finer, codes, sq_lengths, errors)
+        d, precision = points.shape[1], float(np.finfo(points.dtype).eps)
+        errors *= 1.0 + (d + 16) * precision
+        errors += np.sqrt(d) * 4.0 * 255.0 * precision * float(self.step)
