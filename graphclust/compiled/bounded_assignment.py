@@ -59,7 +59,7 @@ def assign_by_products(
     first, last, block, X, centroids, products, centroid_sq_norms, offset, order, members, group_starts, group_of,
     drift, group_drift, rounding, labels, upper, lower, group_lower,
 ):  # fmt: skip
-    """As `assign_bounded`, for points without bounds: distances from products[i - offset] (k,) = X[order[i]].c.
+    """As `assign_bounded`, for points without bounds: X[i - offset] is point i, products[i - offset] (k,) its X.c.
 
     What rounding leaves open is decided by `pair_sq_distances`; products that differ by rounding change no label.
     """
@@ -70,7 +70,7 @@ def assign_by_products(
     chosen = np.empty(k + 3, np.int64)
     exact = np.empty(k + 3, X.dtype)
     for i in range(first, last):
-        length = np.float64(sq_length(X, order[i]))
+        length = np.float64(sq_length(X, i - offset))
         error = rounding[0] * (length + longest)
         for j in range(k):
             sq_distances[j] = length + centroid_sq_norms[j] - 2.0 * products[i - offset, j]
@@ -82,7 +82,7 @@ def assign_by_products(
         else:
             n_open = 0
             for j in range(k):
-                rows[n_open] = order[i]
+                rows[n_open] = i - offset
                 chosen[n_open] = j
                 n_open += 1 if sq_distances[j] <= nearest + 2.0 * error else 0
             pair_sq_distances(X, rows, centroids, chosen, n_open, exact)

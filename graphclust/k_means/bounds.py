@@ -80,7 +80,7 @@ class BoundedAssignment:
             rows = self.points.rows_at_once(self.order[start:stop])
             products = rows @ self.centroids.T
             boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
-            run_in_blocks(self.points.enter_loop, boundaries, *self.against, products, sq_norms, start, *state)
+            run_in_blocks(self.points.enter_loop, boundaries, rows, self.centroids, products, sq_norms, start, *state)
             if self.rounded is not None:
                 self.rounded.enter(rows, start)
                 if start == 0 and self.rounded.errors[:stop].mean() > _LARGEST_ERROR * self.upper[:stop].mean():

@@ -237,5 +237,5 @@ def point_blocks(n_points: int, work_per_point: int) -> np.ndarray:
     """Boundaries of blocks of rows, of a size that depends on the data alone; one block where the work is small."""
     if n_points * work_per_point <= _SMALL_WORK:
         return np.array([0, n_points])
-    rows = min(max(1024, n_points // 32), 8192, max(64, _LARGEST_WORK // work_per_point))
+    rows = min(max(2048, n_points // 32), 8192, max(64, _LARGEST_WORK // work_per_point))
     return row_blocks(n_points, rows // 64 * 64)
