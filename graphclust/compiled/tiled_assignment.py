@@ -33,27 +33,30 @@ def assign_in_tiles(
     distances = np.empty(TILE, X.dtype)
     nearest = np.empty(TILE, X.dtype)
     second = np.empty(TILE, X.dtype)
-    closest = np.empty(TILE, np.int64)
+    closest = np.empty(TILE, np.int32)
     for start in range(first, last, _CHUNK):
         n_active = 0
         for i in range(start, min(start + _CHUNK, last)):
             j = labels[i]
+            best[n_active] = np.inf
+            reach[n_active] = np.inf
+            runner_up[n_active] = np.inf
             if j >= 0:
                 if lower[i] - far > upper[i] + drift[j]:
                     continue
                 lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
                 if lower[i] - far > upper[i] + drift[j]:
                     continue
-                best[n_active] = sq_distance_in_order(X, order[i], centroids, j)
-                reach[n_active] = np.sqrt(best[n_active]) * longer
-                upper[i] = reach[n_active] - drift[j]
-                if lower[i] - far > reach[n_active]:
-                    continue
-                runner_up[n_active] = group_lower[i, group_of[j]]
-            else:
-                best[n_active] = np.inf
-                reach[n_active] = np.inf
-                runner_up[n_active] = np.inf
+                if n_groups == 1:
+                    # The tile has the point's own centroid too: to ask about that one first saves less than it costs.
+                    j = -1
+                else:
+                    best[n_active] = sq_distance_in_order(X, order[i], centroids, j)
+                    reach[n_active] = np.sqrt(best[n_active]) * longer
+                    upper[i] = reach[n_active] - drift[j]
+                    if lower[i] - far > reach[n_active]:
+                        continue
+                    runner_up[n_active] = group_lower[i, group_of[j]]
             winner[n_active] = j
             active[n_active] = i
             n_active += 1
@@ -73,7 +76,7 @@ def assign_in_tiles(
                     second[t] = np.inf
                     closest[t] = -1
                 for e in range(group_starts[g], group_starts[g + 1]):
-                    j = members[e]
+                    j = np.int32(members[e])
                     tile_sq_distances(tile, centroids, j, distances)
                     for t in range(TILE):
                         loser = distances[t] if distances[t] > nearest[t] else nearest[t]
