@@ -7,7 +7,7 @@ rounding cannot tell the two best apart they are recomputed in double precision.
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.bounded_assignment import lowest_bound, renew_lower_bounds
+from graphclust.compiled.bounded_assignment import lowest_bound, nearest_and_open, renew_lower_bounds
 
 
 @njit(cache=True, nogil=True)
@@ -77,17 +77,14 @@ def assign_sparse(
                 if lower[position] - far > upper[position] + drift[own]:
                     continue
         _products(start, stop, indices, values, transposed, sums)
-        nearest = np.inf
         for j in range(k):
             sq_distances[j] = sq_norms[i] + centroid_sq_norms[j] - 2.0 * sums[j]
-            nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
-        n_open = 0
+        nearest, n_open = nearest_and_open(sq_distances, error)
         winner = 0
-        for j in range(k):
-            if sq_distances[j] <= nearest + 2.0 * error:
-                n_open += 1
-                winner = j
-        if n_open > 1:
+        if n_open == 1:
+            while sq_distances[winner] > nearest:
+                winner += 1
+        else:
             closest = np.inf
             for j in range(k):
                 if sq_distances[j] <= nearest + 2.0 * error:
@@ -97,7 +94,7 @@ def assign_sparse(
                         closest = exact
                         winner = j
         labels[position] = winner
-        upper[position] = np.sqrt(max(nearest, 0.0) + 3.0 * error) - drift[winner]
+        upper[position] = np.sqrt(nearest + 3.0 * error) - drift[winner]
         sq_distances[winner] = np.inf
         renew_lower_bounds(position, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
 

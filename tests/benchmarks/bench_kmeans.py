@@ -200,7 +200,9 @@ def bench_minibatch() -> None:
         seconds, ratio = np.median([row[name] for row in rows], axis=0)
         lines.append([name, f"{seconds:.3f}", f"{ratio:.4f}"])
     note = f"k = 50, batches of 5,000 (80 of them), {THREADS} thread(s), medians of seeds {SEEDS}."
-    write_table("kmeans_minibatch", "MNIST: mini-batches", ["method", "to 2 % s", "lowest energy / E*"], lines, note)
+    write_table(
+        f"kmeans_minibatch{SUFFIX}", "MNIST: mini-batches", ["method", "to 2 % s", "lowest energy / E*"], lines, note
+    )
 
 
 def topics(n: int, d: int, k: int, seed: int, mix: float = 0.2) -> sparse.csr_array:
