@@ -23,7 +23,9 @@ _pool_lock = threading.Lock()
 
 def row_blocks(n_rows: int, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
     """Boundaries of blocks of `rows` rows each; shape (n_blocks + 1,)."""
-    return np.append(np.arange(0, n_rows, rows), n_rows)
+    boundaries = np.arange(0, n_rows + rows, rows)
+    boundaries[-1] = n_rows
+    return boundaries
 
 
 def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
@@ -37,13 +39,18 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     """Call `loop(first, last, block, *arrays)` for each block; returns when all are done."""
     n_blocks = len(boundaries) - 1
     starts = boundaries.tolist()
-    n_threads = min(numba.get_num_threads(), n_blocks)
+    n_threads = min(numba.get_num_threads(), n_blocks) if n_blocks > 1 else 1
+    # Compiled arithmetic never warns, so neither does a loop that runs as plain Python.
+    if n_threads == 1:
+        with np.errstate(all="ignore"):
+            for block in range(n_blocks):
+                loop(starts[block], starts[block + 1], block, *arrays)
+        return
     next_block = itertools.count()
     stop = threading.Event()
 
     def work():
         try:
-            # Compiled arithmetic never warns, so neither does a loop that runs as plain Python.
             with np.errstate(all="ignore"):
                 while not stop.is_set() and (block := next(next_block)) < n_blocks:
                     loop(starts[block], starts[block + 1], block, *arrays)

@@ -1,4 +1,4 @@
-"""Means of clusters: rows grouped by label, then summed in chunks that depend on the labels alone."""
+"""Means of clusters: rows summed one after the other, or grouped by label and in chunks that depend on the labels."""
 
 import numpy as np
 from numba import njit
@@ -26,14 +26,13 @@ def sum_chunks(first, last, block, X, rows, weights, order, chunk_starts, chunk_
 
 
 @njit(cache=True, nogil=True)
-def add_rows(X, rows, weights, labels, sums, masses):
-    """Add w x and w of each row given to its cluster's sums (k, d) and masses (k,), in the order given."""
+def add_rows(first, last, block, X, rows, weights, labels, sums):
+    """Add features first..last-1 of w x of each row given to its cluster's sums (k, d), in the order given."""
     for position in range(len(rows)):
-        i = rows[position]
-        j = labels[position]
-        masses[j] += weights[position]
-        for l in range(X.shape[1]):
-            sums[j, l] += weights[position] * X[i, l]
+        x = X[rows[position], first:last]
+        total = sums[labels[position], first:last]
+        for l in range(len(x)):
+            total[l] += weights[position] * x[l]
 
 
 @njit(cache=True, nogil=True)

@@ -29,9 +29,10 @@ def feature_ranges(first, last, block, X, rows, lowest, highest):
 
 
 @njit(cache=True, nogil=True)
-def round_points(first, last, block, X, lowest, step, finer, codes, sq_lengths, errors):
+def round_points(first, last, block, X, lowest, step, finer, relative, absolute, codes, sq_lengths, errors):
     """codes (n, d): the points in whole steps / finer above lowest (d,), as far as 255 * finer; their squared lengths
-    (n,), and how far from the points they may be (n,). lowest and step have the dtype of X.
+    (n,), and how far from the points they may be (n,). lowest and step have the dtype of X; relative, absolute: what
+    the rounding of numbers adds to that.
     """
     zero = X.dtype.type(0)
     top = X.dtype.type(255 * finer)
@@ -43,7 +44,8 @@ def round_points(first, last, block, X, lowest, step, finer, codes, sq_lengths, 
             steps = steps if steps > zero else zero
             codes[i, l] = np.int32((steps if steps < top else top) + half)
         sq_lengths[i] = _sq_length(codes, i)
-        errors[i] = np.sqrt(_sq_error(X, lowest, step / X.dtype.type(finer), codes, i))
+        error = np.sqrt(np.float64(_sq_error(X, lowest, step / X.dtype.type(finer), codes, i)))
+        errors[i] = error * (1.0 + relative) + absolute
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})

@@ -124,11 +124,10 @@ def sum_chunks_sparse(
 
 
 @njit(cache=True, nogil=True)
-def add_rows_sparse(indptr, indices, values, rows, weights, labels, sums, masses):
-    """As `add_rows`, for the rows of a CSR matrix."""
+def add_rows_sparse(first, last, block, indptr, indices, values, rows, weights, labels, sums):
+    """As `add_rows`, for the rows of a CSR matrix and all features."""
     for position in range(len(rows)):
         j = labels[position]
-        masses[j] += weights[position]
         for e in range(indptr[rows[position]], indptr[rows[position] + 1]):
             sums[j, indices[e]] += weights[position] * values[e]
 

@@ -1,5 +1,6 @@
 """The update step: cluster sums in an order that depends on the members alone, means, and clusters that lost all."""
 
+import numba
 import numpy as np
 
 from graphclust.compiled.blocks import row_blocks, run_in_blocks
@@ -23,10 +24,13 @@ def add_to_clusters(
     points: Points, rows: np.ndarray, weights: np.ndarray, labels: np.ndarray, sums: np.ndarray, masses: np.ndarray
 ) -> None:
     """Add w x of these rows to sums (k, d) and w to masses (k,), by label."""
-    if len(rows) * points.work <= _SMALL:
-        points.add_loop(*points.arrays, rows, weights, labels, sums, masses)
-        return
     k = len(sums)
+    if points.is_wide or len(rows) * points.work <= _SMALL:
+        # Features do not depend on each other: however they are shared out, the sums are the same.
+        share = -(-points.d // numba.get_num_threads()) if points.is_wide else points.d
+        run_in_blocks(points.add_loop, row_blocks(points.d, share), *points.arrays, rows, weights, labels, sums)
+        masses += np.bincount(labels, weights, minlength=k)
+        return
     sizes = np.bincount(labels, minlength=k)
     first_rows = np.cumsum(sizes) - sizes
     order = np.empty(len(labels), np.int64)

@@ -42,7 +42,7 @@ def nested_minibatch_kmeans(
     max_iter : rounds; the last one at the latest labels all points.
     validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by round.
 
-    The result's `history` holds the mean squared distance within the batch of each round.
+    The result's `history` holds the mean squared distance within the batch of each round. Memory as for `kmeans`.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 

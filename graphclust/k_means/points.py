@@ -26,6 +26,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 _SMALL_WORK = 1 << 19
 _LARGEST_WORK = 1 << 31
 _FEW_FEATURES = 64
+_MANY_FEATURES = 512
 _GROUP_SIZE = 48
 _SLICE = 4096
 _ENTRIES = 1 << 16
@@ -47,6 +48,8 @@ class DensePoints:
         self.arrays: tuple[np.ndarray, ...] = (values,)
         self.work = self.d
         self.rounding = (self.d + 16) * float(np.finfo(self.dtype).eps) + 1e-6
+        # Whether a row has features enough for several threads to share them.
+        self.is_wide = self.d >= _MANY_FEATURES
         # The loop for points without bounds, if it is another one: it wants their products with the centroids.
         self.enter_loop = None if self.d < _FEW_FEATURES else assign_by_products
 
@@ -100,6 +103,7 @@ class SparsePoints:
     own_loop: Callable[..., None] = staticmethod(own_sq_distances_sparse)
     approach_loop: Callable[..., None] = staticmethod(approach_sparse)
     enter_loop = None
+    is_wide = False
 
     def __init__(self, matrix: Any):
         self.n, self.d = matrix.shape

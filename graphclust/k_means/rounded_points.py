@@ -29,6 +29,9 @@ class RoundedPoints:
         step = (highest.max(axis=0) - self.lowest).max() / values.dtype.type(255)
         # Without a range, or with one whose inverse would not be finite, every step is as good as another.
         self.step = step if step > 1000 * np.finfo(step.dtype).tiny else values.dtype.type(1)
+        # What the rounding of numbers may add to an error: a part of it, and four roundings of 255 steps a feature.
+        d, precision = values.shape[1], float(np.finfo(step.dtype).eps)
+        self.margins = (d + 16) * precision, np.sqrt(d) * 4.0 * 255.0 * precision * float(self.step)
 
     def enter(self, points: np.ndarray, start: int) -> None:
         """Round these points: they are the start-th and those after it."""
@@ -46,7 +49,5 @@ class RoundedPoints:
         self, points: np.ndarray, finer: int, codes: np.ndarray, sq_lengths: np.ndarray, errors: np.ndarray
     ) -> None:
         boundaries = row_blocks(len(points), _ROWS)
-        run_in_blocks(round_points, boundaries, points, self.lowest, self.step, finer, codes, sq_lengths, errors)
-        d, precision = points.shape[1], float(np.finfo(points.dtype).eps)
-        errors *= 1.0 + (d + 16) * precision
-        errors += np.sqrt(d) * 4.0 * 255.0 * precision * float(self.step)
+        state = (self.lowest, self.step, finer, *self.margins, codes, sq_lengths, errors)
+        run_in_blocks(round_points, boundaries, points, *state)
