@@ -42,8 +42,8 @@ def kmeans(
     fewer than k distinct points have a positive weight, a ConvergenceWarning says so and fewer clusters are made.
     The same `rng` seed gives the same result, bit for bit, on any number of threads.
 
-    Memory beside the points: about 4 k + 80 bytes a point for labels and bounds, less where the 4 k would make more
-    than a gibibyte in all, and d + 16 bytes a point more where dense features are bytes or nearly so, as in images.
+    Memory beside the points: for each of them 4 k bytes of bounds (a gibibyte in all at most), a few hundred for labels
+    and sums, and d more where dense features are bytes or nearly so, as in images.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
