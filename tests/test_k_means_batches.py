@@ -18,6 +18,9 @@ from graphclust import (
     nested_minibatch_kmeans,
     spherical_kmeans,
 )
+from graphclust.compiled import blocks
+from graphclust.compiled.blocks import thread_blocks
+from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points
 from graphclust.k_means.tally import Tally
@@ -113,9 +116,10 @@ def test_the_points_that_enter_together_are_a_random_sample_in_order():
     assert abs(order[:120].mean() - 500) < 100
 
 
-def test_a_vote_is_taken_back_when_the_label_changes():
+@pytest.mark.parametrize("d", [5, 520])
+def test_a_vote_is_taken_back_when_the_label_changes(d):
     rng = np.random.default_rng(14)
-    X, weights, order = rng.standard_normal((300, 5)) + 4, rng.random(300), rng.permutation(300)
+    X, weights, order = rng.standard_normal((300, d)) + 4, rng.random(300), rng.permutation(300)
     tally = Tally(as_points(X), order, weights[order], 7, 40)
     for n_rows in (40, 40, 80, 160, 160, 300, 300):
         labels = np.where(rng.random(n_rows) < 0.5, rng.integers(0, 7, n_rows), np.resize(tally.labels, n_rows))
@@ -126,7 +130,7 @@ def test_a_vote_is_taken_back_when_the_label_changes():
         members = tally.labels == j
         assert tally.sums[j] == pytest.approx((ours[members, None] * placed[members]).sum(axis=0))
         assert tally.masses[j] == pytest.approx(ours[members].sum())
-    means, _ = tally.renew(np.zeros((7, 5)))
+    means, _ = tally.renew(np.zeros((7, d)))
     errors = [(ours[m, None] * (placed[m] - means[j]) ** 2).sum() for j in range(7) if (m := tally.labels == j).any()]
     assert tally.sq_errors == pytest.approx(errors)
     tally.update(np.where(np.arange(300) < 20, 3, tally.labels))
@@ -135,6 +139,19 @@ def test_a_vote_is_taken_back_when_the_label_changes():
     tally.recount(tally.labels.copy())
     assert some == pytest.approx(tally.renew(means)[0])
     assert moved == pytest.approx(np.sqrt(((some - means) ** 2).sum(axis=1)))
+
+
+def test_sums_of_wide_points_are_the_same_bits_however_many_threads_share_the_features(monkeypatch):
+    rng = np.random.default_rng(2)
+    X, weights, labels = rng.standard_normal((40, 600)), rng.random(40), rng.integers(0, 4, 40)
+    found = []
+    for n_threads in (1, 2, 7):
+        monkeypatch.setattr(blocks.numba, "get_num_threads", lambda n_threads=n_threads: n_threads)
+        assert len(thread_blocks(600)) == n_threads + 1
+        sums, masses = cluster_sums(as_points(X), np.arange(40), weights, labels, 4)
+        found.append(sums.tobytes() + masses.tobytes())
+    assert found[0] == found[1] == found[2]
+    assert sums[2] == pytest.approx((weights[labels == 2, None] * X[labels == 2]).sum(axis=0))
 
 
 def test_standard_errors_by_hand():

@@ -28,6 +28,11 @@ def row_blocks(n_rows: int, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
     return boundaries
 
 
+def thread_blocks(n: int) -> np.ndarray:
+    """Boundaries of a block for each thread, for loops whose results have nothing to do with the blocks."""
+    return row_blocks(n, -(-n // numba.get_num_threads()))
+
+
 def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
     """Boundaries of row blocks that hold about `entries` stored entries and at most ROWS_PER_BLOCK rows each."""
     n_rows = len(indptr) - 1

@@ -1,9 +1,8 @@
 """The update step: cluster sums in an order that depends on the members alone, means, and clusters that lost all."""
 
-import numba
 import numpy as np
 
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.blocks import row_blocks, run_in_blocks, thread_blocks
 from graphclust.compiled.centroid_update import group_rows, renew_centroids
 from graphclust.k_means.points import Points, point_blocks
 
@@ -27,8 +26,8 @@ def add_to_clusters(
     k = len(sums)
     if points.is_wide or len(rows) * points.work <= _SMALL:
         # Features do not depend on each other: however they are shared out, the sums are the same.
-        share = -(-points.d // numba.get_num_threads()) if points.is_wide else points.d
-        run_in_blocks(points.add_loop, row_blocks(points.d, share), *points.arrays, rows, weights, labels, sums)
+        boundaries = thread_blocks(points.d) if points.is_wide else np.array([0, points.d])
+        run_in_blocks(points.add_loop, boundaries, *points.arrays, rows, weights, labels, sums)
         masses += np.bincount(labels, weights, minlength=k)
         return
     sizes = np.bincount(labels, minlength=k)
