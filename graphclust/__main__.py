@@ -2,6 +2,6 @@
 
 import sys
 
-from graphclust.cli import main
+from graphclust.faces.cli import main
 
 sys.exit(main())

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import as_generator, as_number, as_whole_number
-from graphclust.compiled.blocks import run_in_blocks
-from graphclust.compiled.generators import draw_rows
+from graphclust.compiled.graphs.generators import draw_rows
+from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.errors import ParameterError
-from graphclust.graph import Graph
+from graphclust.graph.container import Graph
 
 __all__ = ["PlantedGraph", "lfr_like", "planted_partition", "stochastic_block_model"]
 

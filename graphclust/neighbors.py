@@ -15,9 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_choice, as_generator, as_whole_number
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph import Graph, as_graph
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
 from graphclust.progress import Progress, as_progress
 
 __all__ = ["knn_graph", "nearest_neighbors"]

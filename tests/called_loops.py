@@ -32,8 +32,8 @@ numba.njit = counting_njit
 
 
 def pytest_sessionfinish(session, exitstatus):
-    for path in FOLDER.glob("[a-z]*.py"):
-        importlib.import_module(f"graphclust.compiled.{path.stem}")
+    for path in FOLDER.glob("*/[a-z]*.py"):
+        importlib.import_module(f"graphclust.compiled.{path.parent.name}.{path.stem}")
     if exitstatus == 0 and made - called:
         session.exitstatus = 1
 

@@ -14,7 +14,7 @@ collect_ignore_glob = [
     "called_loops.py",  # a plugin that takes the compiler away: for the runs that ask for it only
 ]
 
-_sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").glob("*.py"))
+_sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
 _version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
 

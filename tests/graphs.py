@@ -8,7 +8,8 @@ from scipy import sparse
 
 from graphclust.errors import GraphWarning
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph import Graph, as_graph
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
 
 
 def _from_edges(n: int, edges: list[tuple]) -> sparse.csr_array:

@@ -16,25 +16,19 @@ COMPILED, FOUNDATIONS, ALGORITHMS, FACES = range(4)
 LAYER = {
     "compiled": COMPILED,
     "checks": FOUNDATIONS,
-    "clustering": FOUNDATIONS,
     "errors": FOUNDATIONS,
     "graph": FOUNDATIONS,
-    "graph_kernel": FOUNDATIONS,
     "io": FOUNDATIONS,
-    "laplacian": FOUNDATIONS,
-    "matrix_input": FOUNDATIONS,
+    "objective": FOUNDATIONS,
     "progress": FOUNDATIONS,
-    "quality": FOUNDATIONS,
-    "report": FOUNDATIONS,
     "coreset": ALGORITHMS,
     "generators": ALGORITHMS,
     "k_means": ALGORITHMS,
     "kernel_k_means": ALGORITHMS,
     "neighbors": ALGORITHMS,
-    "refinement": ALGORITHMS,
+    "partition": ALGORITHMS,
     "spectral": ALGORITHMS,
-    "cli": FACES,
-    "demo": FACES,
+    "faces": FACES,
     "__main__": FACES,
 }
 TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "notebooks"}
@@ -83,11 +77,12 @@ def internal_imports(source: str) -> list[str]:
 
 def test_every_way_to_import_is_seen():
     source = (
-        "import graphclust.cli\nfrom graphclust import quality, Graph\nfrom graphclust.io.load import load_graph\n"
+        "import graphclust.faces.cli\nfrom graphclust import objective, Graph\n"
+        "from graphclust.io.load import load_graph\n"
         "def f():\n    import sklearn.cluster\n    from graphclust.k_means import lloyd\n"
     )
-    assert internal_imports(source) == ["cli", "quality", "graph", "io", "k_means"]
-    assert ("sklearn.cluster", False) in imports(source) and ("graphclust.cli", True) in imports(source)
+    assert internal_imports(source) == ["faces", "objective", "graph", "io", "k_means"]
+    assert ("sklearn.cluster", False) in imports(source) and ("graphclust.faces.cli", True) in imports(source)
     assert imports("from . import graph") == [("..graph", True)]
 
 
@@ -196,7 +191,8 @@ def test_importing_takes_less_than_half_a_second():
 
 
 def test_importing_compiles_nothing():
-    modules = [f"graphclust.compiled.{path.stem}" for path in (PACKAGE / "compiled").glob("[a-z]*.py")]
+    loops = (PACKAGE / "compiled").glob("*/[a-z]*.py")
+    modules = [f"graphclust.compiled.{path.parent.name}.{path.stem}" for path in loops]
     code = (
         "import importlib, graphclust\n"
         "for name in graphclust.__all__: getattr(graphclust, name)\n"
@@ -213,7 +209,7 @@ def test_the_loops_of_this_run_are_compiled():
 
     import numba
 
-    from graphclust.compiled.gate import check_rows
+    from graphclust.compiled.graphs.gate import check_rows
 
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("this run is interpreted")

@@ -12,8 +12,8 @@ import time
 import numpy as np
 import pytest
 
-from graphclust.compiled import blocks
-from graphclust.compiled.blocks import entry_blocks, row_blocks, run_in_blocks
+from graphclust.compiled.runtime import blocks
+from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from graphclust.compiled import cache_folder
+from graphclust.compiled.runtime import cache_folder
 
 PACKAGE = pathlib.Path(cache_folder.__file__).parents[1]
 
@@ -20,7 +20,7 @@ def test_read_only_package_and_home(tmp_path):
     (tmp_path / "graphclust" / "compiled" / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
     (tmp_path / "temporary").mkdir()
-    command = "from graphclust.compiled.gate import check_rows; print(check_rows.stats.cache_path)"
+    command = "from graphclust.compiled.graphs.gate import check_rows; print(check_rows.stats.cache_path)"
     environment = {**os.environ, "HOME": str(tmp_path / "home" / "user"), "TMPDIR": str(tmp_path / "temporary")}
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         environment.pop(name, None)

@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust import cli
+from graphclust.faces import cli
 from graphclust.io import classics
-from graphclust.io.labels import read_labels
+from graphclust.partition.label_files import read_labels
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
 
@@ -124,7 +124,9 @@ def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
 
 
 def test_nothing_slow_is_imported_before_an_interrupt_is_caught():
-    script = "import sys, graphclust.cli; print([name for name in ('numpy', 'numba', 'scipy') if name in sys.modules])"
+    script = (
+        "import sys, graphclust.faces.cli; print([name for name in ('numpy', 'numba', 'scipy') if name in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "[]\n"
 
 
@@ -175,9 +177,9 @@ def test_closed_and_full_stdout():
 
 
 READY = """
-import sys, graphclust.cli, graphclust.coreset.pipeline
+import sys, graphclust.faces.cli, graphclust.partition.pipeline
 print("ready", flush=True)
-sys.exit(graphclust.cli.main(sys.argv[1:]))
+sys.exit(graphclust.faces.cli.main(sys.argv[1:]))
 """
 
 
@@ -217,8 +219,8 @@ def interrupted(cls, module):
     return original(cls, module)
 
 CPUCodeLibrary._object_getbuffer_hook = classmethod(interrupted)
-import graphclust.cli
-status = graphclust.cli.main(["cluster", "karate", "-k", "2"])
+import graphclust.faces.cli
+status = graphclust.faces.cli.main(["cluster", "karate", "-k", "2"])
 assert calls >= 2, calls
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 sys.exit(status)

@@ -8,7 +8,7 @@ from graphs import all_graphs, make, make_graph
 from scipy import sparse
 
 from graphclust.errors import ConvergenceError, GraphValidationError, ParameterError
-from graphclust.laplacian import NormalizedAdjacency
+from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.spectral import embedding
 from graphclust.spectral.block_power import block_power_embedding
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding

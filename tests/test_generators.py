@@ -6,10 +6,10 @@ from graphs import make_graph
 from scipy import sparse, stats
 
 from graphclust import generators
-from graphclust.compiled import blocks
+from graphclust.compiled.runtime import blocks
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph import as_graph
+from graphclust.graph.gate import as_graph
 
 SURE = 1e-6  # a right generator fails a test of chance once in a million
 

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from graphclust.compiled import blocks
+from graphclust.compiled.runtime import blocks
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.graph import Graph, as_graph, graph_from_csr
+from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
 
 PATH = sparse.csr_array([[0, 1.0, 0], [1, 0, 2], [0, 2, 0]])
 
@@ -264,7 +266,9 @@ def test_spare_room_behind_the_entries_is_ignored():
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_same_on_any_number_of_threads(n_threads, monkeypatch):
     expected = make_graph("weights of all sizes")
-    monkeypatch.setattr("graphclust.graph.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3))
+    monkeypatch.setattr(
+        "graphclust.graph.checked_rows.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3)
+    )
     monkeypatch.setattr(blocks.numba, "get_num_threads", lambda: n_threads)
     assert same(make_graph("weights of all sizes"), expected)
     with pytest.raises(GraphValidationError, match=r"2 entries with negative weight, the first -1.0 at \(0, 1\)"):

@@ -18,8 +18,8 @@ from graphclust import (
     nested_minibatch_kmeans,
     spherical_kmeans,
 )
-from graphclust.compiled import blocks
-from graphclust.compiled.blocks import thread_blocks
+from graphclust.compiled.runtime import blocks
+from graphclust.compiled.runtime.blocks import thread_blocks
 from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graphclust.compiled.point_distances import pair_sq_distances
-from graphclust.compiled.rounded_points import FINER, steps_between
+from graphclust.compiled.points.point_distances import pair_sq_distances
+from graphclust.compiled.points.rounded_points import FINER, steps_between
 from graphclust.k_means import bounds as bounds_module
 from graphclust.k_means.bounds import BoundedAssignment, group_centroids
 from graphclust.k_means.points import DensePoints, SparsePoints

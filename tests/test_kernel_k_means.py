@@ -29,7 +29,7 @@ from graphclust import (
     stochastic_block_model,
     truncated_kernel_kmeans,
 )
-from graphclust.compiled.gaussian_sums import COLUMNS, ROWS, exp2_double, exp2_single
+from graphclust.compiled.points.gaussian_sums import COLUMNS, ROWS, exp2_double, exp2_single
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
 from graphclust.kernel_k_means.full_batch import Partition
 from graphclust.progress import Progress

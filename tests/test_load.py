@@ -18,7 +18,7 @@ from scipy import sparse
 
 import graphclust
 from graphclust import describe, load_graph, read_labels, save_graph, write_labels
-from graphclust.compiled import decimals
+from graphclust.compiled.text import decimals
 from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
@@ -26,7 +26,9 @@ from graphclust.errors import (
     ParameterError,
     ResourceLimitError,
 )
-from graphclust.graph import Graph, as_graph, graph_from_csr
+from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
 from graphclust.io import edge_sorting, source
 from graphclust.io.load import FORMATS
 from graphclust.io.matrix_market import read_matrix_market

@@ -15,14 +15,15 @@ from test_seeding import poisoned_except
 
 import graphclust
 from graphclust import coreset_sc
-from graphclust.clustering import numbering_by_size
-from graphclust.coreset import paper
-from graphclust.coreset.pipeline import METHODS
+from graphclust.coreset import published as paper
 from graphclust.errors import ConvergenceWarning, GraphValidationError, GraphWarning, ParameterError
 from graphclust.generators import stochastic_block_model
-from graphclust.graph import Graph
+from graphclust.graph.container import Graph
 from graphclust.k_means.lloyd import kmeans
-from graphclust.quality import adjusted_rand_index, normalized_cut
+from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.cuts import normalized_cut
+from graphclust.partition.clustering import numbering_by_size
+from graphclust.partition.pipeline import METHODS
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 

@@ -7,17 +7,16 @@ import reference_quality as reference
 from graphs import all_graphs, make, make_graph
 from sklearn import metrics
 
-from graphclust import quality
-from graphclust.compiled import blocks
+from graphclust.compiled.runtime import blocks
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.quality import (
-    adjusted_rand_index,
+from graphclust.objective import cuts
+from graphclust.objective.agreement import adjusted_rand_index, normalized_mutual_information
+from graphclust.objective.cuts import (
     conductance,
     cut_and_volume,
     kernel_k_means_cost,
     modularity,
     normalized_cut,
-    normalized_mutual_information,
     volume,
 )
 
@@ -144,7 +143,7 @@ def test_renaming_clusters_permutes_the_measures():
 def test_the_sums_are_the_same_on_any_number_of_threads(monkeypatch):
     graph, labels = make_graph("weights of all sizes"), random_labels(35, 3, 17)
     expected = cut_and_volume(graph, labels, 3)
-    monkeypatch.setattr(quality, "entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 4))
+    monkeypatch.setattr(cuts, "entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 4))
     for n_threads in (1, 2):
         monkeypatch.setattr(blocks.numba, "get_num_threads", lambda n=n_threads: n)
         assert all(np.array_equal(a, b) for a, b in zip(cut_and_volume(graph, labels, 3), expected, strict=True))

@@ -9,17 +9,20 @@ from graphs import all_graphs, make_graph
 from scipy import sparse
 
 from graphclust import coreset_sc
+from graphclust.coreset.spreading import spread_labels
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph import Graph, as_graph
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
+from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.cuts import normalized_cut
+from graphclust.partition import moves as local_moves
+from graphclust.partition import multilevel
+from graphclust.partition.merging import merge_clusters
+from graphclust.partition.moves import improve, move_nodes, normalized_cut_of, staying_inside_volume
+from graphclust.partition.multilevel import multilevel_partition, refine_partition
+from graphclust.partition.quotient import quotient_graph
 from graphclust.progress import Progress
-from graphclust.quality import adjusted_rand_index, normalized_cut
-from graphclust.refinement import local_moves, multilevel
-from graphclust.refinement.local_moves import improve, move_nodes, normalized_cut_of, staying_inside_volume
-from graphclust.refinement.merging import merge_clusters
-from graphclust.refinement.multilevel import multilevel_partition, refine_partition
-from graphclust.refinement.quotient import quotient_graph
-from graphclust.refinement.spreading import spread_labels
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
@@ -204,7 +207,7 @@ def test_merging_reaches_what_its_slow_twin_reaches(name, k):
 
 
 def test_the_predicted_fall_of_a_merge_equals_the_recomputed_one():
-    from graphclust.compiled.agglomeration import _gain
+    from graphclust.compiled.graphs.merging import _gain
 
     graph = make_graph("power-law blocks")
     labels = random_labels(graph.n_nodes, 12, 4)

@@ -14,18 +14,20 @@ from test_coreset import some_coreset
 from test_pipeline import quietly
 
 from graphclust import coreset_sc
-from graphclust.coreset import pipeline, two_step, two_step_partition
+from graphclust.coreset import two_step
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset
-from graphclust.coreset.tiny_components import put_back
 from graphclust.coreset.two_step import MOST_VISITORS, two_step_coreset_graph, two_step_factor
-from graphclust.coreset.two_step_partition import by_shared_neighbors, default_size, is_doubtful
 from graphclust.errors import ConvergenceWarning, ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph import as_graph
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.gate import as_graph
+from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.cuts import normalized_cut
+from graphclust.partition import pipeline, two_step_partition
+from graphclust.partition.small_components import put_back
+from graphclust.partition.two_step_partition import by_shared_neighbors, default_size, is_doubtful
 from graphclust.progress import as_progress
-from graphclust.quality import adjusted_rand_index, normalized_cut
 from graphclust.spectral.block_power import block_power_embedding
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges", "hub")]

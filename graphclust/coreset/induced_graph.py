@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.coreset.sampling import Coreset
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 
 __all__ = ["coreset_graph"]
 

@@ -12,12 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_labels
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.label_extension import label_nodes
+from graphclust.compiled.graphs.label_extension import label_nodes
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.induced_graph import coreset_graph
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import GraphValidationError
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 
 __all__ = ["ExtendedLabels", "extend_labels"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import ParameterError
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.progress import as_progress
 
 __all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import as_choice, as_generator, as_whole_number
-from graphclust.compiled import sampling_tree
-from graphclust.compiled import seeding as loops
+from graphclust.compiled.graphs import sampling_tree
+from graphclust.compiled.graphs import seeding as loops
 from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.progress import as_progress
 
 __all__ = ["Seeds", "d2_seeding"]

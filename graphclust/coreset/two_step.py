@@ -11,11 +11,11 @@ holds weigh as much as all its paths.
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled import two_step as loops
-from graphclust.compiled.blocks import entry_blocks, rows_in_blocks
+from graphclust.compiled.graphs import two_step as loops
+from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
 from graphclust.coreset.sampling import Coreset
-from graphclust.graph import Graph
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.container import Graph
+from graphclust.graph.kernel import NormalizedCutKernel
 
 __all__ = ["two_step_coreset_graph", "two_step_factor"]
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphclust.errors import ParameterError
-from graphclust.graph import Graph, as_graph
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
 
 if TYPE_CHECKING:
     import networkx

@@ -8,8 +8,8 @@ import itertools
 
 import numpy as np
 
-from graphclust.compiled import edge_rows
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.text import edge_rows
 from graphclust.progress import Progress
 
 SLICES = 2  # each takes 8 bytes a node

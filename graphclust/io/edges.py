@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphclust.compiled import edge_rows
+from graphclust.compiled.text import edge_rows
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
-from graphclust.graph import Graph, graph_of_checked_rows
+from graphclust.graph.checked_rows import graph_of_checked_rows
+from graphclust.graph.container import Graph
+from graphclust.graph.matrices import all_ones
 from graphclust.io.edge_sorting import (
     JOIN,
     NO_WEIGHTS,
@@ -25,7 +27,6 @@ from graphclust.io.edge_sorting import (
 )
 from graphclust.io.lines import PIECE
 from graphclust.io.source import BLOCK, HEAD
-from graphclust.matrix_input import all_ones
 from graphclust.progress import Progress
 
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told

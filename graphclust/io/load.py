@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
-from graphclust.graph import Graph
+from graphclust.graph.container import Graph
 from graphclust.io.edge_list import MayBeMetis, read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges

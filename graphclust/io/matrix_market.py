@@ -11,8 +11,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from graphclust.compiled import text_rows
-from graphclust.compiled.blocks import run_in_blocks
+from graphclust.compiled.runtime.blocks import run_in_blocks
+from graphclust.compiled.text import text_rows
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphclust.checks import as_choice
-from graphclust.compiled.blocks import entry_blocks
+from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph import Graph, GraphLike, as_graph
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.gate import as_graph
 from graphclust.io.writing import whole_file
 
 __all__ = ["save_graph"]

@@ -4,7 +4,7 @@ import secrets
 
 import numpy as np
 
-from graphclust.compiled import node_ids
+from graphclust.compiled.text import node_ids
 
 
 class _IdTable:

@@ -7,8 +7,8 @@ Dense points whose features are bytes, or nearly so, are kept as bytes too: a qu
 
 import numpy as np
 
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.rounded_points import tighten_bounds
+from graphclust.compiled.points.rounded_points import tighten_bounds
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.points import DensePoints, Points, point_blocks, sq_lengths
 from graphclust.k_means.rounded_points import RoundedPoints
 

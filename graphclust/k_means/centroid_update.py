@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from graphclust.compiled.blocks import row_blocks, run_in_blocks, thread_blocks
-from graphclust.compiled.centroid_update import group_rows, renew_centroids
+from graphclust.compiled.points.centroid_update import group_rows, renew_centroids
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks, thread_blocks
 from graphclust.k_means.points import Points, point_blocks
 
 _CHUNK = 4096

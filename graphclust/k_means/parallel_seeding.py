@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.point_seeding import distances_to_seeds
+from graphclust.compiled.points.point_seeding import distances_to_seeds
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.iteration import lloyd
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
 from graphclust.k_means.seeding import ROWS, draw_rows, draw_seeds, greedy_candidates, warn_if_fewer

@@ -7,19 +7,19 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_whole_number
-from graphclust.compiled.blocks import row_blocks
-from graphclust.compiled.bounded_assignment import assign_bounded, assign_by_products
-from graphclust.compiled.centroid_update import add_rows, sum_chunks
-from graphclust.compiled.point_distances import own_sq_distances, pair_sq_distances
-from graphclust.compiled.point_seeding import approach
-from graphclust.compiled.sparse_assignment import (
+from graphclust.compiled.points.bounded_assignment import assign_bounded, assign_by_products
+from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
+from graphclust.compiled.points.point_distances import own_sq_distances, pair_sq_distances
+from graphclust.compiled.points.point_seeding import approach
+from graphclust.compiled.points.sparse_assignment import (
     add_rows_sparse,
     approach_sparse,
     assign_sparse,
     own_sq_distances_sparse,
     sum_chunks_sparse,
 )
-from graphclust.compiled.tiled_assignment import assign_in_tiles
+from graphclust.compiled.points.tiled_assignment import assign_in_tiles
+from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.rounded_points import FINER, feature_ranges, round_points
+from graphclust.compiled.points.rounded_points import FINER, feature_ranges, round_points
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 
 _ROWS = 512
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.point_seeding import distances_to_seeds, find_rows, sum_masses
+from graphclust.compiled.points.point_seeding import distances_to_seeds, find_rows, sum_masses
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning
 from graphclust.k_means.points import Points, as_cluster_count, as_points
 from graphclust.progress import Progress, as_progress

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_choice, as_weights
-from graphclust.graph import Graph
+from graphclust.graph.container import Graph
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
 from graphclust.kernel_k_means.point_kernels import CosineKernel, GaussianKernel, LaplacianKernel, PolynomialKernel

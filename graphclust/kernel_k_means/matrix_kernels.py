@@ -7,10 +7,11 @@ from scipy import sparse
 from scipy.sparse.linalg import expm_multiply
 
 from graphclust.checks import as_number
-from graphclust.compiled.kernel_entries import gather_entries
+from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
-from graphclust.graph import GraphLike, as_graph
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.container import GraphLike
+from graphclust.graph.gate import as_graph
+from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.kernel_k_means.kernel import Kernel, Rows
 from graphclust.neighbors import knn_graph
 

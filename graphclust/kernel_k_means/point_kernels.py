@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from graphclust.checks import as_number, as_whole_number
-from graphclust.compiled.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.gaussian_sums import COLUMNS, FEATURES, ROWS, add_gaussian_sums
+from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, add_gaussian_sums
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import DensePoints, as_points
 from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part

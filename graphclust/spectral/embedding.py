@@ -10,8 +10,10 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from graphclust.checks import as_choice, as_generator, as_weights, as_whole_number
 from graphclust.errors import ConvergenceError, ParameterError
-from graphclust.graph import Graph, GraphLike, as_graph, graph_from_csr
-from graphclust.laplacian import NormalizedAdjacency
+from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.gate import as_graph
+from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.progress import as_progress
 
 __all__ = ["fast_spectral_embedding", "spectral_embedding"]

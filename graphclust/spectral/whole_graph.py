@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_generator
-from graphclust.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.errors import ConvergenceWarning
-from graphclust.graph import Graph, GraphLike
+from graphclust.graph.container import Graph, GraphLike
 from graphclust.k_means.lloyd import kmeans
+from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.progress import Progress, as_progress
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 

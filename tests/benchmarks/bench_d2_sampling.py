@@ -15,7 +15,7 @@ from tables import write_table
 
 from graphclust import planted_partition
 from graphclust.coreset.seeding import d2_seeding
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 
 NAIVE_LIMIT = 500
 

@@ -186,9 +186,8 @@ def run_knn(repeats: int) -> None:
 def run_ablation(repeats: int) -> None:
     """Each idea off in turn: unbalanced blocks of uneven degrees, equal blocks, sparse ones, large sparse ones."""
     from graphclust import coreset_graph
-    from graphclust.coreset import two_step_partition
-    from graphclust.graph import graph_from_csr
-    from graphclust.refinement import multilevel
+    from graphclust.graph.checked_rows import graph_from_csr
+    from graphclust.partition import multilevel, two_step_partition
 
     def off(module, **values):
         def run(matrix, k, seed):

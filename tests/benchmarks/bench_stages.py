@@ -16,7 +16,7 @@ import numpy as np
 from tables import write_table
 
 from graphclust import Progress, coreset_sc, planted_partition, stochastic_block_model
-from graphclust.quality import cut_and_volume
+from graphclust.objective.cuts import cut_and_volume
 
 
 def bandwidth() -> float:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds, d2_seeding
-from graphclust.graph_kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 
 DRAWS = 20_000
 LEAST_P = 1e-6

@@ -1,0 +1,142 @@
+"""One streaming pass that checks a CSR matrix and collects degrees and loops; connected components."""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.runtime.bit_mixing import mix_bits
+
+# Columns of the report that `count_faults` fills, one row a block.
+OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
+N_FAULTS = 5
+
+
+@njit(cache=True, nogil=True)
+def check_rows(first, last, block, indptr, indices, weights, weight_bits, degrees, loops, faults, asymmetry):
+    """Sum degrees (n,) and loops (n,), and for each block the asymmetry and the number of faulty entries.
+
+    An entry (i, j, w) adds its hash where i < j and takes it away where i > j: the total over all blocks is 0 when
+    the matrix is symmetric, and otherwise is 0 with probability 2^-64. No entry is followed to another row.
+    The loops over a row have no branches, so that several entries are checked at a time.
+    """
+    n = len(indptr) - 1
+    weighted = len(weights) > 0
+    total = np.int64(0)
+    for i in range(first, last):
+        start, end = indptr[i], indptr[i + 1]
+        row, row_weights, row_bits = indices[start:end], weights[start:end], weight_bits[start:end]
+        n_faults = 0
+        n_below = 0
+        for e in range(len(row)):
+            j = np.int64(row[e])
+            n_faults += (j < 0) | (j >= n)
+            n_below += j < i
+            code = mix_bits(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
+            if weighted:
+                code = mix_bits(code + row_bits[e] * np.uint64(0x9E3779B97F4A7C15))
+            total += np.int64(code) * (np.int64(j > i) - np.int64(j < i))
+        for e in range(1, len(row)):
+            n_faults += row[e] <= row[e - 1]
+        degree = float(len(row))
+        if weighted:
+            degree = 0.0
+            for e in range(len(row)):
+                degree += row_weights[e]
+                n_faults += (row_weights[e] <= 0.0) | (row_weights[e] == np.inf)
+        degrees[i] = degree
+        faults[block] += n_faults + np.isnan(degree)
+        if n_faults == 0 and n_below < len(row) and row[n_below] == i:
+            loops[i] = row_weights[n_below] if weighted else 1.0
+    asymmetry[block] = total
+
+
+@njit(cache=True, nogil=True)
+def sum_rows(first, last, block, indptr, indices, weights, degrees, loops):
+    """Degrees (n,) and loops (n,) as `check_rows` sums them, of rows that are known to be right."""
+    weighted = len(weights) > 0
+    for i in range(first, last):
+        start, end = indptr[i], indptr[i + 1]
+        degree = float(end - start)
+        if weighted:
+            degree = 0.0
+            for e in range(start, end):
+                degree += weights[e]
+        degrees[i] = degree
+        place = start + np.searchsorted(indices[start:end], i)
+        if place < end and indices[place] == i:
+            loops[i] = weights[place] if weighted else 1.0
+
+
+@njit(cache=True, nogil=True)
+def count_faults(first, last, block, indptr, indices, weights, counts, examples):
+    """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
+    n = len(indptr) - 1
+    for i in range(first, last):
+        previous = -1
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            w = weights[e] if len(weights) > 0 else 1.0
+            kind = -1
+            if j < 0 or j >= n:
+                kind = OUT_OF_RANGE
+            elif not np.isfinite(w):
+                kind = NOT_FINITE
+            elif w < 0.0:
+                kind = NEGATIVE
+            elif w == 0.0:
+                kind = ZERO
+            elif j <= previous:
+                kind = UNORDERED
+            previous = j
+            if kind >= 0:
+                if counts[block, kind] == 0:
+                    examples[block, kind] = e
+                counts[block, kind] += 1
+
+
+@njit(cache=True, nogil=True)
+def narrow_indices(first, last, block, wide, narrow):
+    """Copy int64 indices, already known to be in range, to int32."""
+    for e in range(first, last):
+        narrow[e] = wide[e]
+
+
+@njit(cache=True, nogil=True)
+def _root(parent, u):
+    while parent[u] != u:
+        parent[u] = parent[parent[u]]
+        u = parent[u]
+    return u
+
+
+@njit(cache=True, nogil=True)
+def _join(parent, u, v):
+    """The lower root becomes the parent, so that a component's root is its lowest node."""
+    u, v = _root(parent, u), _root(parent, v)
+    if u < v:
+        parent[v] = u
+    elif v < u:
+        parent[u] = v
+
+
+@njit(cache=True, nogil=True)
+def join_first_neighbours(first, last, n_neighbours, indptr, indices, parent):
+    """Join each node with its first few neighbours: on most graphs this finds the giant component already."""
+    for u in range(first, last):
+        for e in range(indptr[u], min(indptr[u] + n_neighbours, indptr[u + 1])):
+            _join(parent, u, indices[e])
+
+
+@njit(cache=True, nogil=True)
+def join_remaining_neighbours(first, last, giant, n_neighbours, indptr, indices, parent):
+    """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
+    for u in range(first, last):
+        if _root(parent, u) == giant:
+            continue
+        for e in range(indptr[u] + n_neighbours, indptr[u + 1]):
+            _join(parent, u, indices[e])
+
+
+@njit(cache=True, nogil=True)
+def flatten(parent):
+    for u in range(len(parent)):
+        parent[u] = parent[parent[u]]  # a parent is never above its child, and is flat already

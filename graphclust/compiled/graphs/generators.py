@@ -1,0 +1,75 @@
+"""Rows of a random block graph, drawn twice: once to count the entries, once to write them where they belong."""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.runtime.bit_mixing import mix_bits
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def draw_rows(
+    first, last, lane, part, n_parts, key, ends, inside_rates, outside_rate, positions, guide,
+    with_loops, indptr, upper, arrived, indices,
+):  # fmt: skip
+    """Draw the neighbours j > i of a lane's rows i, in increasing order; one part of n_parts of the lane a call.
+
+    Node j covers positions[j] <= t < positions[j + 1] of a line (an empty `positions` means j <= t < j + 1), on which
+    hits fall with a rate of their own for each row: a node is a neighbour when it is hit at least once, and the walk
+    goes on behind it. guide[g] is the first node that reaches beyond t = g.
+
+    Row i's stream of numbers depends on `key` and i alone, so a second call draws the same rows. With empty `indices`
+    they are counted: upper (n,) and arrived (n_lanes, n), how many entries (j, i) the lane sends to row j. Otherwise
+    `arrived` holds how many entries row j has already received from lower lanes, and they are written.
+    """
+    n = len(upper)
+    counting = len(indices) == 0
+    uneven = len(positions) > 0
+    start = first + (last - first) * part // n_parts
+    stop = first + (last - first) * (part + 1) // n_parts
+    block_of_i = np.searchsorted(ends, start, side="right")
+    for i in range(start, stop):
+        while i >= ends[block_of_i]:
+            block_of_i += 1
+        state = mix_bits(key + np.uint64(i) * _GOLDEN)
+        n_drawn = 0
+        slot = np.int64(0)
+        if not counting:
+            slot = indptr[i] + arrived[lane, i]  # all lower rows have been written
+            if with_loops:
+                indices[slot] = i
+                slot += 1
+        for segment in range(2):  # the rest of the own block, then all later blocks
+            j = i + 1 if segment == 0 else ends[block_of_i]
+            end = ends[block_of_i] if segment == 0 else n
+            rate = inside_rates[block_of_i] if segment == 0 else outside_rate
+            if uneven:
+                rate *= positions[i + 1] - positions[i]
+            if rate == 0.0:
+                continue
+            while j < end:
+                state += _GOLDEN
+                uniform = (np.float64(mix_bits(state) >> np.uint64(11)) + 0.5) * 2.0**-53
+                gap = -np.log(uniform) / rate
+                if uneven:
+                    t = positions[j] + gap
+                    if t >= positions[end]:
+                        break
+                    j = max(j, guide[np.int64(t)])
+                    while positions[j + 1] <= t:
+                        j += 1
+                else:
+                    if gap >= end - j:
+                        break
+                    j += np.int64(gap)
+                n_drawn += 1
+                if counting:
+                    arrived[lane, j] += 1
+                else:
+                    indices[slot] = j
+                    slot += 1
+                    indices[indptr[j] + arrived[lane, j]] = i
+                    arrived[lane, j] += 1
+                j += 1
+        upper[i] = n_drawn

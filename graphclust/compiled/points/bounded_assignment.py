@@ -1,0 +1,245 @@
+"""Exact assignment that leaves out what bounds on the distances rule out.
+
+Kept for each point: an upper bound on the distance to its own centroid, a lower bound on that to any other, and a
+lower bound for each group of centroids (Elkan 2003 with one centroid a group, Ding et al. 2015 with more). A bound is
+stored with the movement summed up to that moment, so that it need not be rewritten when centroids move (Newling and
+Fleuret 2016), and a point whose bounds hold is not read. Every bound allows for the rounding of the distances.
+"""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.points.point_distances import pair_sq_distances, sq_length
+
+_CHUNK = 128
+
+
+@njit(cache=True, nogil=True)
+def _bits(number):
+    return np.float32(number).view(np.int32)
+
+
+@njit(cache=True, nogil=True)
+def _number(bits):
+    return np.int32(bits).view(np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _bits64(number):
+    return np.float64(number).view(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _number64(bits):
+    return np.int64(bits).view(np.float64)
+
+
+# The bits of float32 order like the numbers, the negative ones apart, of which any is a bound: for the least of
+# integers the compiler has a SIMD instruction that it does not use for numbers (measured: four times faster).
+@njit(cache=True, nogil=True)
+def lowest_bound(i, group_lower, group_drift):
+    """Lower bound on the distance of point i to any centroid but its own, from those of all groups."""
+    lowest = _bits(np.inf)
+    for g in range(group_lower.shape[1]):
+        bound = _bits(group_lower[i, g] - group_drift[g])
+        lowest = bound if bound < lowest else lowest
+    return _number(lowest)
+
+
+@njit(cache=True, nogil=True)
+def renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drift, lower, group_lower):
+    """Lower bounds of point i from its squared distances (k,), each within error; that to its own centroid is inf."""
+    n_groups = len(group_starts) - 1
+    if n_groups == len(sq_distances):
+        for j in range(n_groups):
+            sq_distance = sq_distances[j] - error
+            group_lower[i, j] = np.sqrt(sq_distance if sq_distance > 0.0 else 0.0) + group_drift[j]
+    else:
+        for g in range(n_groups):
+            nearest = np.inf
+            for e in range(group_starts[g], group_starts[g + 1]):
+                j = members[e]
+                nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
+            group_lower[i, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
+    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+
+
+@njit(cache=True, nogil=True)
+def assign_by_products(
+    first, last, block, X, centroids, products, centroid_sq_norms, offset, order, members, group_starts, group_of,
+    drift, group_drift, rounding, labels, upper, lower, group_lower,
+):  # fmt: skip
+    """As `assign_bounded`, for points without bounds: X[i - offset] is point i, products[i - offset] (k,) its X.c.
+
+    What rounding leaves open is decided by `pair_sq_distances`; products that differ by rounding change no label.
+    """
+    k = len(centroids)
+    longest = centroid_sq_norms.max()
+    sq_distances = np.empty(k)
+    rows = np.empty(k + 3, np.int64)
+    chosen = np.empty(k + 3, np.int64)
+    exact = np.empty(k + 3, X.dtype)
+    for i in range(first, last):
+        length = np.float64(sq_length(X, i - offset))
+        error = rounding[0] * (length + longest)
+        for j in range(k):
+            sq_distances[j] = length + centroid_sq_norms[j] - 2.0 * products[i - offset, j]
+        nearest, n_open = nearest_and_open(sq_distances, error)
+        winner = 0
+        if n_open == 1:
+            while sq_distances[winner] > nearest:
+                winner += 1
+        else:
+            n_open = 0
+            for j in range(k):
+                rows[n_open] = i - offset
+                chosen[n_open] = j
+                n_open += 1 if sq_distances[j] <= nearest + 2.0 * error else 0
+            pair_sq_distances(X, rows, centroids, chosen, n_open, exact)
+            best = 0
+            for p in range(1, n_open):
+                best = p if exact[p] < exact[best] else best
+            winner = chosen[best]
+        sq_distances[winner] = np.inf
+        labels[i] = winner
+        upper[i] = np.sqrt(nearest + 3.0 * error) - drift[winner]
+        renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
+
+
+@njit(cache=True, nogil=True)
+def nearest_and_open(sq_distances, error):
+    """The least squared distance, 0 if it is negative, and how many are no more than twice the error from it."""
+    least = _bits64(np.inf)
+    for j in range(len(sq_distances)):
+        bits = _bits64(sq_distances[j] if sq_distances[j] > 0.0 else 0.0)
+        least = bits if bits < least else least
+    nearest = _number64(least)
+    n_open = 0
+    for j in range(len(sq_distances)):
+        n_open += 1 if sq_distances[j] <= nearest + 2.0 * error else 0
+    return nearest, n_open
+
+
+@njit(cache=True, nogil=True)
+def assign_bounded(
+    first, last, block, X, centroids, order, members, group_starts, group_of, drift, group_drift, rounding, labels,
+    upper, lower, group_lower,
+):  # fmt: skip
+    """Nearest centroid of each point X[order[i]], ties to the lowest index; bounds on them are brought up to date.
+
+    members (k,), group_starts (n_groups + 1,): the centroids by group, ascending in each; group_of (k,) the inverse.
+    drift (k,), group_drift (n_groups + 1,): summed movement, largest in the group, and last the largest of all.
+    rounding: relative error of a distance, and absolute error of a bound plus its drift.
+    labels, upper, lower (n,), group_lower (n, n_groups): by position in order; bounds minus or plus the drift then.
+    """
+    k = len(centroids)
+    n_groups = len(group_starts) - 1
+    longer = 1.0 + rounding[0]
+    far = group_drift[n_groups] + rounding[1]
+    active = np.empty(_CHUNK, np.int64)
+    best = np.empty(_CHUNK + 3, X.dtype)
+    n_most = _CHUNK + k
+    rows = np.empty(n_most + 3, np.int64)
+    chosen = np.empty(n_most + 3, np.int64)
+    sq_distances = np.empty(n_most + 3, X.dtype)
+    near_groups = np.empty(n_groups + 1, np.int64)
+    i = first
+    while i < last:
+        n_active = 0
+        while i < last and n_active < _CHUNK:
+            j = labels[i]
+            if lower[i] - far <= upper[i] + drift[j]:
+                lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+                if lower[i] - far <= upper[i] + drift[j]:
+                    active[n_active] = i
+                    rows[n_active] = order[i]
+                    chosen[n_active] = j
+                    n_active += 1
+            i += 1
+        if n_active == 0:
+            break
+        pair_sq_distances(X, rows, centroids, chosen, n_active, best)
+        begin = 0
+        n_pairs = 0
+        for a in range(n_active):
+            position = active[a]
+            j = labels[position]
+            reach = np.sqrt(np.float64(best[a])) * longer
+            upper[position] = reach - drift[j]
+            if lower[position] - far <= reach:
+                n_near = groups_in_reach(position, reach + rounding[1], group_lower, group_drift, near_groups)
+                for g in near_groups[:n_near]:
+                    for e in range(group_starts[g], group_starts[g + 1]):
+                        rows[n_pairs] = order[position]
+                        chosen[n_pairs] = members[e]
+                        n_pairs += 1
+            if n_pairs < _CHUNK and a < n_active - 1:
+                continue
+            pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances)
+            p = 0
+            for b in range(begin, a + 1):
+                reach = np.sqrt(np.float64(best[b])) * longer
+                if lower[active[b]] - far <= reach:
+                    n_near = groups_in_reach(active[b], reach + rounding[1], group_lower, group_drift, near_groups)
+                    p = _settle(
+                        active[b], np.float64(best[b]), p, sq_distances, near_groups[:n_near], rounding[0],
+                        members, group_starts, group_of, drift, group_drift, labels, upper, lower, group_lower,
+                    )  # fmt: skip
+            begin = a + 1
+            n_pairs = 0
+
+
+@njit(cache=True, nogil=True)
+def groups_in_reach(i, reach, group_lower, group_drift, near_groups):
+    """How many groups of centroids may be within reach of position i; near_groups (n_groups + 1,): which, ascending."""
+    n_near = 0
+    for g in range(group_lower.shape[1]):
+        n_near += 1 if group_lower[i, g] - group_drift[g] <= reach else 0
+    found = 0
+    g = 0
+    while found < n_near:
+        near_groups[found] = g
+        found += 1 if group_lower[i, g] - group_drift[g] <= reach else 0
+        g += 1
+    return n_near
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    i, best, p, sq_distances, near_groups, relative, members, group_starts, group_of, drift, group_drift,
+    labels, upper, lower, group_lower,
+):  # fmt: skip
+    """Label and bounds of position i, at squared distance best of its own centroid, from those to all in near_groups.
+
+    sq_distances: theirs from the p-th on; returns where the next position's start. relative: error of a distance.
+    """
+    longer = 1.0 + relative
+    shorter = 1.0 - relative
+    winner = labels[i]
+    runner_up = group_lower[i, group_of[winner]]
+    for g in near_groups:
+        nearest = np.inf
+        second = np.inf
+        closest = winner
+        for e in range(group_starts[g], group_starts[g + 1]):
+            distance = np.float64(sq_distances[p])
+            p += 1
+            if distance < nearest:
+                second = nearest
+                nearest = distance
+                closest = members[e]
+            elif distance < second:
+                second = distance
+        group_lower[i, g] = np.sqrt(nearest) * shorter + group_drift[g]
+        if nearest < best or (nearest == best and closest <= winner):
+            if group_of[winner] != g:
+                kept = np.sqrt(best) * shorter + group_drift[group_of[winner]]
+                group_lower[i, group_of[winner]] = min(kept, group_lower[i, group_of[winner]])
+            best = nearest
+            winner = closest
+            runner_up = np.sqrt(second) * shorter + group_drift[g]
+    upper[i] = np.sqrt(best) * longer - drift[winner]
+    group_lower[i, group_of[winner]] = runner_up
+    labels[i] = winner
+    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[-1]
+    return p

@@ -1,0 +1,83 @@
+"""One step of distance seeding: what candidates would gain, and what a new seed changes.
+
+A point whose nearest seed is s cannot get closer to a candidate c with |c - s| >= 2 |x - s|, so it is not read.
+"""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.points.point_distances import sq_distance
+
+# The test is made in rounded numbers; near equality the distance is computed.
+_SLACK = 4.0 * (1.0 + 1e-4)
+
+
+@njit(cache=True, nogil=True)
+def approach(first, last, block, X, candidates, weights, to_seeds, near, new_seed, nearest_seed, sq_distances, gains):
+    """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
+
+    With new_seed >= 0 the candidates become the seeds from that number on: nearest_seed and sq_distances (n,) change.
+    to_seeds (n_candidates, n_seeds): squared distances of the candidates to the seeds, or less; near (n_seeds,): the
+    least of them for each seed.
+    """
+    for i in range(first, last):
+        if near[nearest_seed[i]] >= _SLACK * sq_distances[i] or weights[i] == 0.0:
+            continue
+        for c in range(len(candidates)):
+            if to_seeds[c, nearest_seed[i]] >= _SLACK * sq_distances[i]:
+                continue
+            distance = sq_distance(candidates, c, X, i)
+            if distance < sq_distances[i]:
+                gains[block, c] += weights[i] * (sq_distances[i] - distance)
+                if new_seed >= 0:
+                    sq_distances[i] = distance
+                    nearest_seed[i] = new_seed + c
+
+
+@njit(cache=True, nogil=True)
+def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
+    """Squared distances (n_candidates, n_seeds) of the candidates to the first n_seeds seeds, and the least of each."""
+    for s in range(n_seeds):
+        near[s] = np.inf
+        for c in range(len(candidates)):
+            to_seeds[c, s] = sq_distance(candidates, c, seeds, s)
+            near[s] = min(near[s], to_seeds[c, s])
+
+
+@njit(cache=True, nogil=True)
+def sum_masses(first, last, block, weights, sq_distances, half_power, scale, running, totals):
+    """running (n,): sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
+    total = 0.0
+    for i in range(first, last):
+        if sq_distances[i] > 0.0:
+            if half_power == 1.0:
+                total += weights[i] * sq_distances[i]
+            elif half_power == 0.0:
+                total += weights[i]
+            else:
+                total += weights[i] * (sq_distances[i] / scale) ** half_power
+        running[i] = total
+    totals[block] = total
+
+
+@njit(cache=True, nogil=True)
+def find_rows(uniforms, boundaries, running, totals, rows):
+    """The rows whose share of the total mass contains each uniform in [0, 1); a row of mass 0 is never found."""
+    everything = totals.sum()
+    for u in range(len(uniforms)):
+        target = uniforms[u] * everything
+        block = 0
+        while target >= totals[block] and totals[block + 1 :].any():
+            target -= totals[block]
+            block += 1
+        low = boundaries[block]
+        high = boundaries[block + 1] - 1
+        # Rounding may leave a target beyond the total: the last row of positive mass ends the block's total.
+        target = min(target, totals[block] * (1.0 - 1e-16))
+        while low < high:
+            middle = (low + high) // 2
+            if running[middle] > target:
+                high = middle
+            else:
+                low = middle + 1
+        rows[u] = low

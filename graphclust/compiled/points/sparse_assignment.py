@@ -1,0 +1,155 @@
+"""Assignment, sums and distances for the rows of a CSR matrix; |x - c|^2 as |x|^2 - 2 x.c + |c|^2.
+
+A row meets all centroids at once: centroids lie transposed (d, k or more), so one entry serves k products. Where
+rounding cannot tell the two best apart they are recomputed in double precision.
+"""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.points.bounded_assignment import lowest_bound, nearest_and_open, renew_lower_bounds
+
+
+@njit(cache=True, nogil=True)
+def _product(start, stop, indices, values, transposed, j):
+    """x.c_j in double precision, in the order of the row's entries."""
+    total = 0.0
+    for e in range(start, stop):
+        total += np.float64(values[e]) * np.float64(transposed[indices[e], j])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _products(start, stop, indices, values, transposed, sums):
+    """sums (width,): the products of a row with all columns of `transposed` (d, width)."""
+    for j in range(len(sums)):
+        sums[j] = 0.0
+    fours = stop - (stop - start) % 4
+    for e in range(start, fours, 4):
+        a, b, c, d = indices[e], indices[e + 1], indices[e + 2], indices[e + 3]
+        x, y, z, w = values[e], values[e + 1], values[e + 2], values[e + 3]
+        for j in range(len(sums)):
+            sums[j] += (x * transposed[a, j] + y * transposed[b, j]) + (z * transposed[c, j] + w * transposed[d, j])
+    for e in range(fours, stop):
+        for j in range(len(sums)):
+            sums[j] += values[e] * transposed[indices[e], j]
+
+
+@njit(cache=True, nogil=True)
+def assign_sparse(
+    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, movers, narrow, order,
+    members, group_starts, group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
+):  # fmt: skip
+    """As `assign_bounded`; rounding[0] is relative to |x|^2 + |c|^2.
+
+    movers (m,), narrow (d, m or more): the few centroids that moved most, transposed, if each is a group. Where bounds
+    fail, distances to those alone often show that the label stays; where they do not, a row meets all centroids.
+    """
+    k = len(centroid_sq_norms)
+    n_groups = len(group_starts) - 1
+    far = group_drift[n_groups] + rounding[1]
+    sums = np.empty(transposed.shape[1], transposed.dtype)
+    few_sums = np.empty(narrow.shape[1], transposed.dtype)
+    sq_distances = np.empty(k)
+    longest = centroid_sq_norms.max()
+    for position in range(first, last):
+        i = order[position]
+        start = indptr[i]
+        stop = indptr[i + 1]
+        error = rounding[0] * (sq_norms[i] + longest)
+        own = labels[position]
+        if own >= 0:
+            if lower[position] - far > upper[position] + drift[own]:
+                continue
+            lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
+            if lower[position] - far > upper[position] + drift[own]:
+                continue
+            if len(movers) > 0:
+                _products(start, stop, indices, values, narrow, few_sums)
+                for m in range(len(movers)):
+                    j = movers[m]
+                    distance = sq_norms[i] + centroid_sq_norms[j] - 2.0 * few_sums[m]
+                    if j == own:
+                        upper[position] = np.sqrt(max(distance + error, 0.0)) - drift[own]
+                    else:
+                        group_lower[position, j] = np.sqrt(max(distance - error, 0.0)) + group_drift[j]
+                lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
+                if lower[position] - far > upper[position] + drift[own]:
+                    continue
+        _products(start, stop, indices, values, transposed, sums)
+        for j in range(k):
+            sq_distances[j] = sq_norms[i] + centroid_sq_norms[j] - 2.0 * sums[j]
+        nearest, n_open = nearest_and_open(sq_distances, error)
+        winner = 0
+        if n_open == 1:
+            while sq_distances[winner] > nearest:
+                winner += 1
+        else:
+            closest = np.inf
+            for j in range(k):
+                if sq_distances[j] <= nearest + 2.0 * error:
+                    product = _product(start, stop, indices, values, transposed, j)
+                    exact = sq_norms[i] + centroid_sq_norms[j] - 2.0 * product
+                    if exact < closest:
+                        closest = exact
+                        winner = j
+        labels[position] = winner
+        upper[position] = np.sqrt(nearest + 3.0 * error) - drift[winner]
+        sq_distances[winner] = np.inf
+        renew_lower_bounds(position, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
+
+
+@njit(cache=True, nogil=True)
+def own_sq_distances_sparse(
+    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, labels, sq_distances
+):
+    """Squared distance of each row to the centroid of its label."""
+    for i in range(first, last):
+        product = _product(indptr[i], indptr[i + 1], indices, values, transposed, labels[i])
+        sq_distances[i] = max(sq_norms[i] + centroid_sq_norms[labels[i]] - 2.0 * product, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def sum_chunks_sparse(
+    first, last, block, indptr, indices, values, rows, weights, order, chunk_starts, chunk_ends, sums, masses
+):
+    """As `sum_chunks`, for the rows of a CSR matrix."""
+    for chunk in range(first, last):
+        for position in range(chunk_starts[chunk], chunk_ends[chunk]):
+            i = rows[order[position]]
+            w = weights[order[position]]
+            masses[chunk] += w
+            for e in range(indptr[i], indptr[i + 1]):
+                sums[chunk, indices[e]] += w * values[e]
+
+
+@njit(cache=True, nogil=True)
+def add_rows_sparse(first, last, block, indptr, indices, values, rows, weights, labels, sums):
+    """As `add_rows`, for the rows of a CSR matrix and all features."""
+    for position in range(len(rows)):
+        j = labels[position]
+        for e in range(indptr[rows[position]], indptr[rows[position] + 1]):
+            sums[j, indices[e]] += weights[position] * values[e]
+
+
+@njit(cache=True, nogil=True)
+def approach_sparse(
+    first, last, block, indptr, indices, values, sq_norms, transposed, candidate_sq_norms, weights, to_seeds, near,
+    new_seed, nearest_seed, sq_distances, gains,
+):  # fmt: skip
+    """As `approach`, for the rows of a CSR matrix; the candidates lie transposed (d, n_candidates)."""
+    for i in range(first, last):
+        if near[nearest_seed[i]] >= 4.0004 * sq_distances[i] or weights[i] == 0.0:
+            continue
+        for c in range(len(candidate_sq_norms)):
+            if to_seeds[c, nearest_seed[i]] >= 4.0004 * sq_distances[i]:
+                continue
+            length = sq_norms[i] + candidate_sq_norms[c]
+            distance = length - 2.0 * _product(indptr[i], indptr[i + 1], indices, values, transposed, c)
+            if distance <= 1e-14 * length:
+                distance = 0.0
+            if distance < sq_distances[i]:
+                gains[block, c] += weights[i] * (sq_distances[i] - distance)
+                if new_seed >= 0:
+                    sq_distances[i] = distance
+                    nearest_seed[i] = new_seed + c

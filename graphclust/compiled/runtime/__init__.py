@@ -1,0 +1,1 @@
+"""Running loops: blocks on threads, the cache, Ctrl-C."""

@@ -1,0 +1,1 @@
+"""Ways in for people: the command line, the demo, descriptions of files."""

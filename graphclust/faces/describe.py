@@ -1,0 +1,135 @@
+"""What a person wants to know of a graph before clustering it, as numbers and as text."""
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.graph.container import Graph
+from graphclust.io.edges import bytes_to_load
+from graphclust.io.load import LoadInfo
+
+__all__ = ["describe"]
+
+
+PER_NODE, PER_ENTRY = 120, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
+
+
+def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
+    """Size, weights, degrees, components, isolated nodes, loops, symmetry and memory of a graph, ready for JSON.
+
+    info : what `load_graph(..., return_info=True)` said of its file.
+
+    `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (None: no info),
+    "to_cluster" at most while `coreset_sc` works on it with its defaults: the peak itself depends on the number of
+    clusters and on the method that is chosen, and is a fraction of that on dense graphs.
+
+    >>> import networkx as nx
+    >>> from graphclust.graph import as_graph
+    >>> facts = describe(as_graph(nx.path_graph(4)))
+    >>> facts["n_edges"], facts["degrees"]["max"], facts["n_components"]
+    (3, 2.0, 1)
+    """
+    n_neighbors = np.diff(graph.indptr)
+    component_sizes = np.bincount(graph.components)
+    facts: dict[str, Any] = {
+        "n_nodes": graph.n_nodes,
+        "n_edges": graph.n_edges,
+        "n_loops": int(np.count_nonzero(graph.loops)),
+        "n_isolated": int(graph.isolated.sum()),
+        "n_components": graph.n_components,
+        "largest_component": int(component_sizes.max()),
+        "weights": None if graph.weights is None else _spread(graph.weights),
+        "degrees": _spread(graph.degrees),
+        "neighbors": _spread(n_neighbors),
+        "named_nodes": graph.nodes is not None,
+        "memory": {
+            "graph": bytes_of(graph),
+            "to_load": None
+            if info is None
+            else bytes_to_load(
+                graph.n_nodes,
+                info.counts.entries,
+                graph.n_entries,
+                graph.weights is not None,
+                info.n_bytes,
+            ),
+            "to_cluster": bytes_of(graph) + PER_NODE * graph.n_nodes + PER_ENTRY * graph.n_entries,
+        },
+    }
+    if info is not None:
+        facts |= {"path": info.path, "format": info.format, "compression": info.compression}
+        facts["entries_in_file"] = info.counts.entries
+        facts["directions"] = {
+            "one": info.counts.one_way,
+            "two_equal": info.counts.two_way - info.counts.unequal,
+            "two_unequal": info.counts.unequal,
+        }
+        facts["n_duplicates"] = info.counts.duplicates
+        facts["n_zeros"] = info.counts.zeros
+    facts["remarks"] = list(graph.remarks)
+    return facts
+
+
+def as_text(facts: dict[str, Any]) -> str:
+    """The facts of `describe`, one a line."""
+    rows = []
+    if "path" in facts:
+        rows.append(("file", facts["path"]))
+        packed = f", {facts['compression']}" if facts["compression"] else ""
+        rows.append(("format", facts["format"].replace("_", " ") + packed))
+    rows.append(
+        ("nodes", f"{facts['n_nodes']:,}" + (" (with names or gaps in their ids)" if facts["named_nodes"] else ""))
+    )
+    rows.append(("edges", f"{facts['n_edges']:,}, of which {facts['n_loops']:,} self-loops"))
+    if "directions" in facts:
+        ways = facts["directions"]
+        rows.append((
+            "directions",
+            f"{ways['two_equal']:,} edges listed both ways, {ways['one']:,} one way, "
+            f"{ways['two_unequal']:,} both ways with unequal weights",
+        ))  # fmt: skip
+    rows.append(("weights", "none" if facts["weights"] is None else _spread_text(facts["weights"])))
+    rows.append(("degrees", _spread_text(facts["degrees"])))
+    if facts["weights"] is not None:
+        rows.append(("neighbours", _spread_text(facts["neighbors"])))
+    share = facts["largest_component"] / facts["n_nodes"]
+    rows.append(
+        ("components", f"{facts['n_components']:,}, the largest of {facts['largest_component']:,} nodes ({share:.1%})")
+    )
+    rows.append(("isolated", f"{facts['n_isolated']:,} nodes"))
+    memory = facts["memory"]
+    words = [f"{_size(memory['graph'])} for the graph"]
+    words += [f"about {_size(memory['to_load'])} while it was read"] if memory["to_load"] else []
+    words += [f"at most {_size(memory['to_cluster'])} while clustering"]
+    rows.append(("memory", ", ".join(words)))
+    rows += [("note", remark) for remark in facts["remarks"]]
+    return "\n".join(f"{name:12s}{text}" for name, text in rows)
+
+
+def bytes_of(graph: Graph) -> int:
+    """The arrays of a graph."""
+    arrays = (graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops)
+    return sum(array.nbytes for array in arrays if array is not None)
+
+
+def _spread(values: np.ndarray) -> dict[str, float]:
+    if len(values) == 0:
+        return dict.fromkeys(("min", "median", "mean", "max"), 0.0)
+    return {
+        "min": float(values.min()),
+        "median": float(np.median(values)),
+        "mean": float(values.mean()),
+        "max": float(values.max()),
+    }
+
+
+def _spread_text(spread: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:,.6g}" for name, value in spread.items())
+
+
+def _size(n_bytes: int) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.3g} GiB"

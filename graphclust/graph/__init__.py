@@ -1,0 +1,1 @@
+"""Graphs: the container, the gate into it, and matrices seen through its rows."""

@@ -1,0 +1,139 @@
+"""Raw CSR arrays in, a checked Graph out: one streaming pass, so that no later loop needs to look again."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.compiled.graphs import gate
+from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
+from graphclust.errors import GraphValidationError
+from graphclust.graph.container import NO_WEIGHTS, Graph
+from graphclust.graph.matrices import (
+    SYMMETRY_TOLERANCE,
+    all_ones,
+    as_float_weights,
+    check_shape,
+    plain,
+    remark_on_duplicates,
+    scipy_csr,
+    symmetrized,
+)
+
+
+def graph_from_csr(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray | None,
+    *,
+    nodes: Sequence[Hashable] | None = None,
+    remarks: tuple[str, ...] = (),
+    symmetrize: str | None = None,
+    pattern: bool = False,
+    tolerance: float = SYMMETRY_TOLERANCE,
+) -> Graph:
+    """Check raw CSR arrays and make a Graph of them; what `as_graph` does with a SciPy matrix, for readers of files.
+
+    pattern : entries only say that an edge is there, so duplicates collapse to one instead of being summed.
+    tolerance : by what share of its size an entry may differ from its mirror image without being another.
+    """
+    n = len(indptr) - 1
+    check_shape(indptr, indices, weights, n)
+    indptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    indices = indices[: indptr[-1]]
+    if indices.dtype.newbyteorder("=") not in (np.int32, np.int64) or not indices.dtype.isnative:
+        indices = indices.astype(np.int64)
+    indices = plain(indices)
+    if weights is not None:
+        weights = plain(as_float_weights(weights[: indptr[-1]]))
+
+    degrees, loops = np.zeros(n), np.zeros(n)
+    blocks = entry_blocks(indptr)
+    faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
+    weights_or_empty = NO_WEIGHTS if weights is None else weights
+    run_in_blocks(
+        gate.check_rows, blocks, indptr, indices, weights_or_empty, weights_or_empty.view(np.uint64),
+        degrees, loops, faults, asymmetry,
+    )  # fmt: skip
+    if faults.any():
+        _refuse_bad_entries(blocks, indptr, indices, weights)
+        matrix = scipy_csr(indptr, indices, weights, n, copy=True)
+        matrix.sum_duplicates()
+        n_duplicates = len(indices) - matrix.nnz
+        if n_duplicates:
+            remarks = (*remarks, remark_on_duplicates(n_duplicates, pattern))
+        if pattern:
+            matrix.data = (matrix.data > 0).astype(np.float64)
+        matrix.eliminate_zeros()
+        n_zeros = len(indices) - n_duplicates - matrix.nnz
+        if n_zeros:
+            remarks = (*remarks, f"{n_zeros} stored zeros were dropped")
+        return _from_canonical(matrix, nodes, remarks, symmetrize, tolerance)
+    if asymmetry.sum() != 0:  # wraps around, as it should
+        matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
+        return _from_canonical(matrix, nodes, (*remarks, remark), None, tolerance)
+    _check_degrees(degrees)
+    if indices.dtype != np.int32:
+        narrow = np.empty(len(indices), np.int32)
+        run_in_blocks(gate.narrow_indices, row_blocks(len(indices), 1 << 22), indices, narrow)
+        indices = narrow
+    return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
+
+
+def graph_of_checked_rows(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    weights: np.ndarray | None,
+    nodes: Sequence[Hashable] | None,
+    remarks: tuple,
+) -> Graph:
+    """The Graph of int64 and int32 arrays that were built symmetric, in order and with positive weights."""
+    n = len(indptr) - 1
+    check_shape(indptr, indices, weights, n)
+    degrees, loops = np.zeros((2, n))
+    indices = plain(indices)
+    weights = None if weights is None else plain(weights)
+    weights_or_empty = NO_WEIGHTS if weights is None else weights
+    run_in_blocks(gate.sum_rows, entry_blocks(indptr), indptr, indices, weights_or_empty, degrees, loops)
+    _check_degrees(degrees)
+    return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
+
+
+def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize, tolerance) -> Graph:
+    weights = None if all_ones(matrix.data) else matrix.data
+    return graph_from_csr(
+        matrix.indptr, matrix.indices, weights,
+        nodes=nodes, remarks=remarks, symmetrize=symmetrize, tolerance=tolerance,
+    )  # fmt: skip
+
+
+def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:
+    """Name the first entry that no repair can help; what is left is zeros, duplicates and disorder."""
+    n = len(indptr) - 1
+    counts, examples = np.zeros((2, len(blocks) - 1, gate.N_FAULTS), np.int64)
+    weights_or_empty = NO_WEIGHTS if weights is None else weights
+    run_in_blocks(gate.count_faults, blocks, indptr, indices, weights_or_empty, counts, examples)
+    found = counts.sum(axis=0)
+    for kind, complaint, remedy in (
+        (gate.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),
+        (gate.NOT_FINITE, "non-finite weight", "expected finite weights >= 0; remove or replace these entries"),
+        (gate.NEGATIVE, "negative weight", "expected weights >= 0; pass abs(G), or drop the negative entries"),
+    ):
+        if found[kind]:
+            entry = examples[np.flatnonzero(counts[:, kind])[0], kind]
+            row = int(np.searchsorted(indptr, entry, side="right")) - 1
+            value = indices[entry] if kind == gate.OUT_OF_RANGE else weights[entry]
+            raise GraphValidationError(
+                f"G has {found[kind]} entries with {complaint}, the first {value} "
+                f"at ({row}, {indices[entry]}); {remedy}"
+            )
+
+
+def _check_degrees(degrees: np.ndarray) -> None:
+    # The kernel divides by products of two degrees: their squares must be within floating-point range.
+    positive = degrees[degrees > 0]
+    if len(positive) and not (positive.min() > 1e-140 and positive.max() < 1e140 and np.isfinite(degrees.sum())):
+        raise GraphValidationError(
+            f"degree overflow or underflow: degrees run from {positive.min():g} to {positive.max():g}, "
+            "expected 1e-140 to 1e140; multiply all weights by one factor, or cut off those out of proportion"
+        )

@@ -1,0 +1,154 @@
+"""Graph: the light container that every algorithm reads.
+
+SciPy forces one index type on indptr and indices; ours are int64 and int32, which halves the memory of a graph of more
+than 2^31 entries.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.compiled.graphs import gate, subgraphs
+from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
+from graphclust.graph.matrices import plain, scipy_csr
+
+__all__ = ["Graph", "GraphLike"]
+
+GraphLike = Any  # a networkx.Graph, SciPy sparse matrix or array, square ndarray, path, or Graph
+
+NO_WEIGHTS = np.empty(0)
+NO_WEIGHTS.flags.writeable = False
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected graph as CSR rows: an edge is stored twice, a self-loop once, neighbours in increasing order.
+
+    indptr : int64, shape (n_nodes + 1,).
+    indices : int32, shape (n_entries,).
+    weights : float64 > 0, shape (n_entries,); None when all are one.
+    degrees : float64, shape (n_nodes,), the row sums; a self-loop counts once.
+    loops : float64, shape (n_nodes,), the weight of each node's self-loop, 0 for none.
+    nodes : the caller's names of the nodes in the order of the rows; None stands for 0..n_nodes-1.
+    remarks : what was assumed or repaired on the way in, one sentence each.
+
+    Make one with `as_graph`, which checks its input. The arrays are read-only views and may share memory
+    with what the graph was made of: do not change that while the graph is in use.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray | None
+    degrees: np.ndarray
+    loops: np.ndarray
+    nodes: Sequence[Hashable] | None = None
+    remarks: tuple[str, ...] = field(default=())
+
+    def __post_init__(self):
+        for name in ("indptr", "indices", "weights", "degrees", "loops"):
+            array = getattr(self, name)
+            if array is not None:
+                view = array.view(np.ndarray)
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_entries(self) -> int:
+        """Stored entries: twice the edges, once the loops."""
+        return int(self.indptr[-1])
+
+    @property
+    def n_edges(self) -> int:
+        """Undirected edges, self-loops included."""
+        n_loops = int(np.count_nonzero(self.loops))
+        return (self.n_entries - n_loops) // 2 + n_loops
+
+    @cached_property
+    def total_volume(self) -> float:
+        """Sum of all degrees."""
+        return float(self.degrees.sum())
+
+    @cached_property
+    def isolated(self) -> np.ndarray:
+        """True for nodes of degree 0; shape (n_nodes,)."""
+        return self.degrees == 0
+
+    @property
+    def weights_or_empty(self) -> np.ndarray:
+        """The weights as compiled loops take them: an empty array stands for all ones."""
+        return NO_WEIGHTS if self.weights is None else self.weights
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """Number of the connected component of each node, by first appearance; shape (n_nodes,).
+
+        A few neighbours of every node are joined first; the remaining edges are then read only for the nodes
+        outside the giant component (Sutton et al. 2018, Afforest).
+        """
+        parent = np.arange(self.n_nodes)
+        blocks = row_blocks(self.n_nodes).tolist()
+        for first, last in pairwise(blocks):
+            gate.join_first_neighbours(first, last, 2, self.indptr, self.indices, parent)
+        gate.flatten(parent)
+        giant = np.bincount(parent, minlength=1).argmax()
+        for first, last in pairwise(blocks):
+            gate.join_remaining_neighbours(first, last, giant, 2, self.indptr, self.indices, parent)
+        gate.flatten(parent)
+        is_root = parent == np.arange(self.n_nodes)
+        return (np.cumsum(is_root) - 1)[parent]
+
+    @property
+    def n_components(self) -> int:
+        """Connected components, an isolated node being one of its own."""
+        return int(self.components.max()) + 1
+
+    def neighbors(self, node: int) -> np.ndarray:
+        """Neighbours of a row, in increasing order, a self-loop included."""
+        return self.indices[self.indptr[node] : self.indptr[node + 1]]
+
+    def subgraph(self, nodes: np.ndarray) -> "Graph":
+        """The graph between some nodes, in increasing order; reads only their rows. Names and remarks are left."""
+        position = np.full(self.n_nodes, -1, np.int32)
+        position[nodes] = np.arange(len(nodes), dtype=np.int32)
+        indptr = np.zeros(len(nodes) + 1, np.int64)
+        blocks = row_blocks(len(nodes), 1024)
+        run_in_blocks(subgraphs.count_entries, blocks, nodes, self.indptr, self.indices, position, indptr)
+        np.cumsum(indptr, out=indptr)
+        indices = np.empty(indptr[-1], np.int32)
+        weights = np.empty(0 if self.weights is None else indptr[-1])
+        degrees, loops = np.zeros((2, len(nodes)))
+        run_in_blocks(
+            subgraphs.fill_entries, blocks, nodes, self.indptr, self.indices, self.weights_or_empty, position,
+            indptr, indices, weights, degrees, loops,
+        )  # fmt: skip
+        return Graph(indptr, indices, None if self.weights is None else weights, degrees, loops)
+
+    def to_scipy(self) -> sparse.csr_array:
+        """The adjacency matrix; shares memory where SciPy's index types allow."""
+        narrow = self.n_entries < 2**31
+        indptr = self.indptr.astype(np.int32 if narrow else np.int64)
+        weights = np.ones(self.n_entries) if self.weights is None else self.weights
+        indices = self.indices if narrow else self.indices.astype(np.int64)
+        return sparse.csr_array((weights, indices, indptr), shape=(self.n_nodes, self.n_nodes))
+
+    def with_sorted_rows(self) -> "Graph":
+        """The same graph with the neighbors of each node in increasing order, where a loop left them in another."""
+        matrix = scipy_csr(self.indptr, self.indices, self.weights, self.n_nodes, copy=True)
+        matrix.sort_indices()
+        weights = None if self.weights is None else plain(matrix.data)
+        return Graph(
+            self.indptr, plain(matrix.indices), weights, self.degrees, self.loops, self.nodes, self.remarks
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        weighted = "unweighted" if self.weights is None else "weighted"
+        return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {weighted})"

@@ -1,0 +1,136 @@
+"""How good a clustering is on its graph: cuts and volumes of the clusters, modularity, the kernel k-means cost.
+
+Definitions: normalised cut and conductance as in von Luxburg 2007, "A tutorial on spectral clustering"; modularity,
+Newman 2006; the kernel k-means cost, Dhillon, Guan and Kulis 2007.
+A self-loop counts once in a degree and never leaves a cluster. Nodes labeled -1 belong to no cluster: they are left
+out, an edge to one leaves its cluster, and its degree is part of the total volume.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_labels, as_number
+from graphclust.compiled.graphs.cuts import leaving_weights
+from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.gate import as_graph
+
+__all__ = [
+    "conductance",
+    "cut_and_volume",
+    "kernel_k_means_cost",
+    "modularity",
+    "normalized_cut",
+    "volume",
+]
+
+
+def cut_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of the edges that leave each cluster, and the sum of its degrees; floats of shape (k,) each.
+
+    labels : int64 in [-1, k), shape (n_nodes,). One pass over the edges; the sums do not depend on the threads.
+    """
+    leaving = np.empty(graph.n_nodes)
+    narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
+    rows = graph.indptr, graph.indices, graph.weights_or_empty
+    run_in_blocks(leaving_weights, entry_blocks(graph.indptr), *rows, narrow, leaving)
+    return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
+
+
+def volume(G: GraphLike, labels: Any) -> np.ndarray:
+    """Volume of each cluster: the sum of its nodes' degrees.
+
+    G : anything `as_graph` takes.
+    labels : cluster of each node, ints >= 0, or -1 for none, shape (n_nodes,).
+    Returns floats of shape (k,), where k is the highest label + 1; 0 for a label that no node has.
+    Raises what `as_graph` raises, and GraphValidationError or TypeError for what are no labels of its nodes.
+
+    >>> import networkx as nx
+    >>> volume(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])
+    array([7., 7.])
+    """
+    graph, labels, k = _graph_and_labels(G, labels)
+    return _sum_by_label(graph.degrees, labels, k)
+
+
+def normalized_cut(G: GraphLike, labels: Any) -> float:
+    """Normalised cut: the sum over clusters S of cut(S) / vol(S), between 0 and the number of clusters.
+
+    G, labels, errors : see `volume`. Clusters without volume add nothing. Papers that average report this over k.
+
+    >>> import networkx as nx
+    >>> normalized_cut(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])  # 1/7 + 1/7
+    0.2857142857142857
+    """
+    cut, volume = cut_and_volume(*_graph_and_labels(G, labels))
+    return float(_ratio(cut, volume).sum())
+
+
+def conductance(G: GraphLike, labels: Any) -> np.ndarray:
+    """Conductance of each cluster S: cut(S) / min(vol(S), vol(V - S)).
+
+    G, labels, errors : see `volume`.
+    Returns floats in [0, 1], shape (k,); 0 where no edge leaves the cluster.
+
+    >>> import networkx as nx
+    >>> conductance(nx.path_graph(4), [0, 1, 1, 1])
+    array([1., 1.])
+    """
+    graph, labels, k = _graph_and_labels(G, labels)
+    cut, volume = cut_and_volume(graph, labels, k)
+    rest = np.maximum(graph.total_volume - volume, cut)  # never less, but for rounding
+    return _ratio(cut, np.minimum(volume, rest))
+
+
+def modularity(G: GraphLike, labels: Any) -> float:
+    """Newman's modularity: the share of the volume inside clusters, less what the degrees alone would put there.
+
+    The sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
+    G, labels, errors : see `volume`. On graphs without self-loops this is NetworkX's value.
+
+    >>> import networkx as nx
+    >>> round(modularity(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1]), 4)  # 6/7 - 1/2
+    0.3571
+    """
+    graph, labels, k = _graph_and_labels(G, labels)
+    if graph.total_volume == 0:
+        return 0.0
+    cut, volume = cut_and_volume(graph, labels, k)
+    share = volume / graph.total_volume
+    return float(((volume - cut) / graph.total_volume - share**2).sum())
+
+
+def kernel_k_means_cost(G: GraphLike, labels: Any, *, shift: float = 0.0) -> float:
+    """Weighted kernel k-means cost of a partition, for the kernel K = D^-1 A D^-1 + shift D^-1 and weights D.
+
+    The sum over clusters S and nodes x in S of d(x) |phi(x) - c(S)|^2 in the kernel's feature space. For k clusters of
+    positive volume that hold all n nodes it equals NCut + trace(D^-1 A) - k + shift (n - k) (Dhillon, Guan and Kulis
+    2007, section 4), so costs compare only at equal k. Self-loops are taken as they are stored.
+    G, labels, errors : see `volume`; nodes of degree 0 are left out. shift : a number >= 0.
+
+    >>> import networkx as nx
+    >>> round(kernel_k_means_cost(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1]), 4)  # 2/7 + 0 - 2
+    -1.7143
+    """
+    shift = as_number(shift, "shift", at_least=0.0)
+    graph, labels, k = _graph_and_labels(G, labels)
+    clustered = (labels >= 0) & ~graph.isolated
+    cut, volume = cut_and_volume(graph, labels, k)
+    self_affinities = (graph.loops[clustered] / graph.degrees[clustered]).sum() + shift * np.count_nonzero(clustered)
+    within = _ratio(volume - cut, volume).sum() + shift * np.count_nonzero(volume)
+    return float(self_affinities - within)
+
+
+def _graph_and_labels(G: GraphLike, labels: Any) -> tuple[Graph, np.ndarray, int]:
+    graph = as_graph(G)
+    labels = as_labels(labels, n_nodes=graph.n_nodes)
+    return graph, labels, int(labels.max()) + 1
+
+
+def _sum_by_label(values: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    return np.bincount(labels + 1, weights=values, minlength=k + 1)[1:]
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

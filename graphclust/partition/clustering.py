@@ -1,0 +1,184 @@
+"""Clustering: what a clustering of a graph found, how good it is and how it came about."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_whole_number
+from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, warn_caller
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.gate import as_graph
+from graphclust.objective.cuts import cut_and_volume
+from graphclust.partition import report
+from graphclust.progress import Progress
+
+__all__ = ["Clustering", "CoresetClustering"]
+
+DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
+
+
+@dataclass(frozen=True, eq=False)
+class CoresetClustering:
+    """The coreset a clustering came from.
+
+    nodes : int64, shape (m,), rows of the graph, increasing.
+    weights : float64, shape (m,).
+    labels : int64, shape (m,), their clusters in the numbering of `Clustering.labels`: in the published algorithm those
+        they had before the labels were extended, which may differ; otherwise the final ones.
+    """
+
+    nodes: np.ndarray
+    weights: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Labels of all nodes, the quality of the partition and an account of the work.
+
+    labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, isolated
+        nodes have -1.
+    k : the number of clusters asked for; `n_clusters` is the number found.
+    graph : the graph that was clustered.
+    coreset : the coreset and its labels, or None.
+    undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
+    remarks : what was assumed or repaired, one sentence each.
+    seconds : stage -> seconds, in order.
+    entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
+    decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
+    parameters : the settings that the method used, defaults filled in.
+    """
+
+    labels: np.ndarray
+    k: int
+    graph: Graph
+    coreset: CoresetClustering | None = None
+    undecided: np.ndarray | None = None
+    remarks: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    entries_read: dict[str, int] = field(default_factory=dict)
+    decided: dict[str, float] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The caller's nodes, in the order of `labels`."""
+        nodes = self.graph.nodes
+        if nodes is None:
+            return range(self.graph.n_nodes)
+        return nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+
+    @property
+    def isolated(self) -> np.ndarray:
+        """True for nodes without edges, shape (n_nodes,): they have label -1."""
+        return self.graph.isolated
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """Clusters that have a node."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Nodes of each cluster, shape (n_clusters,)."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+
+    @cached_property
+    def _cut_and_volume(self) -> tuple[np.ndarray, np.ndarray]:
+        return cut_and_volume(self.graph, self.labels, self.n_clusters)
+
+    @property
+    def volume(self) -> np.ndarray:
+        """Sum of the degrees in each cluster, shape (n_clusters,)."""
+        return self._cut_and_volume[1]
+
+    @cached_property
+    def conductance(self) -> np.ndarray:
+        """cut(S) / min(vol(S), vol(V - S)) of each cluster, shape (n_clusters,)."""
+        cut, volume = self._cut_and_volume
+        smaller_side = np.minimum(volume, volume.sum() - volume)
+        return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
+
+    @cached_property
+    def normalized_cut(self) -> float:
+        """Sum over clusters of cut(S) / vol(S), on the graph as it was given; the papers' figure is this over k.
+
+        Computed on first use, in one pass over the edges.
+        """
+        cut, volume = self._cut_and_volume
+        return float((cut / volume).sum())
+
+    def as_dict(self) -> dict[Hashable, int]:
+        """Node -> label."""
+        return dict(zip(self.nodes, self.labels.tolist(), strict=True))
+
+    def communities(self) -> list[set[Hashable]]:
+        """The nodes of each cluster, as NetworkX's functions on communities take them; isolated nodes are in none."""
+        found: list[set[Hashable]] = [set() for _ in range(self.n_clusters)]
+        for node, label in zip(self.nodes, self.labels.tolist(), strict=True):
+            if label >= 0:
+                found[label].add(node)
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """Everything but the labels, as plain numbers, strings and lists, ready for JSON."""
+        return report.as_data(self)
+
+    def __str__(self) -> str:
+        return report.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"Clustering({self.graph.n_nodes} nodes in {self.n_clusters} clusters)"
+
+
+def graph_to_cluster(G: GraphLike, k: Any, weight: str | None, symmetrize: str | None, progress: Progress) -> Graph:
+    """The graph, if it has edges and at least k nodes."""
+    k = as_whole_number(k, "k", at_least=1)
+    with progress.stage("gate"):
+        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
+    if k > graph.n_nodes:
+        raise ParameterError(f"k={k} is more than the {graph.n_nodes} nodes of G, expected 1 <= k <= {graph.n_nodes}")
+    if graph.n_entries == 0:
+        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
+    return graph
+
+
+def clustering_of(
+    graph: Graph,
+    k: int,
+    labels: np.ndarray,
+    remarks: list[str],
+    progress: Progress,
+    coreset: CoresetClustering | None = None,
+    **account: Any,
+) -> Clustering:
+    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know."""
+    number = numbering_by_size(labels, k)
+    labels = number[labels]
+    if coreset is not None:
+        coreset = replace(coreset, labels=number[coreset.labels])
+    n_found = int(labels.max()) + 1
+    remarks = list(remarks)
+    if n_found < k:
+        remarks.append(f"only {n_found} of k={k} clusters have nodes")
+        warn_caller(remarks[-1], ConvergenceWarning)
+    largest = np.bincount(labels[labels >= 0], weights=graph.degrees[labels >= 0]).max() / graph.total_volume
+    if k > 2 and n_found > 1 and largest > DOMINANT:
+        remarks.append(
+            f"one cluster holds {largest:.1%} of the volume: a small normalised cut may cut off small pieces that hang "
+            "on by few edges, rather than divide the rest"
+        )
+    return Clustering(labels, k, graph, coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
+
+
+def numbering_by_size(labels: np.ndarray, k: int) -> np.ndarray:
+    """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1."""
+    sizes = np.bincount(labels[labels >= 0], minlength=k)
+    first = np.full(len(sizes) + 1, len(labels))
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
+    number = np.full(len(sizes) + 1, -1, np.int64)
+    number[np.lexsort((first[:-1], -sizes))] = np.arange(len(sizes))
+    return number

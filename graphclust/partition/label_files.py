@@ -1,0 +1,142 @@
+"""Labels of nodes as a table of text (TSV), as JSON, or as NumPy's NPZ."""
+
+import json
+import os
+import zipfile
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_labels
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.io.lines import shown
+from graphclust.io.writing import whole_file
+from graphclust.partition.clustering import Clustering
+
+__all__ = ["read_labels", "write_labels"]
+
+HEADER = "node\tlabel"
+_ROWS = 1 << 16
+_UNSAFE = ("\t", "\n", "\r")
+
+
+def write_labels(
+    path: str | os.PathLike,
+    labels: Any,
+    nodes: Sequence[Hashable] | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write the label of each node, -1 for none, to a .tsv (or .txt), .json or .npz file.
+
+    labels : a `Clustering`, or whole numbers of shape (n_nodes,).
+    nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
+    overwrite : replace a file that is there. The new file appears whole or not at all.
+
+    Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
+    hold: other than strings or whole numbers, or in a TSV file with a tab or a line break.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_labels(f"{folder}/labels.tsv", np.array([0, 1, -1]), ["a", "b", "c"])
+    ...     read_labels(f"{folder}/labels.tsv")
+    (['a', 'b', 'c'], array([ 0,  1, -1]))
+    """
+    kind = kind_of(path)
+    if isinstance(labels, Clustering):
+        nodes = labels.nodes if nodes is None else nodes
+        labels = labels.labels
+    labels = as_labels(labels, len(labels))
+    names = (
+        list(range(len(labels))) if nodes is None else nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
+    )
+    if len(names) != len(labels):
+        raise GraphValidationError(f"nodes has {len(names)} names, expected one for each of {len(labels)} labels")
+    if not all(type(name) is int for name in names):
+        names = _as_text(names, kind)
+    with whole_file(path, overwrite) as file:
+        if kind == "npz":
+            np.savez_compressed(file, nodes=np.array(names, dtype=None if names else np.int64), labels=labels)
+        elif kind == "json":
+            file.write(json.dumps({"nodes": names, "labels": labels.tolist()}, ensure_ascii=False).encode())
+        else:
+            file.write(f"{HEADER}\n".encode())
+            for start in range(0, len(labels), _ROWS):
+                rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
+                file.write("".join(f"{name}\t{label}\n" for name, label in rows).encode())
+
+
+def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
+    """Names of the nodes and their labels, int64, from a file of `write_labels`.
+
+    Names that are whole numbers in every line of a TSV file come back as numbers.
+
+    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
+    """
+    kind, name = kind_of(path), os.fsdecode(path)
+    try:
+        if kind == "npz":
+            with np.load(path, allow_pickle=False) as stored:
+                nodes, labels = stored["nodes"].tolist(), stored["labels"]
+        elif kind == "json":
+            with open(path, encoding="utf-8") as file:
+                stored = json.load(file)
+            nodes, labels = stored["nodes"], np.array(stored["labels"], np.int64)
+        else:
+            nodes, labels = _read_table(name)
+    except (ValueError, KeyError, TypeError, EOFError, OverflowError, zipfile.BadZipFile) as problem:
+        if isinstance(problem, GraphFormatError):
+            raise
+        reason = "pickled objects are never loaded" if "pickle" in str(problem) else str(problem)
+        raise GraphFormatError(f"holds no labels of nodes: {reason}", name) from None
+    if labels.dtype.kind not in "iu" or labels.shape != (len(nodes),):
+        raise GraphFormatError(
+            f"holds {len(nodes)} nodes and labels of shape {labels.shape} and dtype {labels.dtype}, expected a whole "
+            "number for each node",
+            name,
+        )
+    return nodes, labels.astype(np.int64, copy=False)
+
+
+def _read_table(path: str) -> tuple[list, np.ndarray]:
+    nodes, labels = [], []
+    with open(path, "rb") as file:
+        for line, text in enumerate(file, 1):
+            row = text.decode("utf-8").rstrip("\r\n")
+            if line == 1 and row == HEADER:
+                continue
+            name, tab, label = row.rpartition("\t")
+            if not tab or not label.removeprefix("-").isdigit():
+                raise GraphFormatError(f"{shown(text)!r} is not a node, a tab and a label", path, line)
+            nodes.append(name)
+            labels.append(int(label))
+    if all(name.isascii() and name.removeprefix("-").isdigit() and str(int(name)) == name for name in nodes):
+        nodes = [int(name) for name in nodes]
+    return nodes, np.array(labels, np.int64)
+
+
+def kind_of(path: str | os.PathLike) -> str:
+    """The format of a file of labels, by its ending."""
+    ending = os.path.splitext(os.fsdecode(path))[1].lower()
+    kind = {".tsv": "tsv", ".txt": "tsv", ".json": "json", ".npz": "npz"}.get(ending)
+    if kind is None:
+        raise ParameterError(f"path={os.fsdecode(path)!r} ends in {ending!r}, expected .tsv, .txt, .json or .npz")
+    return kind
+
+
+def _as_text(names: list, kind: str) -> list[str]:
+    """Names as strings; a name that could not be read back as it was is an error."""
+    texts = []
+    for name in names:
+        if not isinstance(name, str | int | np.integer) or isinstance(name, bool):
+            raise GraphValidationError(
+                f"node {name!r} is a {type(name).__name__}; labels files hold strings or whole numbers: pass nodes="
+            )
+        text = str(name)
+        if kind == "tsv" and any(mark in text for mark in _UNSAFE):
+            raise GraphValidationError(f"node {text!r} holds a tab or a line break; write a .json or .npz file")
+        texts.append(text)
+    if all(isinstance(name, int | np.integer) for name in names):
+        return [int(name) for name in names]
+    return texts

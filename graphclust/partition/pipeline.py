@@ -1,0 +1,235 @@
+"""coreset_sc: a graph and k in, a clustering of small normalised cut out."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.coreset import published as paper
+from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
+from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.kernel import LOOP_POLICIES, NormalizedCutKernel
+from graphclust.objective.cuts import normalized_cut
+from graphclust.partition import two_step_partition
+from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
+from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, polished_partition
+from graphclust.partition.small_components import put_back, searched_nodes
+from graphclust.progress import Progress, as_progress
+
+__all__ = ["coreset_sc"]
+
+METHODS = ("auto", "multilevel", "two-step", "paper")
+EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
+COMPONENTS = ("large", "all")
+DEFAULTS = {
+    "effort": "normal", "components": "large", "coreset_size": None, "oversampling": 2.0, "sampling": "tree",
+    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto",
+    "degrees": "row_sums",
+}  # fmt: skip
+OF_CORESETS = ("coreset_size", "oversampling", "sampling")
+OF_THE_PAPER = ("loops", "shift", "second_term", "rounds", "embedding", "degrees")  # to ask for one is to ask for it
+USED = {
+    "multilevel": ("effort", "components"),
+    "two-step": ("effort", "components", *OF_CORESETS),
+    "paper": (*OF_CORESETS, *OF_THE_PAPER),
+}
+# A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
+MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 1_000_000, 8.0, 0.1
+VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
+PROBES = 2_000
+
+
+def coreset_sc(
+    G: GraphLike,
+    k: int,
+    *,
+    method: str = "auto",
+    effort: str = "normal",
+    components: str = "large",
+    coreset_size: int | None = None,
+    oversampling: float = 2.0,
+    sampling: str = "tree",
+    loops: str = "implied",
+    shift: float = 0.0,
+    second_term: str = "seed_weight",
+    rounds: int = 1,
+    embedding: str = "auto",
+    degrees: str = "row_sums",
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    rng: Any = None,
+    progress: Any = None,
+) -> Clustering:
+    """Cluster a graph into k parts of small normalised cut.
+
+    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
+        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    k : number of clusters, 1 <= k <= number of nodes.
+    method : "auto" takes the best of the next two for the graph.
+        "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
+        "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
+        partition on the whole graph: for large graphs that do not coarsen well. "auto" takes it too when
+        `coreset_size`, `oversampling` or a `sampling` other than "tree" is given.
+        "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes. "auto"
+        takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
+    effort : "low", "normal" or "high": how much is tried again from other random choices, the best being kept.
+    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
+        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the
+        plain objective over everything, for which any component is a perfect cluster.
+    coreset_size : draws of the importance sample, >= k. By default so many that an average node has about one
+        coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
+        of nodes on, the coreset is the whole graph.
+    oversampling : seeds of D²-sampling, as a multiple of k.
+    sampling : "tree" or "naive" D²-sampling, see `d2_seeding`, or "uniform", a baseline without importance sampling.
+    loops, shift : the diagonal of the kernel, see `NormalizedCutKernel`; implied loops never count in the quality.
+    second_term, rounds : of the importance sampling, see `sampling_probabilities` and `construct_coreset`.
+    embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" takes eigsh up to 64 clusters.
+    degrees : of the coreset graph, its "row_sums", or the coreset "weights" that equal them in expectation.
+    rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads.
+    progress : a function `progress(stage, done, total)`; an exception it raises stops the work.
+
+    Returns a `Clustering`; isolated nodes are labelled -1.
+
+    Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
+    wrong type), GraphValidationError (no graph to cluster), ConvergenceError. Warns with ConvergenceWarning when fewer
+    than k clusters come out.
+
+    Source of "paper": Jourdan et al. 2025, Algorithm 3. Its Theorem 1 bounds the kernel k-means cost, for a positive
+    semi-definite K; cost = NCut + trace(D^-1 A) - k + shift (n - k), so with a shift it says little about the cut.
+
+    >>> import networkx as nx
+    >>> clustering = coreset_sc(nx.barbell_graph(5, 0), 2, rng=0)
+    >>> clustering.communities()
+    [{0, 1, 2, 3, 4}, {5, 6, 7, 8, 9}]
+    >>> round(clustering.normalized_cut, 3)
+    0.095
+    """
+    rng, progress = as_generator(rng), as_progress(progress)
+    k = as_whole_number(k, "k", at_least=1)
+    if coreset_size is not None:
+        coreset_size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=", k")
+    options = {
+        "method": as_choice(method, "method", METHODS),
+        "effort": as_choice(effort, "effort", tuple(EFFORTS)),
+        "components": as_choice(components, "components", COMPONENTS),
+        "coreset_size": coreset_size,
+        "oversampling": as_number(oversampling, "oversampling", above=0.0),
+        "sampling": as_choice(sampling, "sampling", SAMPLINGS),
+        "loops": as_choice(loops, "loops", LOOP_POLICIES),
+        "shift": as_number(shift, "shift", at_least=0.0),
+        "second_term": as_choice(second_term, "second_term", SECOND_TERMS),
+        "rounds": as_whole_number(rounds, "rounds", at_least=1),
+        "embedding": as_choice(embedding, "embedding", paper.EMBEDDINGS),
+        "degrees": as_choice(degrees, "degrees", paper.DEGREES),
+    }
+    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    remarks = list(graph.remarks)
+    chosen_here = options["method"] == "auto" and options["coreset_size"] is None
+    options["method"] = _chosen_method(graph, options, rng)
+    _refuse_unused(options)
+    if options["method"] == "paper":
+        outcome = _published(graph, k, options, remarks, rng, progress)
+    else:
+        outcome = _best(graph, k, options, remarks, chosen_here, rng, progress)
+
+    coreset = outcome.coreset
+    return clustering_of(
+        graph,
+        k,
+        outcome.labels,
+        remarks,
+        progress,
+        None if coreset is None else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
+        undecided=outcome.undecided,
+        entries_read=outcome.entries_read,
+        decided=outcome.decided,
+        parameters={name: options[name] for name in ("method", *USED[options["method"]])},
+    )
+
+
+def _refuse_unused(options: dict[str, Any]) -> None:
+    """An option that the method does not have must not be asked for."""
+    method = options["method"]
+    for name, default in DEFAULTS.items():
+        if options[name] != default and name not in USED[method]:
+            able = " or ".join(repr(other) for other, names in USED.items() if name in names)
+            raise ParameterError(
+                f"{name}={options[name]!r} means nothing to method {method!r}, expected {default!r}, or method {able}"
+            )
+
+
+def _chosen_method(graph: Graph, options: dict[str, Any], rng: np.random.Generator) -> str:
+    if options["method"] != "auto":
+        return options["method"]
+    if any(options[name] != DEFAULTS[name] for name in OF_THE_PAPER):
+        return "paper"
+    if any(options[name] != DEFAULTS[name] for name in OF_CORESETS):
+        return "two-step"
+    mean_degree = graph.n_entries / graph.n_nodes
+    if graph.n_entries < MANY_ENTRIES or mean_degree < LEAST_MEAN_DEGREE:
+        return "multilevel"
+    few_triangles = mean_degree >= VERY_DENSE or _share_of_closed_pairs(graph, rng) < FEW_TRIANGLES
+    return "two-step" if few_triangles else "multilevel"
+
+
+def _share_of_closed_pairs(graph: Graph, rng: np.random.Generator) -> float:
+    """Share of random pairs of neighbors of random nodes that are neighbors themselves."""
+    closed = 0
+    for u, (one, other) in zip(rng.integers(graph.n_nodes, size=PROBES).tolist(), rng.random((PROBES, 2)), strict=True):
+        row = graph.neighbors(u)
+        if len(row):
+            v, w = row[int(one * len(row))], row[int(other * len(row))]
+            among = graph.neighbors(v)
+            place = np.searchsorted(among, w)
+            closed += v != w and place < len(among) and among[place] == w
+    return closed / PROBES
+
+
+def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
+    if options["coreset_size"] is None:
+        options["coreset_size"] = paper.default_size(graph.n_nodes, k)
+    kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])
+    outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
+    if options["loops"] == "implied" and (graph.loops == 0).any():
+        remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
+    n_clipped = outcome.coreset.n_clipped
+    if n_clipped:
+        remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
+    return outcome
+
+
+def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progress: Progress) -> Outcome:
+    """The new methods, on the nodes that have edges, in the components that are large enough.
+
+    chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
+    """
+    kept = searched_nodes(graph, k, options["components"], remarks)
+    whole = len(kept) == graph.n_nodes
+    part = graph if whole else graph.subgraph(kept)
+    k = min(k, len(kept))
+    effort = EFFORTS[options["effort"]]
+    if options["method"] == "two-step":
+        if options["coreset_size"] is None:
+            options["coreset_size"] = two_step_partition.default_size(part.n_nodes, part.n_entries, k)
+        kernel = NormalizedCutKernel.of(part)
+        size = max(k, min(options["coreset_size"], part.n_nodes))
+        outcome = two_step_partition.by_shared_neighbors(
+            kernel, k, size, options["oversampling"], options["sampling"], effort, rng, progress
+        )
+        if outcome.doubtful and chosen_here:
+            with progress.stage("partition"):
+                labels = polished_partition(part, k, effort, rng, progress).astype(np.int64)
+            if normalized_cut(part, labels) < normalized_cut(part, outcome.labels):
+                options["method"], outcome = "multilevel", Outcome(labels)
+                remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
+        if effort >= HIGH_EFFORT and options["method"] == "two-step":
+            with progress.stage("refining"):
+                refined = in_cycles(part, outcome.labels.astype(np.int32), int(outcome.labels.max()) + 1, rng, progress)
+            outcome = replace(outcome, labels=refined.astype(np.int64))
+    else:
+        with progress.stage("partition"):
+            outcome = Outcome(polished_partition(part, k, effort, rng, progress).astype(np.int64))
+    return outcome if whole else put_back(graph, kept, outcome)

@@ -1,0 +1,83 @@
+"""A clustering as text for a terminal, and as plain data for JSON."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from graphclust.partition.clustering import Clustering
+
+CLUSTERS_SHOWN = 10
+
+
+def as_data(clustering: "Clustering") -> dict[str, Any]:
+    """Everything but the labels, as plain Python values."""
+    graph, coreset = clustering.graph, clustering.coreset
+    data = {
+        "n_nodes": graph.n_nodes,
+        "n_edges": graph.n_edges,
+        "weighted": graph.weights is not None,
+        "n_isolated": int(graph.isolated.sum()),
+        "n_components": graph.n_components,
+        "k": clustering.k,
+        "n_clusters": clustering.n_clusters,
+        "normalized_cut": clustering.normalized_cut,
+        "mean_normalized_cut": clustering.normalized_cut / max(clustering.n_clusters, 1),
+        "sizes": clustering.sizes.tolist(),
+        "volume": clustering.volume.tolist(),
+        "conductance": clustering.conductance.tolist(),
+        "coreset_size": None if coreset is None else len(coreset.nodes),
+        "n_undecided": None if clustering.undecided is None else int(clustering.undecided.sum()),
+        "remarks": list(clustering.remarks),
+        "seconds": dict(clustering.seconds),
+        "entries_read": dict(clustering.entries_read),
+        "decided": dict(clustering.decided),
+        "parameters": dict(clustering.parameters),
+    }
+    return data
+
+
+def as_text(clustering: "Clustering") -> str:
+    """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
+    graph, coreset = clustering.graph, clustering.coreset
+    kind = "unweighted" if graph.weights is None else "weighted"
+    mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
+    lines = [
+        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges ({kind}) in {clustering.n_clusters} clusters",
+        f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
+    ]
+    if coreset is not None:
+        share = len(coreset.nodes) / graph.n_nodes
+        lines.append(f"  coreset          {len(coreset.nodes):,} nodes ({share:.1%})")
+    if clustering.undecided is not None:
+        n_undecided = int(clustering.undecided.sum())
+        lines.append(
+            f"  undecided        {n_undecided:,} nodes ({n_undecided / graph.n_nodes:.1%}) have no coreset neighbour"
+        )
+    if clustering.decided:
+        steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
+        lines.append(f"  first labels     {steps}")
+    lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
+    if clustering.remarks:
+        lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]
+    return "\n".join(lines)
+
+
+def _cluster_table(clustering: "Clustering") -> list[str]:
+    rows = ["  cluster      nodes         volume   conductance"]
+    for c in range(min(clustering.n_clusters, CLUSTERS_SHOWN)):
+        rows.append(
+            f"  {c:7d} {clustering.sizes[c]:10,d} {clustering.volume[c]:14,.6g} {clustering.conductance[c]:13.4f}"
+        )
+    hidden = clustering.n_clusters - CLUSTERS_SHOWN
+    if hidden > 0:
+        rest = clustering.sizes[CLUSTERS_SHOWN:]
+        rows.append(f"  ... {hidden} more, of {rest.min():,} to {rest.max():,} nodes; "
+                    f"median conductance {np.median(clustering.conductance):.4f}")  # fmt: skip
+    return rows
+
+
+def _stage_table(seconds: dict[str, float]) -> list[str]:
+    width = max([len(stage) for stage in seconds], default=5)
+    rows = [f"  {stage:{width}s} {value:9.3f} s" for stage, value in seconds.items()]
+    return [*rows, f"  {'total':{width}s} {sum(seconds.values()):9.3f} s"]

@@ -1,1 +1,0 @@
-"""Better partitions of a graph by its normalised cut: moving nodes, merging clusters, and both on coarser graphs."""
