@@ -24,7 +24,7 @@ def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
     clusters and on the method that is chosen, and is a fraction of that on dense graphs.
 
     >>> import networkx as nx
-    >>> from graphclust.graph import as_graph
+    >>> from graphclust.graph.gate import as_graph
     >>> facts = describe(as_graph(nx.path_graph(4)))
     >>> facts["n_edges"], facts["degrees"]["max"], facts["n_components"]
     (3, 2.0, 1)
