@@ -10,7 +10,7 @@ import pytest
 
 from graphclust.compiled.runtime import cache_folder
 
-PACKAGE = pathlib.Path(cache_folder.__file__).parents[1]
+PACKAGE = pathlib.Path(cache_folder.__file__).parents[2]
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
