@@ -23,7 +23,7 @@ from graphclust.k_means.lloyd import kmeans
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.partition.clustering import numbering_by_size
-from graphclust.partition.pipeline import METHODS
+from graphclust.partition.options import METHODS, OPTIONS
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 
@@ -329,7 +329,13 @@ def test_impossible_options(options, error, words, method):
         ),
         ("multilevel", {"sampling": "naive"}, "sampling='naive' means nothing"),
         ("multilevel", {"rounds": 2}, "rounds=2 means nothing.*method 'paper'"),
-        ("two-step", {"shift": 1.0}, "shift=1.0 means nothing to method 'two-step', expected 0.0, or method 'paper'"),
+        (
+            "two-step",
+            {"shift": 1.0},
+            "shift=1.0 means nothing to method 'two-step', expected it to be left out, or method 'paper'",
+        ),
+        ("two-step", {"shift": 0.0}, "shift=0.0 means nothing to method 'two-step'"),
+        ("paper", {"effort": "normal"}, "effort='normal' means nothing to method 'paper'"),
         ("paper", {"effort": "high"}, "effort='high' means nothing to method 'paper'"),
         ("auto", {"effort": "high", "embedding": "power"}, "effort='high' means nothing to method 'paper'"),
     ],
@@ -337,6 +343,36 @@ def test_impossible_options(options, error, words, method):
 def test_options_that_the_method_does_not_have(method, options, words):
     with pytest.raises(ParameterError, match=words):
         coreset_sc(nx.karate_club_graph(), 2, method=method, **options)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_giving_an_option_chooses_the_method_whatever_its_value(name):
+    graph, option = nx.karate_club_graph(), OPTIONS[name]
+    value = 20 if option.default is None else option.default
+    found = quietly(graph, 2, rng=0, **{name: value})
+    assert found.parameters["method"] == option.methods[0]
+    assert found.parameters[name] == value
+    for method in METHODS[1:]:
+        if method in option.methods:
+            assert quietly(graph, 2, method=method, rng=0, **{name: value}).parameters["method"] == method
+        else:
+            with pytest.raises(ParameterError, match=f"{name}=.* means nothing to method '{method}'"):
+                coreset_sc(graph, 2, method=method, **{name: value})
+    assert quietly(graph, 2, rng=0, **{name: None}).parameters["method"] == "multilevel"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [({"oversampling": 2.0}, {"oversampling": 2.1}), ({"rounds": 1}, {"rounds": 2}), ({"shift": 0}, {"shift": 1})],
+)
+def test_a_default_that_is_given_chooses_as_any_other_value(pair):
+    chosen = [quietly(nx.karate_club_graph(), 2, rng=0, **options).parameters["method"] for options in pair]
+    assert chosen[0] == chosen[1] != "multilevel"
+
+
+def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
+    with pytest.raises(ParameterError, match="means nothing"):
+        coreset_sc(tmp_path / "no such file", 2, method="multilevel", shift=1.0)
 
 
 def test_parameters_are_those_that_were_used():

@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     from graphclust import __version__
     from graphclust.io import classics
     from graphclust.io.load import FORMATS
-    from graphclust.partition.pipeline import COMPONENTS, EFFORTS, METHODS
+    from graphclust.partition.options import COMPONENTS, EFFORTS, METHODS
 
     parser = _Parser(prog="graphclust", description="Cluster large sparse graphs by normalised cut.")
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
@@ -155,10 +155,8 @@ def _parser() -> argparse.ArgumentParser:
     cluster.add_argument("-o", "--output", metavar="LABELS", help="write each node's label here: .tsv, .json or .npz")
     cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
     cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
-    cluster.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try again (normal)")
-    cluster.add_argument(
-        "--components", choices=COMPONENTS, default="large", help="whether tiny components may be clusters (large)"
-    )
+    cluster.add_argument("--effort", choices=EFFORTS, help="how much to try again (normal)")
+    cluster.add_argument("--components", choices=COMPONENTS, help="whether tiny components may be clusters (large)")
     cluster.add_argument(
         "--seed", type=int, default=0, metavar="S", help="of the random choices (0): same seed, same labels"
     )

@@ -5,37 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import as_choice, as_generator, as_whole_number
 from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
-from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
-from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.kernel import LOOP_POLICIES, NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.cuts import normalized_cut
 from graphclust.partition import two_step_partition
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, polished_partition
+from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
 from graphclust.partition.small_components import put_back, searched_nodes
 from graphclust.progress import Progress, as_progress
 
 __all__ = ["coreset_sc"]
 
-METHODS = ("auto", "multilevel", "two-step", "paper")
-EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
-COMPONENTS = ("large", "all")
-DEFAULTS = {
-    "effort": "normal", "components": "large", "coreset_size": None, "oversampling": 2.0, "sampling": "tree",
-    "loops": "implied", "shift": 0.0, "second_term": "seed_weight", "rounds": 1, "embedding": "auto",
-    "degrees": "row_sums",
-}  # fmt: skip
-OF_CORESETS = ("coreset_size", "oversampling", "sampling")
-OF_THE_PAPER = ("loops", "shift", "second_term", "rounds", "embedding", "degrees")  # to ask for one is to ask for it
-USED = {
-    "multilevel": ("effort", "components"),
-    "two-step": ("effort", "components", *OF_CORESETS),
-    "paper": (*OF_CORESETS, *OF_THE_PAPER),
-}
 # A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
 MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 1_000_000, 8.0, 0.1
 VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
@@ -47,17 +31,17 @@ def coreset_sc(
     k: int,
     *,
     method: str = "auto",
-    effort: str = "normal",
-    components: str = "large",
+    effort: str | None = None,
+    components: str | None = None,
     coreset_size: int | None = None,
-    oversampling: float = 2.0,
-    sampling: str = "tree",
-    loops: str = "implied",
-    shift: float = 0.0,
-    second_term: str = "seed_weight",
-    rounds: int = 1,
-    embedding: str = "auto",
-    degrees: str = "row_sums",
+    oversampling: float | None = None,
+    sampling: str | None = None,
+    loops: str | None = None,
+    shift: float | None = None,
+    second_term: str | None = None,
+    rounds: int | None = None,
+    embedding: str | None = None,
+    degrees: str | None = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     rng: Any = None,
@@ -72,22 +56,27 @@ def coreset_sc(
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
         partition on the whole graph: for large graphs that do not coarsen well. "auto" takes it too when
-        `coreset_size`, `oversampling` or a `sampling` other than "tree" is given.
+        `coreset_size`, `oversampling` or `sampling` is given.
         "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes. "auto"
         takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
-    effort : "low", "normal" or "high": how much is tried again from other random choices, the best being kept.
+    The options from here on have None for not given; giving one asks for a method that has it, whatever its value.
+    effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
+        kept.
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
         out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the
         plain objective over everything, for which any component is a perfect cluster.
     coreset_size : draws of the importance sample, >= k. By default so many that an average node has about one
         coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
         of nodes on, the coreset is the whole graph.
-    oversampling : seeds of D²-sampling, as a multiple of k.
-    sampling : "tree" or "naive" D²-sampling, see `d2_seeding`, or "uniform", a baseline without importance sampling.
-    loops, shift : the diagonal of the kernel, see `NormalizedCutKernel`; implied loops never count in the quality.
-    second_term, rounds : of the importance sampling, see `sampling_probabilities` and `construct_coreset`.
-    embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" takes eigsh up to 64 clusters.
-    degrees : of the coreset graph, its "row_sums", or the coreset "weights" that equal them in expectation.
+    oversampling : seeds of D²-sampling, as a multiple of k; 2 by default.
+    sampling : "tree" (default) or "naive" D²-sampling, see `d2_seeding`, or "uniform", a baseline without importance
+        sampling.
+    loops, shift : the diagonal of the kernel, "implied" and 0 by default, see `NormalizedCutKernel`; implied loops
+        never count in the quality.
+    second_term, rounds : of the importance sampling, "seed_weight" and 1 by default, see `sampling_probabilities` and
+        `construct_coreset`.
+    embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
+    degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads.
     progress : a function `progress(stage, done, total)`; an exception it raises stops the work.
 
@@ -109,27 +98,22 @@ def coreset_sc(
     """
     rng, progress = as_generator(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1)
-    if coreset_size is not None:
-        coreset_size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=", k")
-    options = {
-        "method": as_choice(method, "method", METHODS),
-        "effort": as_choice(effort, "effort", tuple(EFFORTS)),
-        "components": as_choice(components, "components", COMPONENTS),
-        "coreset_size": coreset_size,
-        "oversampling": as_number(oversampling, "oversampling", above=0.0),
-        "sampling": as_choice(sampling, "sampling", SAMPLINGS),
-        "loops": as_choice(loops, "loops", LOOP_POLICIES),
-        "shift": as_number(shift, "shift", at_least=0.0),
-        "second_term": as_choice(second_term, "second_term", SECOND_TERMS),
-        "rounds": as_whole_number(rounds, "rounds", at_least=1),
-        "embedding": as_choice(embedding, "embedding", paper.EMBEDDINGS),
-        "degrees": as_choice(degrees, "degrees", paper.DEGREES),
-    }
+    method = as_choice(method, "method", METHODS)
+    given = given_options(
+        k, effort=effort, components=components, coreset_size=coreset_size, oversampling=oversampling,
+        sampling=sampling, loops=loops, shift=shift, second_term=second_term, rounds=rounds, embedding=embedding,
+        degrees=degrees,
+    )  # fmt: skip
+    if method == "auto":
+        method = implied_method(given) or "auto"
+    if method != "auto":
+        settings(method, given)  # an option too many is refused before the graph is read
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     remarks = list(graph.remarks)
-    chosen_here = options["method"] == "auto" and options["coreset_size"] is None
-    options["method"] = _chosen_method(graph, options, rng)
-    _refuse_unused(options)
+    chosen_here = method == "auto"
+    if chosen_here:
+        method = _chosen_method(graph, rng)
+    options = {"method": method, **settings(method, given)}
     if options["method"] == "paper":
         outcome = _published(graph, k, options, remarks, rng, progress)
     else:
@@ -146,28 +130,12 @@ def coreset_sc(
         undecided=outcome.undecided,
         entries_read=outcome.entries_read,
         decided=outcome.decided,
-        parameters={name: options[name] for name in ("method", *USED[options["method"]])},
+        parameters=used_settings(options),
     )
 
 
-def _refuse_unused(options: dict[str, Any]) -> None:
-    """An option that the method does not have must not be asked for."""
-    method = options["method"]
-    for name, default in DEFAULTS.items():
-        if options[name] != default and name not in USED[method]:
-            able = " or ".join(repr(other) for other, names in USED.items() if name in names)
-            raise ParameterError(
-                f"{name}={options[name]!r} means nothing to method {method!r}, expected {default!r}, or method {able}"
-            )
-
-
-def _chosen_method(graph: Graph, options: dict[str, Any], rng: np.random.Generator) -> str:
-    if options["method"] != "auto":
-        return options["method"]
-    if any(options[name] != DEFAULTS[name] for name in OF_THE_PAPER):
-        return "paper"
-    if any(options[name] != DEFAULTS[name] for name in OF_CORESETS):
-        return "two-step"
+def _chosen_method(graph: Graph, rng: np.random.Generator) -> str:
+    """The best of the new methods for a graph, by its size and density."""
     mean_degree = graph.n_entries / graph.n_nodes
     if graph.n_entries < MANY_ENTRIES or mean_degree < LEAST_MEAN_DEGREE:
         return "multilevel"

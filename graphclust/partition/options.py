@@ -1,0 +1,77 @@
+"""The options of `coreset_sc`: which methods have each, what it may be, and what it is when it is not given.
+
+None stands for not given. What chooses the method is that an option is given, whatever its value.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from graphclust.checks import as_choice, as_number, as_whole_number
+from graphclust.coreset.published import DEGREES, EMBEDDINGS
+from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
+from graphclust.errors import ParameterError
+from graphclust.graph.kernel import LOOP_POLICIES
+
+METHODS = ("auto", "multilevel", "two-step", "paper")
+EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
+COMPONENTS = ("large", "all")
+
+
+class Option(NamedTuple):
+    """What an option is by default, the check `check(value, name)` that it has to pass, and the methods it is for."""
+
+    default: Any
+    check: Callable[[Any, str], Any]
+    methods: tuple[str, ...]
+
+
+_OURS, _CORESETS, _PAPER = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",)
+OPTIONS = {
+    "effort": Option("normal", partial(as_choice, allowed=tuple(EFFORTS)), _OURS),
+    "components": Option("large", partial(as_choice, allowed=COMPONENTS), _OURS),
+    "coreset_size": Option(None, partial(as_whole_number, at_least=1), _CORESETS),  # by default, the method's own rule
+    "oversampling": Option(2.0, partial(as_number, above=0.0), _CORESETS),
+    "sampling": Option("tree", partial(as_choice, allowed=SAMPLINGS), _CORESETS),
+    "loops": Option("implied", partial(as_choice, allowed=LOOP_POLICIES), _PAPER),
+    "shift": Option(0.0, partial(as_number, at_least=0.0), _PAPER),
+    "second_term": Option("seed_weight", partial(as_choice, allowed=SECOND_TERMS), _PAPER),
+    "rounds": Option(1, partial(as_whole_number, at_least=1), _PAPER),
+    "embedding": Option("auto", partial(as_choice, allowed=EMBEDDINGS), _PAPER),
+    "degrees": Option("row_sums", partial(as_choice, allowed=DEGREES), _PAPER),
+}
+
+
+def given_options(k: int, **options: Any) -> dict[str, Any]:
+    """The options that are not None, checked."""
+    given = {name: OPTIONS[name].check(value, name) for name, value in options.items() if value is not None}
+    if "coreset_size" in given:
+        as_whole_number(given["coreset_size"], "coreset_size", at_least=k, why=", k")
+    return given
+
+
+def implied_method(given: dict[str, Any]) -> str | None:
+    """The method that was asked for by giving an option of its own: the published one, or else that of coresets."""
+    for methods, method in ((_PAPER, "paper"), (_CORESETS, "two-step")):
+        if any(OPTIONS[name].methods == methods for name in given):
+            return method
+    return None
+
+
+def settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Every option as it was given, or else its default; an option given that the method does not have is an error."""
+    for name, value in given.items():
+        able = OPTIONS[name].methods
+        if method not in able:
+            raise ParameterError(
+                f"{name}={value!r} means nothing to method {method!r}, expected it to be left out, or method "
+                f"{' or '.join(map(repr, able))}"
+            )
+    return {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+
+
+def used_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the method that was used, for the record; `options` holds "method" too."""
+    method = options["method"]
+    used = {name: options[name] for name, option in OPTIONS.items() if method in option.methods}
+    return {"method": method} | used
