@@ -149,6 +149,18 @@ class Graph:
             self.indptr, plain(matrix.indices), weights, self.degrees, self.loops, self.nodes, self.remarks
         )  # fmt: skip
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same nodes, names included, edges and weights; remarks may differ."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.indices, other.indices)
+            and np.array_equal(self.weights_or_empty, other.weights_or_empty)
+            and (self.nodes is None) == (other.nodes is None)
+            and (self.nodes is None or list(self.nodes) == list(other.nodes))
+        )
+
     def __repr__(self) -> str:
         weighted = "unweighted" if self.weights is None else "weighted"
         return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {weighted})"

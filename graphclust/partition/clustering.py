@@ -116,12 +116,34 @@ class Clustering:
         return dict(zip(self.nodes, self.labels.tolist(), strict=True))
 
     def communities(self) -> list[set[Hashable]]:
-        """The nodes of each cluster, as NetworkX's functions on communities take them; isolated nodes are in none."""
+        """A partition of all nodes, as NetworkX's functions on communities take it.
+
+        The nodes of cluster c come at place c; after the `n_clusters` clusters, each isolated node is a set of its own.
+
+        >>> import networkx as nx
+        >>> from graphclust import spectral_clustering
+        >>> spectral_clustering(nx.disjoint_union(nx.path_graph(4), nx.path_graph(2)), 2, rng=0).communities()
+        [{0, 1, 2, 3}, {4, 5}]
+        """
         found: list[set[Hashable]] = [set() for _ in range(self.n_clusters)]
+        alone: list[set[Hashable]] = []
         for node, label in zip(self.nodes, self.labels.tolist(), strict=True):
             if label >= 0:
                 found[label].add(node)
-        return found
+            else:
+                alone.append({node})
+        return found + alone
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same of the same graph: equal labels, k and settings, however long they took."""
+        if not isinstance(other, Clustering):
+            return NotImplemented
+        return (
+            self.k == other.k
+            and self.parameters == other.parameters
+            and np.array_equal(self.labels, other.labels)
+            and self.graph == other.graph
+        )
 
     def report(self) -> dict[str, Any]:
         """Everything but the labels, as plain numbers, strings and lists, ready for JSON."""

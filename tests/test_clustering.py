@@ -1,0 +1,93 @@
+"""A Clustering as others take it: communities for NetworkX's functions, copies that are equal to it."""
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import make_graph
+
+import graphclust
+from graphclust.errors import GraphWarning
+
+NAMES = ["x", "a", ("b", 1), 4.5, "c", "alone", "d", "e"]
+
+
+def graph_with_isolated_nodes() -> nx.Graph:
+    """A path of six named nodes among two isolated ones."""
+    graph = nx.Graph()
+    graph.add_nodes_from(NAMES)
+    nx.add_path(graph, [name for name in NAMES if name not in ("x", "alone")])
+    return graph
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+@pytest.mark.parametrize("cluster", [graphclust.spectral_clustering, graphclust.coreset_sc])
+def test_communities_are_a_partition_of_all_nodes_that_networkx_takes(cluster):
+    graph = graph_with_isolated_nodes()
+    clustering = cluster(graph, 2, rng=0)
+    communities = clustering.communities()
+    assert nx.community.is_partition(graph, communities)
+    assert [len(community) for community in communities] == [3, 3, 1, 1]
+    assert communities[2:] == [{"x"}, {"alone"}]
+    assert clustering.as_dict()["x"] == -1
+    for c in range(2):
+        assert communities[c] == {node for node, label in clustering.as_dict().items() if label == c}
+    expected = nx.community.modularity(graph, communities)
+    assert graphclust.modularity(graph, clustering.labels) == pytest.approx(expected)
+    assert nx.community.partition_quality(graph, communities)[0] == pytest.approx(4 / 5)
+
+
+def test_without_isolated_nodes_there_are_k_communities():
+    clustering = graphclust.spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0)
+    assert clustering.communities() == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+def test_a_clustering_equals_its_copies_and_no_other():
+    graph = graph_with_isolated_nodes()
+    clustering = graphclust.spectral_clustering(graph, 2, rng=0)
+    assert pickle.loads(pickle.dumps(clustering)) == clustering
+    assert graphclust.spectral_clustering(graph, 2, rng=0) == clustering  # only the seconds differ
+    assert graphclust.spectral_clustering(graph, 3, rng=0) != clustering
+    assert graphclust.fast_spectral_clustering(graph, 2, rng=0) != clustering
+    other_labels = graphclust.Clustering(1 - clustering.labels, 2, clustering.graph, parameters=clustering.parameters)
+    assert other_labels != clustering
+    heavier = nx.Graph(graph)
+    heavier["a"][("b", 1)]["weight"] = 1.5
+    on_heavier = graphclust.Clustering(
+        clustering.labels, 2, graphclust.as_graph(heavier), parameters=clustering.parameters
+    )
+    assert on_heavier != clustering
+    assert clustering != "clustering"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(clustering)
+
+
+def test_graphs_are_equal_when_nodes_edges_and_weights_are():
+    graph = make_graph("weighted")
+    assert pickle.loads(pickle.dumps(graph)) == graph
+    assert graphclust.as_graph(graph.to_scipy()) == graph
+    assert graphclust.as_graph(graph, weight=None) != graph
+    named = graphclust.as_graph(nx.path_graph(3))
+    unnamed = graphclust.as_graph(nx.to_scipy_sparse_array(nx.path_graph(3)))
+    renamed = graphclust.as_graph(nx.relabel_nodes(nx.path_graph(3), {2: "two"}))
+    assert named == graphclust.as_graph(nx.path_graph(3))
+    assert not any(named == other or other == named for other in (unnamed, renamed, make_graph("path"), 3))
+    other_ends = graphclust.as_graph(nx.Graph([(0, 2), (2, 1)]))
+    assert graphclust.as_graph(nx.Graph([(0, 1), (1, 2)])) != other_ends
+
+
+def test_numpy_names_compare_too():
+    rows = make_graph("path")
+    arrays = (rows.indptr, rows.indices, rows.weights, rows.degrees, rows.loops)
+    one = graphclust.Graph(*arrays, np.arange(10, 10 + rows.n_nodes))
+    assert one == graphclust.Graph(*arrays, np.arange(10, 10 + rows.n_nodes), ("a remark",))
+    assert one != graphclust.Graph(*arrays, np.arange(11, 11 + rows.n_nodes))
+
+
+def test_isolated_nodes_are_said_once():
+    with pytest.warns(GraphWarning) as caught:
+        clustering = graphclust.spectral_clustering(graph_with_isolated_nodes(), 2, rng=0)
+    assert len(caught) == 1
+    assert sum("isolated" in remark for remark in clustering.remarks) == 1
