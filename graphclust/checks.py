@@ -63,11 +63,16 @@ def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> np.ndarray:
         raise TypeError(f"{name} has dtype {array.dtype}, expected whole numbers: a cluster's number, or -1 for none")
     if array.size and array.min() < -1:
         raise GraphValidationError(f"{name} holds {array.min()}, expected cluster numbers >= 0, or -1 for none")
-    if array.size and array.max() >= max(n_nodes, 1) * 4 + 1024:
+    if not fits_numbers(array, n_nodes):
         raise GraphValidationError(
             f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0"
         )
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def fits_numbers(labels: np.ndarray, n_nodes: int) -> bool:
+    """Whether arrays of the length of the highest label are no waste, so that labels may be places in them."""
+    return not labels.size or int(labels.max()) < max(n_nodes, 1) * 4 + 1024
 
 
 def as_weights(weights: Any, n: int, name: str = "sample_weight") -> np.ndarray:

@@ -1,21 +1,24 @@
 """How well two labelings agree: adjusted Rand index (Hubert and Arabie 1985), normalised mutual information."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_labels
 from graphclust.errors import GraphValidationError
+from graphclust.objective.labels import LabelsLike, aligned
 
 __all__ = ["adjusted_rand_index", "normalized_mutual_information"]
 
 
-def adjusted_rand_index(labels: Any, other: Any) -> float:
+def adjusted_rand_index(labels: LabelsLike, other: LabelsLike) -> float:
     """Adjusted Rand index of two labelings (Hubert and Arabie 1985): 1 for equal ones, about 0 for unrelated ones.
 
-    labels, other : whole numbers, shape (n,) each, where nodes labeled -1 in either are left out; or names of classes.
-    Raises GraphValidationError where the lengths differ or no node is labeled in both, TypeError for no labels.
+    labels, other : one label a node, shape (n,) each: whole numbers, where nodes labeled -1 in either are left out, or
+        names of classes; or a `Clustering`, a mapping from nodes, or communities, see `volume`. Labelings that name
+        their nodes are compared by name, and then both have to.
+    Raises GraphValidationError where the nodes or lengths differ or no node is labeled in both, TypeError for no labels
+    and for one labeling that names its nodes beside one that does not.
+
+    Source: Hubert and Arabie, "Comparing partitions", Journal of Classification 1985.
 
     >>> adjusted_rand_index([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
@@ -30,10 +33,13 @@ def adjusted_rand_index(labels: Any, other: Any) -> float:
     return 2 * (both * pairs - first * second) / ((first + second) * pairs - 2 * first * second)
 
 
-def normalized_mutual_information(labels: Any, other: Any) -> float:
+def normalized_mutual_information(labels: LabelsLike, other: LabelsLike) -> float:
     """Mutual information of two labelings over the arithmetic mean of their entropies, between 0 and 1.
 
-    labels, other, errors : see `adjusted_rand_index`. Two labelings of one cluster each agree: 1.
+    labels, other : see `adjusted_rand_index`. Two labelings of one cluster each agree: 1.
+    Raises what `adjusted_rand_index` raises.
+
+    Source: Vinh, Epps and Bailey, "Information theoretic measures for clusterings comparison", JMLR 2010 (NMI_sum).
 
     >>> normalized_mutual_information([0, 0, 1, 1], [5, 5, 3, 3])
     1.0
@@ -48,21 +54,9 @@ def normalized_mutual_information(labels: Any, other: Any) -> float:
     return float(np.clip(2 * information / sum(entropies), 0.0, 1.0))
 
 
-def _numbered(labels: Any, n: int, name: str) -> np.ndarray:
-    """Labels as `as_labels` takes them; names of classes are numbered in alphabetical order."""
-    array = np.asarray(labels)
-    if array.ndim == 1 and array.dtype.kind in "USOb":
-        try:
-            array = np.unique(array, return_inverse=True)[1]
-        except TypeError:
-            raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing") from None
-    return as_labels(array, n, name)
-
-
-def _joint_sizes(labels: Any, other: Any) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:
+def _joint_sizes(labels: LabelsLike, other: LabelsLike) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:
     """How many nodes have each pair of labels, and how many each label of the first and of the second labeling."""
-    labels = _numbered(labels, np.size(labels), "labels")
-    other = _numbered(other, len(labels), "other")
+    labels, other = aligned(labels, other)
     labeled = (labels >= 0) & (other >= 0)
     if not labeled.any():
         raise GraphValidationError("no node has a label >= 0 in both labelings, expected at least one")

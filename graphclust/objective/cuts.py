@@ -1,20 +1,17 @@
 """How good a clustering is on its graph: cuts and volumes of the clusters, modularity, the kernel k-means cost.
 
-Definitions: normalised cut and conductance as in von Luxburg 2007, "A tutorial on spectral clustering"; modularity,
-Newman 2006; the kernel k-means cost, Dhillon, Guan and Kulis 2007.
 A self-loop counts once in a degree and never leaves a cluster. Nodes labeled -1 belong to no cluster: they are left
 out, an edge to one leaves its cluster, and its degree is part of the total volume.
 """
 
-from typing import Any
-
 import numpy as np
 
-from graphclust.checks import as_labels, as_number
+from graphclust.checks import as_number
 from graphclust.compiled.graphs.cuts import leaving_weights
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.objective.labels import LabelsLike, labels_on
 
 __all__ = [
     "conductance",
@@ -38,83 +35,116 @@ def cut_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray
     return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
 
 
-def volume(G: GraphLike, labels: Any) -> np.ndarray:
+def volume(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> np.ndarray:
     """Volume of each cluster: the sum of its nodes' degrees.
 
     G : anything `as_graph` takes.
-    labels : cluster of each node, ints >= 0, or -1 for none, shape (n_nodes,).
-    Returns floats of shape (k,), where k is the highest label + 1; 0 for a label that no node has.
-    Raises what `as_graph` raises, and GraphValidationError or TypeError for what are no labels of its nodes.
+    labels : one label a node in the order of G, an array, list or Series of shape (n_nodes,): whole numbers >= 0, or
+        -1 for none; or names of classes. Or a `Clustering`; a mapping from every node to its label, such as
+        `as_dict()`; or `communities()`, any collection of sets that hold every node once.
+    weight : edge attribute of a NetworkX graph, None for all ones, as `as_graph` takes it; give it as it was given
+        when G was clustered.
+
+    Returns floats, shape (k,), where k is the highest label + 1, and 0 for a label that no node has. Communities are in
+    their order. Names of classes, and numbers far above the nodes, are in increasing order.
+
+    Raises what `as_graph` raises; GraphValidationError for a wrong number of labels, for labels below -1, and for nodes
+    that are missing, unknown or in two communities; TypeError for what are no labels, such as floats.
+
+    Source: von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 2007, section 2.
 
     >>> import networkx as nx
     >>> volume(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])
     array([7., 7.])
+    >>> volume(nx.path_graph(4), [{0}, {1, 2, 3}])
+    array([1., 5.])
     """
-    graph, labels, k = _graph_and_labels(G, labels)
+    graph, labels, k = _graph_and_labels(G, labels, weight)
     return _sum_by_label(graph.degrees, labels, k)
 
 
-def normalized_cut(G: GraphLike, labels: Any) -> float:
+def normalized_cut(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> float:
     """Normalised cut: the sum over clusters S of cut(S) / vol(S), between 0 and the number of clusters.
 
-    G, labels, errors : see `volume`. Clusters without volume add nothing. Papers that average report this over k.
+    G, labels, weight : see `volume`. Clusters without volume add nothing. Papers that average report this over k.
+    Raises what `volume` raises.
+
+    Source: Shi and Malik, "Normalized cuts and image segmentation", IEEE PAMI 2000; for k clusters, von Luxburg 2007.
 
     >>> import networkx as nx
     >>> normalized_cut(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])  # 1/7 + 1/7
     0.2857142857142857
     """
-    cut, volume = cut_and_volume(*_graph_and_labels(G, labels))
+    cut, volume = cut_and_volume(*_graph_and_labels(G, labels, weight))
     return float(_ratio(cut, volume).sum())
 
 
-def conductance(G: GraphLike, labels: Any) -> np.ndarray:
+def conductance(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> np.ndarray:
     """Conductance of each cluster S: cut(S) / min(vol(S), vol(V - S)).
 
-    G, labels, errors : see `volume`.
-    Returns floats in [0, 1], shape (k,); 0 where no edge leaves the cluster.
+    G, labels, weight : see `volume`.
+    Returns floats in [0, 1], shape (k,), clusters as in `volume`; 0 where no edge leaves the cluster.
+    Raises what `volume` raises.
+
+    Source: Kannan, Vempala and Vetta, "On clusterings: good, bad and spectral", Journal of the ACM 2004.
 
     >>> import networkx as nx
     >>> conductance(nx.path_graph(4), [0, 1, 1, 1])
     array([1., 1.])
     """
-    graph, labels, k = _graph_and_labels(G, labels)
+    graph, labels, k = _graph_and_labels(G, labels, weight)
     cut, volume = cut_and_volume(graph, labels, k)
     rest = np.maximum(graph.total_volume - volume, cut)  # never less, but for rounding
     return _ratio(cut, np.minimum(volume, rest))
 
 
-def modularity(G: GraphLike, labels: Any) -> float:
-    """Newman's modularity: the share of the volume inside clusters, less what the degrees alone would put there.
+def modularity(G: GraphLike, labels: LabelsLike, *, resolution: float = 1.0, weight: str | None = "weight") -> float:
+    """Modularity: the share of the volume inside clusters, less what the degrees alone would put there.
 
-    The sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
-    G, labels, errors : see `volume`. On graphs without self-loops this is NetworkX's value.
+    The sum over clusters of inside(S) / vol(V) - resolution (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
+
+    G, labels, weight : see `volume`.
+    resolution : a number >= 0; the larger, the smaller are the clusters of greatest modularity.
+    Returns NetworkX's value on graphs without self-loops, which count once here; 0 for a graph without edges.
+    Raises what `volume` raises; ParameterError for an impossible resolution.
+
+    Source: Newman, "Modularity and community structure in networks", PNAS 2006; the resolution, Reichardt and
+    Bornholdt, "Statistical mechanics of community detection", Physical Review E 2006.
 
     >>> import networkx as nx
     >>> round(modularity(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1]), 4)  # 6/7 - 1/2
     0.3571
     """
-    graph, labels, k = _graph_and_labels(G, labels)
+    resolution = as_number(resolution, "resolution", at_least=0.0)
+    graph, labels, k = _graph_and_labels(G, labels, weight)
     if graph.total_volume == 0:
         return 0.0
     cut, volume = cut_and_volume(graph, labels, k)
     share = volume / graph.total_volume
-    return float(((volume - cut) / graph.total_volume - share**2).sum())
+    return float(((volume - cut) / graph.total_volume - resolution * share**2).sum())
 
 
-def kernel_k_means_cost(G: GraphLike, labels: Any, *, shift: float = 0.0) -> float:
+def kernel_k_means_cost(
+    G: GraphLike, labels: LabelsLike, *, shift: float = 0.0, weight: str | None = "weight"
+) -> float:
     """Weighted kernel k-means cost of a partition, for the kernel K = D^-1 A D^-1 + shift D^-1 and weights D.
 
     The sum over clusters S and nodes x in S of d(x) |phi(x) - c(S)|^2 in the kernel's feature space. For k clusters of
-    positive volume that hold all n nodes it equals NCut + trace(D^-1 A) - k + shift (n - k) (Dhillon, Guan and Kulis
-    2007, section 4), so costs compare only at equal k. Self-loops are taken as they are stored.
-    G, labels, errors : see `volume`; nodes of degree 0 are left out. shift : a number >= 0.
+    positive volume that hold all n nodes it equals NCut + trace(D^-1 A) - k + shift (n - k), so costs compare only at
+    equal k. Self-loops are taken as they are stored.
+
+    G, labels, weight : see `volume`; nodes of degree 0 are left out.
+    shift : a number >= 0.
+    Raises what `volume` raises; ParameterError for an impossible shift.
+
+    Source: Dhillon, Guan and Kulis, "Weighted graph cuts without eigenvectors", IEEE PAMI 2007, section 4.
 
     >>> import networkx as nx
     >>> round(kernel_k_means_cost(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1]), 4)  # 2/7 + 0 - 2
     -1.7143
     """
     shift = as_number(shift, "shift", at_least=0.0)
-    graph, labels, k = _graph_and_labels(G, labels)
+    graph, labels, k = _graph_and_labels(G, labels, weight)
     clustered = (labels >= 0) & ~graph.isolated
     cut, volume = cut_and_volume(graph, labels, k)
     self_affinities = (graph.loops[clustered] / graph.degrees[clustered]).sum() + shift * np.count_nonzero(clustered)
@@ -122,10 +152,10 @@ def kernel_k_means_cost(G: GraphLike, labels: Any, *, shift: float = 0.0) -> flo
     return float(self_affinities - within)
 
 
-def _graph_and_labels(G: GraphLike, labels: Any) -> tuple[Graph, np.ndarray, int]:
-    graph = as_graph(G)
-    labels = as_labels(labels, n_nodes=graph.n_nodes)
-    return graph, labels, int(labels.max()) + 1
+def _graph_and_labels(G: GraphLike, labels: LabelsLike, weight: str | None) -> tuple[Graph, np.ndarray, int]:
+    graph = as_graph(G, weight=weight)
+    numbers = labels_on(graph, labels)
+    return graph, numbers, int(numbers.max()) + 1
 
 
 def _sum_by_label(values: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:

@@ -1,0 +1,194 @@
+"""Labels of nodes in every form that people hold them, as one whole number a node.
+
+A result with `labels`, a mapping from nodes, communities (a collection of sets of nodes, as NetworkX has them), or one
+label a node in the order of the rows: whole numbers, or names of classes.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphclust.checks import as_labels, fits_numbers
+from graphclust.errors import GraphValidationError
+from graphclust.graph.container import Graph
+
+
+class HasLabels(Protocol):
+    """A result of clustering: one label a row."""
+
+    @property
+    def labels(self) -> np.ndarray: ...
+
+
+LabelsLike = Iterable[Any] | HasLabels
+
+
+def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> np.ndarray:
+    """The labels of the graph's nodes in the order of its rows, int64, shape (n_nodes,), -1 for none.
+
+    labels : a `Clustering` or another result with `labels`, of this graph or of one with the same nodes; a mapping from
+        every node to its label; communities, numbered as they come, that hold every node once; or one label a node: an
+        array, list or Series (by its index, if that is not a plain range and holds the nodes).
+        Whole numbers up to about four times the nodes stay as they are. Larger ones, and names of classes of one type,
+        are numbered from 0: whole numbers and strings in increasing order, others as they appear.
+
+    Raises GraphValidationError for a wrong number of labels, labels below -1, nodes that are missing, unknown or in
+    two communities; TypeError for what are no labels, such as floats.
+    """
+    return numbered(node_labels(labels, graph.nodes, graph.n_nodes, name), graph.n_nodes, name)
+
+
+def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> np.ndarray:
+    """Labels of any type as int64; small whole numbers stay, others and names are numbered from 0."""
+    if labels.ndim == 1 and labels.size:
+        if labels.dtype.kind in "USb":
+            labels = np.unique(labels, return_inverse=True)[1]
+        elif labels.dtype.kind == "O":
+            labels = _numbered_objects(labels, name)
+        elif labels.dtype.kind in "iu" and labels.min() >= -1 and not fits_numbers(labels, n_nodes):
+            distinct, labels = np.unique(labels, return_inverse=True)
+            labels = labels - int(distinct[0] == -1)
+    return as_labels(labels, n_nodes, name)
+
+
+def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[np.ndarray, np.ndarray]:
+    """Two labelings as int64 arrays in the same order of the nodes: by name where both name them, else by place."""
+    both = _listed(labels), _listed(other)
+    by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]
+    of_graphs = [hasattr(one, "labels") and hasattr(one, "graph") for one in both]
+    if any(by_name) and not all(named or of for named, of in zip(by_name, of_graphs, strict=True)):
+        raise TypeError(
+            "one of labels and other names its nodes and the other does not, expected both to, or neither; "
+            "pass labels in one order of the nodes"
+        )
+    leading = of_graphs.index(True) if any(of_graphs) else 0
+    nodes = _nodes_of(both[leading])
+    n_nodes = np.size(getattr(both[leading], "labels", both[leading])) if nodes is None else len(nodes)
+    first, second = (
+        node_labels(one, nodes, n_nodes, name) for one, name in zip(both, ("labels", "other"), strict=True)
+    )
+    return numbered(first, len(first)), numbered(second, len(first), "other")
+
+
+def node_labels(labels: LabelsLike, nodes: Sequence[Hashable] | None, n_nodes: int, name: str) -> np.ndarray:
+    """One label a node in the order of `nodes`, None being 0..n_nodes-1; not yet numbers, nor counted."""
+    labels = _listed(labels)
+    if hasattr(labels, "labels"):
+        own = getattr(getattr(labels, "graph", None), "nodes", None)
+        if own is None or nodes is None or _plain_list(own) == _plain_list(nodes):
+            return np.asarray(labels.labels)
+        labels = dict(zip(_plain_list(own), labels.labels.tolist(), strict=True))
+    if isinstance(labels, Mapping):
+        return _of_mapping(labels, _rows(nodes, n_nodes), name)
+    if _are_communities(labels):
+        return _of_communities(labels, _rows(nodes, n_nodes), name)
+    if hasattr(labels, "to_numpy"):
+        return _of_series(labels, nodes, n_nodes)
+    return labels if isinstance(labels, np.ndarray) else _as_array(labels)
+
+
+def _listed(labels: Any) -> Any:
+    """The same, but for a generator or view of communities or labels, which becomes a list."""
+    kept = np.ndarray | Mapping | list | str | bytes
+    if isinstance(labels, kept) or hasattr(labels, "labels") or hasattr(labels, "to_numpy"):
+        return labels
+    return list(labels) if isinstance(labels, Iterable) else labels
+
+
+def _are_communities(labels: Any) -> bool:
+    return isinstance(labels, list) and len(labels) > 0 and all(isinstance(part, Set | list) for part in labels)
+
+
+def _nodes_of(labels: Any) -> Sequence[Hashable] | None:
+    """The nodes that a labeling names, or None where they go by their place."""
+    if hasattr(labels, "graph"):
+        return labels.graph.nodes
+    if isinstance(labels, Mapping):
+        return list(labels)
+    return list(dict.fromkeys(node for part in labels for node in part)) if _are_communities(labels) else None
+
+
+def _plain_list(nodes: Sequence[Hashable]) -> list[Hashable]:
+    return nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
+
+
+def _rows(nodes: Sequence[Hashable] | None, n_nodes: int) -> dict[Hashable, int]:
+    names = range(n_nodes) if nodes is None else _plain_list(nodes)
+    return {node: row for row, node in enumerate(names)}
+
+
+def _of_mapping(labels: Mapping[Hashable, Any], rows: dict[Hashable, int], name: str) -> np.ndarray:
+    for node in rows:
+        if node not in labels:
+            raise GraphValidationError(f"{name} has no label for node {node!r}, expected one for each; -1 means none")
+    if len(labels) > len(rows):
+        stranger = next(node for node in labels if node not in rows)
+        raise GraphValidationError(f"{name} has a label for {stranger!r}, which is no node of the graph")
+    return _as_array([labels[node] for node in rows])
+
+
+def _of_communities(labels: list[Iterable[Hashable]], rows: dict[Hashable, int], name: str) -> np.ndarray:
+    community = [-1] * len(rows)
+    for c, members in enumerate(labels):
+        for node in members:
+            row = rows.get(node)
+            if row is None:
+                raise GraphValidationError(f"{name}[{c}] holds {node!r}, which is no node of the graph")
+            if community[row] >= 0:
+                raise GraphValidationError(
+                    f"node {node!r} is in {name}[{community[row]}] and in {name}[{c}], expected every node in one set"
+                )
+            community[row] = c
+    if -1 in community:
+        missing = next(node for node, row in rows.items() if community[row] < 0)
+        raise GraphValidationError(
+            f"node {missing!r} is in no set of {name}, expected every node in one; a node on its own is a set of one"
+        )
+    return np.array(community, np.int64)
+
+
+def _of_series(series: Any, nodes: Sequence[Hashable] | None, n_nodes: int) -> np.ndarray:
+    """The values of a pandas or Polars Series, in the order of the nodes where its index holds them."""
+    values = series.to_numpy()
+    index = getattr(series, "index", None)
+    if index is None or type(index).__name__ == "RangeIndex" or len(values) != n_nodes:
+        return values
+    rows = _rows(nodes, n_nodes)
+    order = [rows.get(node, -1) for node in index.tolist()]
+    if sorted(order) != list(range(n_nodes)):
+        return values
+    ordered = np.empty_like(values)
+    ordered[order] = values
+    return ordered
+
+
+def _as_array(labels: Any) -> np.ndarray:
+    """A list of labels as an array in which each is what it was: NumPy would make text of numbers beside text."""
+    if not isinstance(labels, list) or {str, tuple}.isdisjoint(map(type, labels)):
+        return np.asarray(labels)
+    if all(isinstance(label, str) for label in labels):
+        return np.asarray(labels)
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
+
+
+def _numbered_objects(labels: np.ndarray, name: str) -> np.ndarray:
+    values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
+    kinds = {type(value) for value in values}
+    if len(kinds) > 1 or type(None) in kinds:
+        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing")
+    (kind,) = kinds
+    if kind is float:
+        return labels  # refused as what it is
+    try:
+        distinct = list(dict.fromkeys(values))
+    except TypeError:
+        raise TypeError(f"{name} holds a {kind.__name__}, expected whole numbers or hashable names") from None
+    if kind in (int, str, bool):
+        distinct.sort()
+    if kind is int and distinct[0] < -1:
+        raise GraphValidationError(f"{name} holds {distinct[0]}, expected cluster numbers >= 0, or -1 for none")
+    number = {value: place for place, value in enumerate(distinct, -1 if distinct[0] == -1 else 0)}
+    return np.array([number[value] for value in values])

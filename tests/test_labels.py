@@ -1,0 +1,277 @@
+"""Labels in every form that people hold them, for every function that judges a partition."""
+
+import types
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import graphclust
+from graphclust.errors import GraphValidationError
+from graphclust.objective.labels import labels_on
+
+NAMES = ["a", "b", "c", "d", "e", "f"]
+PLACES = [1, 1, 0, 0, 0, 1]
+MEASURES = [
+    graphclust.volume, graphclust.normalized_cut, graphclust.conductance, graphclust.modularity,
+    graphclust.kernel_k_means_cost,
+]  # fmt: skip
+
+
+def named_graph(order=NAMES) -> nx.Graph:
+    """A weighted ring of six named nodes with a chord, whose nodes come in some order."""
+    graph = nx.Graph()
+    graph.add_nodes_from(order)
+    nx.add_cycle(graph, NAMES)
+    graph.add_edge("a", "c")
+    for number, (u, v) in enumerate(sorted(tuple(sorted(edge)) for edge in graph.edges)):
+        graph[u][v]["weight"] = 1.0 + number
+    return graph
+
+
+GRAPH = named_graph()
+BY_NAME = dict(zip(NAMES, PLACES, strict=True))
+SETS = [{"c", "d", "e"}, {"a", "b", "f"}]
+
+
+class Series:
+    """What is used of a pandas Series, which need not be installed."""
+
+    def __init__(self, values, index=None):
+        self.values = np.asarray(values)
+        self.index = index if index is not None else types.SimpleNamespace()
+        if index is None:
+            self.index = RangeIndex(len(self.values))
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def to_numpy(self):
+        return self.values
+
+
+class RangeIndex:
+    def __init__(self, n):
+        self.n = n
+
+    def tolist(self):
+        return list(range(self.n))
+
+
+def clustering(order=NAMES):
+    """The partition as a Clustering of the graph whose nodes come in some order."""
+    graph = graphclust.as_graph(named_graph(order))
+    return graphclust.Clustering(np.array([BY_NAME[name] for name in order]), 2, graph)
+
+
+FORMS = {
+    "list": PLACES,
+    "tuple": tuple(PLACES),
+    "int8": np.array(PLACES, np.int8),
+    "uint64": np.array(PLACES, np.uint64),
+    "numpy scalars": [np.int64(place) for place in PLACES],
+    "object": np.array(PLACES, object),
+    "bool": np.array(PLACES, bool),
+    "strings": ["two" if place else "one" for place in PLACES],
+    "numpy strings": np.array(["two" if place else "one" for place in PLACES]),
+    "object strings": np.array(["two" if place else "one" for place in PLACES], object),
+    "bytes": np.array([b"two" if place else b"one" for place in PLACES]),
+    "large numbers": [9 * 10**12 if place else 10**12 for place in PLACES],
+    "beyond 64 bits": [9**90 if place else 9**80 for place in PLACES],
+    "uint64 beyond int64": np.array([2**63 + 5 if place else 2**63 for place in PLACES], np.uint64),
+    "dict": BY_NAME,
+    "dict in another order": dict(reversed(BY_NAME.items())),
+    "dict of names": {name: "two" if place else "one" for name, place in BY_NAME.items()},
+    "sets": SETS,
+    "frozensets": [frozenset(part) for part in SETS],
+    "lists": [list(part) for part in SETS],
+    "a tuple of sets": tuple(SETS),
+    "a view of sets": dict(enumerate(SETS)).values(),
+    "Clustering": clustering(),
+    "Clustering, nodes in another order": clustering(NAMES[::-1]),
+    "any result": types.SimpleNamespace(labels=np.array(PLACES)),
+    "Series": Series(PLACES),
+    "Series by name": Series(PLACES[::-1], np.array(NAMES[::-1])),
+    "Series by a foreign index": Series(PLACES, np.array([7, 8, 9, 11, 12, 13])),
+    "Polars": types.SimpleNamespace(to_numpy=lambda: np.array(PLACES)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_form_of_labels_is_judged_alike(form, measure):
+    assert np.array_equal(measure(GRAPH, FORMS[form]), measure(GRAPH, np.array(PLACES)))
+
+
+def test_a_generator_of_sets_is_taken():
+    assert graphclust.modularity(GRAPH, (part for part in SETS)) == graphclust.modularity(GRAPH, PLACES)
+    found = nx.community.greedy_modularity_communities(GRAPH)
+    assert graphclust.modularity(GRAPH, found) == pytest.approx(nx.community.modularity(GRAPH, found))
+
+
+def test_other_hashable_classes_are_numbered_as_they_appear():
+    classes = [("two", 2) if place else ("one", 1) for place in PLACES]
+    expected = graphclust.volume(GRAPH, [1 - place for place in PLACES])  # the class of the first node comes first
+    assert np.array_equal(graphclust.volume(GRAPH, classes), expected)
+    kinds = np.empty(6, object)
+    kinds[:] = [complex if place else nx for place in PLACES]
+    with pytest.raises(TypeError, match="labels mixes types"):
+        graphclust.volume(GRAPH, kinds)
+    kinds[:] = [3j if place else 2j for place in PLACES]
+    assert np.array_equal(graphclust.volume(GRAPH, kinds), expected)
+
+
+def test_none_is_minus_one_whatever_the_other_numbers():
+    for large in (7, 10**12, 9**90):
+        labels = [-1, large, large, large, large, -1]
+        assert graphclust.normalized_cut(GRAPH, labels) == graphclust.normalized_cut(GRAPH, [-1, 0, 0, 0, 0, -1])
+        assert labels_on(graphclust.as_graph(GRAPH), labels).tolist()[::5] == [-1, -1]
+    assert graphclust.volume(GRAPH, [-1, 10**12, 10**12, 10**13, 10**13, -1]).shape == (2,)
+    assert graphclust.volume(GRAPH, [5, 5, 0, 0, 0, 5]).shape == (6,)  # small numbers are places
+
+
+def test_nodes_without_names_go_by_their_place():
+    matrix = nx.to_scipy_sparse_array(GRAPH)
+    assert graphclust.normalized_cut(matrix, clustering()) == graphclust.normalized_cut(GRAPH, PLACES)
+    assert graphclust.normalized_cut(matrix, [{2, 3, 4}, {0, 1, 5}]) == graphclust.normalized_cut(GRAPH, PLACES)
+    assert graphclust.normalized_cut(matrix, dict(enumerate(PLACES))) == graphclust.normalized_cut(GRAPH, PLACES)
+    shuffled = Series([PLACES[place] for place in (3, 1, 2, 0, 5, 4)], np.array([3, 1, 2, 0, 5, 4]))
+    assert graphclust.normalized_cut(matrix, shuffled) == graphclust.normalized_cut(GRAPH, PLACES)
+    unnamed = graphclust.Clustering(np.array(PLACES), 2, graphclust.as_graph(matrix))
+    assert graphclust.normalized_cut(GRAPH, unnamed) == graphclust.normalized_cut(GRAPH, PLACES)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(
+    ("labels", "error", "words"),
+    [
+        ({**BY_NAME, "z": 0}, GraphValidationError, "labels has a label for 'z', which is no node of the graph"),
+        ({"a": 0, "b": 1}, GraphValidationError, "labels has no label for node 'c'"),
+        ([{"a", "b"}, {"b", "c", "d", "e", "f"}], GraphValidationError, r"node 'b' is in labels\[0\] and in .*1\]"),
+        ([["a", "b", "a"], ["c", "d", "e", "f"]], GraphValidationError, r"node 'a' is in labels\[0\] and in .*0\]"),
+        ([{"a", "b"}, {"c", "d", "e"}], GraphValidationError, "node 'f' is in no set of labels"),
+        ([{"a", "b", 3}, {"c", "d", "e", "f"}], GraphValidationError, r"labels\[0\] holds 3, which is no node"),
+        (PLACES[:5], GraphValidationError, r"labels has shape \(5,\), expected one label per node: \(6,\)"),
+        ("ababab", GraphValidationError, "shape"),
+        ([], GraphValidationError, r"shape \(0,\)"),
+        (types.SimpleNamespace(labels=np.zeros(5, int)), GraphValidationError, r"shape \(5,\)"),
+        ({name: float(place) for name, place in BY_NAME.items()}, TypeError, "labels has dtype float64"),
+        (np.array([0.5, 1, 1, 1, 1, 1], object), TypeError, "labels mixes types"),
+        (np.array([0.5] * 6, object), TypeError, "labels has dtype object"),
+        ([*"abcde", -1], TypeError, "labels mixes types"),
+        ([*"abcde", None], TypeError, "labels mixes types"),
+        ([None] * 6, TypeError, "labels mixes types"),
+        ([0, 0, 0, 1, 1, -(9**90)], GraphValidationError, "labels holds -"),
+        (3, GraphValidationError, "shape"),
+    ],
+)  # fmt: skip
+def test_what_are_no_labels_of_the_nodes_is_said(measure, labels, error, words):
+    with pytest.raises(error, match=words):
+        measure(GRAPH, labels)
+
+
+def test_a_clustering_of_other_nodes_is_refused():
+    with pytest.raises(GraphValidationError, match="no label for node 'z'"):
+        graphclust.volume(nx.relabel_nodes(GRAPH, {"f": "z"}), clustering())
+
+
+FIGURES = {  # on the graph of `two_attributes`
+    "volume": graphclust.volume,
+    "normalized_cut": graphclust.normalized_cut,
+    "conductance": graphclust.conductance,
+    "modularity": graphclust.modularity,
+    "kernel_k_means_cost": graphclust.kernel_k_means_cost,
+}
+
+
+def two_attributes() -> nx.Graph:
+    graph = nx.karate_club_graph()
+    for u, v in graph.edges:
+        graph[u][v]["strength"] = float(1 + (u * v) % 7)
+    return graph
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_weight_names_the_same_attribute_everywhere(name):
+    graph, measure = two_attributes(), FIGURES[name]
+    labels = np.arange(34) % 3
+    for weight in ("weight", "strength", None):
+        matrix = nx.to_scipy_sparse_array(graph, weight=weight, dtype=float)
+        assert np.array_equal(measure(graph, labels, weight=weight), measure(matrix, labels))
+        assert np.array_equal(measure(graphclust.as_graph(graph, weight=weight), labels), measure(matrix, labels))
+    with pytest.raises(GraphValidationError, match="no edge has the attribute 'power'"):
+        measure(graph, labels, weight="power")
+    assert np.array_equal(measure(nx.path_graph(3), [0, 0, 1]), measure(nx.path_graph(3), [0, 0, 1], weight=None))
+
+
+@pytest.mark.parametrize("cluster", [graphclust.coreset_sc, graphclust.spectral_clustering])
+def test_what_a_clustering_says_of_itself_the_measures_say_too(cluster):
+    graph = two_attributes()
+    found = cluster(graph, 3, weight="strength", rng=0)
+    for labels in (found, found.labels, found.as_dict(), found.communities()):
+        assert graphclust.normalized_cut(graph, labels, weight="strength") == pytest.approx(found.normalized_cut)
+        assert graphclust.conductance(graph, labels, weight="strength") == pytest.approx(found.conductance)
+        assert graphclust.normalized_cut(found.graph, labels) == pytest.approx(found.normalized_cut)
+    assert graphclust.normalized_cut(graph, found) != pytest.approx(found.normalized_cut, rel=0.01)
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+def test_communities_with_isolated_nodes_are_judged_as_the_clustering_is():
+    graph = two_attributes()
+    graph.add_nodes_from(["alone", "too"])
+    found = graphclust.coreset_sc(graph, 2, rng=0)
+    assert graphclust.modularity(graph, found.communities()) == graphclust.modularity(graph, found)
+    assert graphclust.normalized_cut(graph, found.communities()) == graphclust.normalized_cut(graph, found)
+    expected = nx.community.modularity(graph, found.communities(), resolution=1.7)
+    assert graphclust.modularity(graph, found, resolution=1.7) == pytest.approx(expected)
+
+
+def test_modularity_at_a_resolution():
+    triangles = nx.barbell_graph(3, 0)
+    labels = [0, 0, 0, 1, 1, 1]
+    for resolution in (0, 0.5, 1.0, 2.5):
+        assert graphclust.modularity(triangles, labels, resolution=resolution) == pytest.approx(
+            12 / 14 - resolution * 2 * (7 / 14) ** 2
+        )
+    with pytest.raises(graphclust.ParameterError, match="resolution=-1"):
+        graphclust.modularity(triangles, labels, resolution=-1)
+    with pytest.raises(TypeError, match="resolution='auto'"):
+        graphclust.modularity(triangles, labels, resolution="auto")
+
+
+def test_agreement_is_by_name_where_both_name_their_nodes():
+    ours, truth = clustering(), {"f": "x", "e": "x", "d": "x", "c": "y", "b": "y", "a": "y"}
+    by_place = [truth[name] for name in NAMES]
+    expected = graphclust.adjusted_rand_index(PLACES, by_place)
+    assert expected < 0.5
+    for labels in (ours, clustering(NAMES[::-1]), ours.as_dict(), ours.communities()):
+        assert graphclust.adjusted_rand_index(labels, truth) == expected
+        assert graphclust.adjusted_rand_index(truth, labels) == expected
+        for other in (ours, clustering(NAMES[::-1]), BY_NAME, SETS):
+            assert graphclust.adjusted_rand_index(labels, other) == 1.0
+    assert graphclust.adjusted_rand_index(ours, by_place) == expected
+    assert graphclust.normalized_mutual_information(by_place, ours) == pytest.approx(
+        graphclust.normalized_mutual_information(by_place, PLACES)
+    )
+    matrix = graphclust.as_graph(sparse.csr_array(nx.to_scipy_sparse_array(GRAPH)))
+    unnamed = graphclust.Clustering(np.array(PLACES), 2, matrix)
+    assert graphclust.adjusted_rand_index(unnamed, dict(enumerate(PLACES))) == 1.0
+    assert graphclust.adjusted_rand_index([10**12, 5, 5], [0, 7, 7]) == 1.0
+
+
+def test_agreement_of_named_and_unnamed_nodes_is_refused():
+    for named in (BY_NAME, SETS):
+        with pytest.raises(TypeError, match="one of labels and other names its nodes and the other does not"):
+            graphclust.adjusted_rand_index(named, PLACES)
+        with pytest.raises(TypeError, match="one of labels and other names its nodes"):
+            graphclust.adjusted_rand_index(PLACES, named)
+    with pytest.raises(GraphValidationError, match="other has no label for node 'f'"):
+        graphclust.adjusted_rand_index(clustering(), dict.fromkeys(NAMES[:5], 0))
+    with pytest.raises(GraphValidationError, match=r"labels has shape \(\)"):
+        graphclust.adjusted_rand_index(3, [1])
+    with pytest.raises(GraphValidationError, match="other has a label for 'c'"):
+        graphclust.adjusted_rand_index([{"a", "b"}], {"a": 0, "b": 0, "c": 1})
