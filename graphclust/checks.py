@@ -7,6 +7,8 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError, ParameterError
 
+Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
+
 
 def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None = None, why: str = "") -> int:
     """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors."""
@@ -44,7 +46,7 @@ def as_choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def as_generator(rng: Any) -> np.random.Generator:
+def as_generator(rng: Seed) -> np.random.Generator:
     """A NumPy generator from None, a seed >= 0 or a generator, which is used as it is."""
     if isinstance(rng, bool | np.bool_ | float | str | np.random.RandomState):
         raise TypeError(f"rng={rng!r} is a {type(rng).__name__}, expected None, a whole number or a numpy Generator")

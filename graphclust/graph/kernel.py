@@ -35,9 +35,12 @@ class NormalizedCutKernel:
     point_weights: np.ndarray
 
     @classmethod
-    def of(cls, G: GraphLike, loops: str = "implied", shift: float = 0.0) -> "NormalizedCutKernel":
+    def of(
+        cls, G: GraphLike, loops: str = "implied", shift: float = 0.0, *, weight: str | None = "weight"
+    ) -> "NormalizedCutKernel":
         """The kernel of a graph.
 
+        G, weight : a graph as `as_graph` takes it; the edge attribute of a NetworkX graph, None for all ones.
         loops : "implied" gives each node without a self-loop one of the mean weight of its edges, counted in `degrees`
             but never in any reported quality: without loops K has a zero diagonal and squared distances
             K_xx + K_yy - 2 K_xy are negative, so that D²-sampling has no distribution. On unweighted graphs neighbours
@@ -45,7 +48,7 @@ class NormalizedCutKernel:
         shift : s >= 0; adds s D^-1. K is positive semi-definite for s = 1 at the latest, all k-partitions keep their
             order, but distances then hardly depend on the edges.
 
-        Raises GraphValidationError when there are no edges.
+        Raises what `as_graph` raises, and GraphValidationError when there are no edges.
 
         >>> import numpy as np
         >>> NormalizedCutKernel.of(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])).degrees
@@ -53,7 +56,7 @@ class NormalizedCutKernel:
         """
         as_choice(loops, "loops", LOOP_POLICIES)
         shift = as_number(shift, "shift", at_least=0.0)
-        graph = as_graph(G)
+        graph = as_graph(G, weight=weight)
         if graph.n_entries == 0:
             raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
         loop_weights = graph.loops

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_choice, as_weights
+from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
@@ -23,13 +24,20 @@ NAMED: dict[str, Callable[[Any], Kernel]] = {
 }
 
 
-def as_kernel(K_or_X: Any, kernel: str) -> Kernel:
+def as_kernel(K_or_X: Any, kernel: str, weight: str | None = "weight") -> Kernel:
     """A kernel as it is; that of a `Graph` or NetworkX graph; otherwise the named one of a matrix or of points."""
     as_choice(kernel, "kernel", tuple(NAMED))
+    if not isinstance(K_or_X, Kernel):
+        of_graph = isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
+        if of_graph or kernel == "normalized cut":
+            return GraphKernel(K_or_X, weight=weight)
+    if weight != "weight":
+        raise ParameterError(
+            f"weight={weight!r} is for graphs and means nothing to a {type(K_or_X).__name__}, expected it to be left "
+            "out; the weights of points are sample_weight"
+        )
     if isinstance(K_or_X, Kernel):
         return K_or_X
-    if isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency"):
-        return GraphKernel(K_or_X)
     return NAMED[kernel](K_or_X)
 
 

@@ -35,6 +35,7 @@ def coreset_kernel_kmeans(
     coreset_size: int,
     kernel: str = "gaussian",
     sample_weight: Any = None,
+    weight: str | None = "weight",
     sampling: str = "naive",
     second_term: str = "voronoi",
     oversampling: float = 2.0,
@@ -44,7 +45,7 @@ def coreset_kernel_kmeans(
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel, by a coreset of them.
 
-    K_or_X, kernel, sample_weight : see `kernel_kmeans`.
+    K_or_X, kernel, sample_weight, weight : see `kernel_kmeans`.
     coreset_size : draws, with repetition, >= k; with n or more, all points are the coreset.
     sampling : how ceil(oversampling k) seeds are drawn: "naive" by comparing every point with each, "tree" in time that
         grows with the seeds' degrees, for graphs without `sample_weight`.
@@ -62,7 +63,7 @@ def coreset_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel)
+    kernel_ = as_kernel(K_or_X, kernel, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=": one point a cluster")

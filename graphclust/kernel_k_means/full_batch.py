@@ -32,6 +32,7 @@ def kernel_kmeans(
     *,
     kernel: str = "gaussian",
     sample_weight: Any = None,
+    weight: str | None = "weight",
     init: Any = "kernel k-means++",
     max_iter: int = 300,
     incremental: bool = True,
@@ -46,6 +47,7 @@ def kernel_kmeans(
     kernel : "gaussian", "laplacian", "polynomial", "linear", "cosine", "precomputed", or "normalized cut" for an
         adjacency matrix. Not looked at when K_or_X is a graph or a kernel object.
     sample_weight : weights >= 0, shape (n,); by default ones, on graphs the degrees.
+    weight : edge attribute of a NetworkX graph, None for all ones, see `as_graph`; for graphs only.
     init : "kernel k-means++", or labels in [0, k), shape (n,), to start from.
     max_iter : updates at most. It ends earlier when no label changes.
     incremental : False sums anew over all points in every iteration; the same result but for rounding, and slow.
@@ -62,7 +64,7 @@ def kernel_kmeans(
     (1.0, True)
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel)
+    kernel_ = as_kernel(K_or_X, kernel, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)

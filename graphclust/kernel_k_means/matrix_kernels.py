@@ -108,7 +108,7 @@ class SparseKernel(Kernel):
 class GraphKernel(SparseKernel):
     """K = D^-1 A D^-1 with the degrees D as weights: kernel k-means then minimises the normalised cut.
 
-    loops : see `NormalizedCutKernel.of`. Isolated nodes are no points.
+    G, loops, weight and errors : see `NormalizedCutKernel.of`. Isolated nodes are no points.
 
     >>> import networkx as nx
     >>> kernel = GraphKernel(nx.path_graph(3))
@@ -116,8 +116,8 @@ class GraphKernel(SparseKernel):
     (array([2., 3., 2.]), array([0.25  , 0.1111, 0.25  ]))
     """
 
-    def __init__(self, G: GraphLike, loops: str = "implied"):
-        self.normalized = NormalizedCutKernel.of(G, loops)
+    def __init__(self, G: GraphLike, loops: str = "implied", *, weight: str | None = "weight"):
+        self.normalized = NormalizedCutKernel.of(G, loops, weight=weight)
         adjacency = self.normalized.graph.to_scipy()
         degrees = self.normalized.degrees
         inverse = sparse.diags_array(np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0))
@@ -129,6 +129,8 @@ class GraphKernel(SparseKernel):
 class HeatKernel(Kernel):
     """exp(-t L), L = I - D^-1/2 A D^-1/2, of a graph; t > 0.
 
+    G, weight and errors : see `as_graph`.
+
     Up to 10,000 nodes the matrix is kept, dense; above that, columns are computed whenever entries are asked for, in
     time proportional to the graph's entries and memory proportional to n each.
 
@@ -138,8 +140,8 @@ class HeatKernel(Kernel):
            [0.4323, 0.5677]])
     """
 
-    def __init__(self, G: GraphLike, t: float = 1.0):
-        graph = as_graph(G)
+    def __init__(self, G: GraphLike, t: float = 1.0, *, weight: str | None = "weight"):
+        graph = as_graph(G, weight=weight)
         self.t = as_number(t, "t", above=0.0)
         self.n = graph.n_nodes
         scale = np.divide(1.0, np.sqrt(graph.degrees), out=np.zeros(self.n), where=graph.degrees > 0)

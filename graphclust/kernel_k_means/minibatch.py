@@ -26,6 +26,7 @@ def minibatch_kernel_kmeans(
     *,
     kernel: str = "gaussian",
     sample_weight: Any = None,
+    weight: str | None = "weight",
     init: Any = "kernel k-means++",
     batch_size: int = 1024,
     rate: str = "sqrt",
@@ -37,7 +38,7 @@ def minibatch_kernel_kmeans(
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel by mini-batches; O(n (batch_size + k)) a batch.
 
-    K_or_X, kernel : see `kernel_kmeans`. sample_weight : points are drawn in proportion, and then count alike.
+    K_or_X, kernel, weight : see `kernel_kmeans`. sample_weight : points are drawn in proportion, and then count alike.
     init : "kernel k-means++", or k row numbers, of the points that the centres start from.
     batch_size : points drawn for a batch, with repetition; may exceed n.
     rate : how far a centre with b_j of the b points of a batch goes towards their mean: "sqrt" for sqrt(b_j / b)
@@ -55,7 +56,7 @@ def minibatch_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel)
+    kernel_ = as_kernel(K_or_X, kernel, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)

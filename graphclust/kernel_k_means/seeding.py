@@ -26,12 +26,12 @@ class KernelSeeds(NamedTuple):
 
 
 def kernel_kmeans_plusplus(
-    K_or_X: Any, n_seeds: int, *, kernel: str = "gaussian", sample_weight: Any = None, rng: Any = None,
-    progress: Any = None,
+    K_or_X: Any, n_seeds: int, *, kernel: str = "gaussian", sample_weight: Any = None,
+    weight: str | None = "weight", rng: Any = None, progress: Any = None,
 ) -> KernelSeeds:  # fmt: skip
     """Draw seeds, each with probability proportional to weight x squared distance to those before; O(n n_seeds).
 
-    The first is drawn by weight. K_or_X, kernel, sample_weight : see `kernel_kmeans`. Fewer seeds, with a
+    The first is drawn by weight. K_or_X, kernel, sample_weight, weight : see `kernel_kmeans`. Fewer seeds, with a
     ConvergenceWarning, where all other points coincide with one.
 
     >>> seeds = kernel_kmeans_plusplus([[0.0], [0.1], [9.0]], 2, kernel="linear", rng=1)
@@ -39,7 +39,7 @@ def kernel_kmeans_plusplus(
     True
     """
     rng = as_generator(rng)
-    kernel_ = as_kernel(K_or_X, kernel)
+    kernel_ = as_kernel(K_or_X, kernel, weight)
     n_seeds = as_cluster_count(as_whole_number(n_seeds, "n_seeds", at_least=1), kernel_.n)
     seeds = draw_seeds(kernel_, point_weights(kernel_, sample_weight), n_seeds, rng, as_progress(progress))
     warn_if_fewer(len(seeds.rows), n_seeds)

@@ -28,6 +28,7 @@ def truncated_kernel_kmeans(
     *,
     kernel: str = "gaussian",
     sample_weight: Any = None,
+    weight: str | None = "weight",
     init: Any = "kernel k-means++",
     batch_size: int = 1024,
     tau: int = 50,
@@ -58,7 +59,7 @@ def truncated_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel)
+    kernel_ = as_kernel(K_or_X, kernel, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)

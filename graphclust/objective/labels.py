@@ -62,13 +62,18 @@ def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[np.ndarray, np.ndarr
             "one of labels and other names its nodes and the other does not, expected both to, or neither; "
             "pass labels in one order of the nodes"
         )
-    leading = of_graphs.index(True) if any(of_graphs) else 0
-    nodes = _nodes_of(both[leading])
-    n_nodes = np.size(getattr(both[leading], "labels", both[leading])) if nodes is None else len(nodes)
+    nodes: Sequence[Hashable] | None = None
+    n_named = 0
+    if any(of_graphs):
+        result = both[of_graphs.index(True)]
+        nodes, n_named = result.graph.nodes, len(result.labels)
+    elif any(by_name):
+        nodes = list(both[0]) if isinstance(both[0], Mapping) else [node for part in both[0] for node in part]
     first, second = (
-        node_labels(one, nodes, n_nodes, name) for one, name in zip(both, ("labels", "other"), strict=True)
+        node_labels(one, nodes, n_named, name) for one, name in zip(both, ("labels", "other"), strict=True)
     )
-    return numbered(first, len(first)), numbered(second, len(first), "other")
+    n_nodes = first.size
+    return numbered(first, n_nodes), numbered(second, n_nodes, "other")
 
 
 def node_labels(labels: LabelsLike, nodes: Sequence[Hashable] | None, n_nodes: int, name: str) -> np.ndarray:
@@ -98,15 +103,6 @@ def _listed(labels: Any) -> Any:
 
 def _are_communities(labels: Any) -> bool:
     return isinstance(labels, list) and len(labels) > 0 and all(isinstance(part, Set | list) for part in labels)
-
-
-def _nodes_of(labels: Any) -> Sequence[Hashable] | None:
-    """The nodes that a labeling names, or None where they go by their place."""
-    if hasattr(labels, "graph"):
-        return labels.graph.nodes
-    if isinstance(labels, Mapping):
-        return list(labels)
-    return list(dict.fromkeys(node for part in labels for node in part)) if _are_communities(labels) else None
 
 
 def _plain_list(nodes: Sequence[Hashable]) -> list[Hashable]:

@@ -14,10 +14,10 @@ __all__ = ["merge_clusters"]
 ENTRIES_PER_STEP = 1 << 24
 
 
-def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
+def merge_clusters(G: GraphLike, k: int, *, weight: str | None = "weight") -> np.ndarray:
     """Merge nodes into k clusters, one pair at a time, each time a pair whose union lowers the normalised cut most.
 
-    G : anything `as_graph` takes, without isolated nodes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.
+    G, weight : as `as_graph` takes them, without isolated nodes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.
 
     Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or include the cluster
     of most volume at the time; of pairs whose gains differ by less than 0.001 either may be taken.
@@ -28,14 +28,14 @@ def merge_clusters(G: GraphLike, k: int) -> np.ndarray:
     >>> merge_clusters(nx.barbell_graph(4, 0), 2)
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    graph = graph_without_isolated_nodes(G)
+    graph = graph_without_isolated_nodes(G, weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     return merged(graph, k, Progress()).astype(np.int64)
 
 
-def graph_without_isolated_nodes(G: GraphLike) -> Graph:
+def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     """The graph, or an error if it has isolated nodes."""
-    graph = as_graph(G)
+    graph = as_graph(G, weight=weight)
     if graph.isolated.any():
         raise ParameterError(
             f"G has {int(graph.isolated.sum())} isolated nodes, which no cut can place; leave them out"

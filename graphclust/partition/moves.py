@@ -1,15 +1,13 @@
 """Move single nodes while that lowers the normalised cut; the change of each move is exact, so it never rises."""
 
-from typing import Any
-
 import numpy as np
 
-from graphclust.checks import as_labels
 from graphclust.compiled.graphs import moves as loops
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
-from graphclust.progress import Progress, as_progress
+from graphclust.objective.labels import LabelsLike, labels_on
+from graphclust.progress import Listener, Progress, as_progress
 
 __all__ = ["move_nodes"]
 
@@ -18,10 +16,13 @@ MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a se
 ENTRIES_PER_STEP = 1 << 24  # some tenths of a second between two looks at the progress hook
 
 
-def move_nodes(G: GraphLike, labels: np.ndarray, *, progress: Any = None) -> np.ndarray:
+def move_nodes(
+    G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", progress: Listener | Progress | None = None
+) -> np.ndarray:
     """Improve a partition by single-node moves until none lowers the normalised cut.
 
-    G : anything `as_graph` takes; labels : cluster of each node, shape (n_nodes,), -1 for nodes to leave alone.
+    G, weight : as `as_graph` takes them.
+    labels : in any form that `volume` takes; -1 for nodes to leave alone.
 
     Returns new labels, int64, shape (n_nodes,). Every cluster that had a node keeps at least one, none is added, and a
     move is made only if the normalised cut falls by more than 1e-12. Nodes wait in a queue, at first those that a move
@@ -31,8 +32,8 @@ def move_nodes(G: GraphLike, labels: np.ndarray, *, progress: Any = None) -> np.
     >>> move_nodes(nx.barbell_graph(3, 0), np.array([0, 0, 1, 1, 1, 1]))
     array([0, 0, 0, 1, 1, 1])
     """
-    graph = as_graph(G)
-    improved = as_labels(labels, graph.n_nodes).astype(np.int32)
+    graph = as_graph(G, weight=weight)
+    improved = labels_on(graph, labels).astype(np.int32)
     improve(graph, improved, int(improved.max(initial=-1)) + 1, as_progress(progress), MOST_SWEEPS)
     return improved.astype(np.int64)
 

@@ -8,18 +8,18 @@ merging and moving are all by the exact normalised cut.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_generator, as_labels, as_number, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs import coarsening
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.partition.merging import graph_without_isolated_nodes, merged
 from graphclust.partition.moves import improve, normalized_cut_of, staying_inside_volume
 from graphclust.partition.quotient import contract
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Listener, Progress, as_progress
 
 __all__ = ["multilevel_partition", "refine_partition"]
 
@@ -47,11 +47,17 @@ class Level:
 
 
 def multilevel_partition(
-    G: GraphLike, k: int, *, effort: float = 1.0, rng: Any = None, progress: Any = None
+    G: GraphLike,
+    k: int,
+    *,
+    effort: float = 1.0,
+    weight: str | None = "weight",
+    rng: Seed = None,
+    progress: Listener | Progress | None = None,
 ) -> np.ndarray:
     """Labels of a partition into k clusters of small normalised cut.
 
-    G : anything `as_graph` takes, without isolated nodes; k : 1 <= k <= n_nodes.
+    G, weight : as `as_graph` takes them, without isolated nodes; k : 1 <= k <= n_nodes.
     effort : > 0; how often the coarse part of the work is done again, from other random choices, to keep the best: by
         default about as often as costs no more than the fine part.
 
@@ -61,17 +67,24 @@ def multilevel_partition(
     >>> multilevel_partition(nx.barbell_graph(4, 0), 2, rng=0)
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    graph, rng, progress = graph_without_isolated_nodes(G), as_generator(rng), as_progress(progress)
+    graph, rng, progress = graph_without_isolated_nodes(G, weight), as_generator(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     effort = as_number(effort, "effort", above=0.0)
     return polished_partition(graph, k, effort, rng, progress).astype(np.int64)
 
 
-def refine_partition(G: GraphLike, labels: np.ndarray, *, rng: Any = None, progress: Any = None) -> np.ndarray:
+def refine_partition(
+    G: GraphLike,
+    labels: LabelsLike,
+    *,
+    weight: str | None = "weight",
+    rng: Seed = None,
+    progress: Listener | Progress | None = None,
+) -> np.ndarray:
     """Improve a partition from anywhere: regions move, a cluster that is two is split, two that are one are joined.
 
-    G : anything `as_graph` takes, without isolated nodes; labels : cluster of each node, shape (n_nodes,), every label
-        from 0 to k - 1 used.
+    G, weight : as `as_graph` takes them, without isolated nodes.
+    labels : in any form that `volume` takes; every label from 0 to k - 1 used.
 
     Returns new labels, int64, shape (n_nodes,), of as many clusters and no larger normalised cut. The graph is
     coarsened within the clusters, the regions are merged anew where that is better, and nodes move on every level on
@@ -83,11 +96,11 @@ def refine_partition(G: GraphLike, labels: np.ndarray, *, rng: Any = None, progr
     >>> refine_partition(nx.ring_of_cliques(3, 4), np.array([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2]), rng=0)
     array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
     """
-    graph, rng, progress = graph_without_isolated_nodes(G), as_generator(rng), as_progress(progress)
-    labels = as_labels(labels, graph.n_nodes)
-    if (labels < 0).any() or not np.bincount(labels).all():
+    graph, rng, progress = graph_without_isolated_nodes(G, weight), as_generator(rng), as_progress(progress)
+    cluster = labels_on(graph, labels)
+    if (cluster < 0).any() or not np.bincount(cluster).all():
         raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty")
-    return in_cycles(graph, labels.astype(np.int32), int(labels.max()) + 1, rng, progress).astype(np.int64)
+    return in_cycles(graph, cluster.astype(np.int32), int(cluster.max()) + 1, rng, progress).astype(np.int64)
 
 
 def in_cycles(graph: Graph, labels: np.ndarray, k: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:

@@ -5,22 +5,23 @@ Cuts, volumes and so the normalised cut of any partition that keeps the clusters
 
 import numpy as np
 
-from graphclust.checks import as_labels
 from graphclust.compiled.graphs import coarsening
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.objective.labels import LabelsLike, labels_on
 
 __all__ = ["quotient_graph"]
 
 ENTRIES_PER_BLOCK = 1 << 21  # a block has its own scratch of the size of the quotient
 
 
-def quotient_graph(G: GraphLike, labels: np.ndarray) -> Graph:
+def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> Graph:
     """The graph of the clusters of a partition, made in one pass over the edges.
 
-    G : anything `as_graph` takes; labels : cluster of each node, shape (n_nodes,), every label from 0 to k - 1 used.
+    G, weight : as `as_graph` takes them.
+    labels : in any form that `volume` takes; every label from 0 to k - 1 used.
 
     Returns a weighted Graph of k nodes whose degrees are the clusters' volumes; what stays inside a cluster is its
     self-loop, each inner edge counted in both directions.
@@ -29,12 +30,12 @@ def quotient_graph(G: GraphLike, labels: np.ndarray) -> Graph:
     >>> quotient_graph(nx.barbell_graph(3, 0), np.array([0, 0, 0, 1, 1, 1])).loops
     array([6., 6.])
     """
-    graph = as_graph(G)
-    labels = as_labels(labels, graph.n_nodes)
-    sizes = np.bincount(labels[labels >= 0])
-    if (labels < 0).any() or not sizes.all():
+    graph = as_graph(G, weight=weight)
+    cluster = labels_on(graph, labels)
+    sizes = np.bincount(cluster[cluster >= 0])
+    if (cluster < 0).any() or not sizes.all():
         raise GraphValidationError("labels must give every node a cluster, numbered 0..k-1 with none empty")
-    return contract(graph, labels.astype(np.int32), len(sizes)).with_sorted_rows()
+    return contract(graph, cluster.astype(np.int32), len(sizes)).with_sorted_rows()
 
 
 def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:

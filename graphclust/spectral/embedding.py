@@ -1,20 +1,19 @@
 """Embed the nodes of a graph by the top eigenvectors of N = D^-1/2 A D^-1/2, exactly or by the power method."""
 
 from math import ceil, log2
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
-from graphclust.checks import as_choice, as_generator, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.errors import ConvergenceError, ParameterError
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.graph.laplacian import NormalizedAdjacency
-from graphclust.progress import as_progress
+from graphclust.progress import Listener, Progress, as_progress
 
 __all__ = ["fast_spectral_embedding", "spectral_embedding"]
 
@@ -25,11 +24,17 @@ ROW_SCALES = ("unit", "degree")
 
 
 def spectral_embedding(
-    G: GraphLike, k: int, *, degrees: np.ndarray | None = None, rows: str = "unit", rng: Any = None
+    G: GraphLike,
+    k: int,
+    *,
+    degrees: np.ndarray | None = None,
+    rows: str = "unit",
+    weight: str | None = "weight",
+    rng: Seed = None,
 ) -> np.ndarray:
     """The k top eigenvectors of the normalised adjacency, one row a node.
 
-    G : anything `as_graph` takes.
+    G, weight : as `as_graph` takes them.
     k : number of columns, 1 <= k <= n_nodes.
     degrees : D, shape (n_nodes,); None for the row sums.
     rows : "unit" scales each row to length 1 (Ng, Jordan & Weiss 2001), "degree" by d^-1/2 (Shi & Malik 2000).
@@ -45,7 +50,7 @@ def spectral_embedding(
     >>> spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).round(1)[:, 1].tolist()
     [0.8, 0.8, 0.6, -0.6, -0.8, -0.8]
     """
-    graph, degrees, k, rng = _checked(G, k, degrees, rng)
+    graph, degrees, k, rng = _checked(G, k, degrees, weight, rng)
     as_choice(rows, "rows", ROW_SCALES)
     vectors = np.zeros((graph.n_nodes, k))
     for column, (nodes, vector) in enumerate(_top_vectors(graph, degrees, k, rng)):
@@ -62,11 +67,13 @@ def fast_spectral_embedding(
     degrees: np.ndarray | None = None,
     n_columns: int | None = None,
     n_steps: int | None = None,
-    rng: Any = None,
-    progress: Any = None,
+    weight: str | None = "weight",
+    rng: Seed = None,
+    progress: Listener | Progress | None = None,
 ) -> np.ndarray:
     """A few random columns after many steps of the lazy random walk: the power method of Macgregor (2023).
 
+    G, k, degrees, weight : see `spectral_embedding`.
     n_columns : max(2, ceil(log2 k)) by default.
     n_steps : multiplications by (I + N)/2; 10 max(1, ceil(log2(n_nodes / k))) by default.
 
@@ -79,7 +86,7 @@ def fast_spectral_embedding(
     >>> fast_spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).shape
     (6, 2)
     """
-    graph, degrees, k, rng = _checked(G, k, degrees, rng)
+    graph, degrees, k, rng = _checked(G, k, degrees, weight, rng)
     progress = as_progress(progress)
     n = graph.n_nodes
     n_columns = max(2, ceil(log2(k))) if n_columns is None else as_whole_number(n_columns, "n_columns", at_least=1)
@@ -106,10 +113,10 @@ def scale_rows(vectors: np.ndarray, degrees: np.ndarray, rows: str) -> np.ndarra
     return np.divide(vectors, length[:, None], out=np.zeros_like(vectors), where=length[:, None] > 0)
 
 
-def _checked(G, k, degrees, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
+def _checked(G, k, degrees, weight, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
     # Matrices of our own making come here too: graph_from_csr checks them and does not warn of isolated nodes.
-    ours = isinstance(G, sparse.csr_array) and G.shape[0] == G.shape[1]
-    graph = graph_from_csr(G.indptr, G.indices, G.data) if ours else as_graph(G)
+    ours = isinstance(G, sparse.csr_array) and weight is not None and G.shape[0] == G.shape[1]
+    graph = graph_from_csr(G.indptr, G.indices, G.data) if ours else as_graph(G, weight=weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     degrees = graph.degrees if degrees is None else as_weights(degrees, graph.n_nodes, "degrees")
     return graph, degrees, k, as_generator(rng)

@@ -1,0 +1,120 @@
+"""`weight=` means the same in every public function that takes a graph."""
+
+import inspect
+import types
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import graphclust
+from graphclust.errors import GraphValidationError, ParameterError
+
+LABELS = np.arange(34) % 3
+
+
+def two_attributes() -> nx.Graph:
+    """The karate club; what its edges weigh depends on the attribute asked for."""
+    graph = nx.karate_club_graph()
+    for u, v in graph.edges:
+        graph[u][v]["strength"] = float(1 + (u * v) % 7)
+    return graph
+
+
+def kernel_block(kernel):
+    return kernel.block(slice(None), slice(None))
+
+
+READERS = {
+    "volume": lambda G, **w: graphclust.volume(G, LABELS, **w),
+    "normalized_cut": lambda G, **w: graphclust.normalized_cut(G, LABELS, **w),
+    "conductance": lambda G, **w: graphclust.conductance(G, LABELS, **w),
+    "modularity": lambda G, **w: graphclust.modularity(G, LABELS, **w),
+    "kernel_k_means_cost": lambda G, **w: graphclust.kernel_k_means_cost(G, LABELS, **w),
+    "merge_clusters": lambda G, **w: graphclust.merge_clusters(G, 6, **w),
+    "move_nodes": lambda G, **w: graphclust.move_nodes(G, LABELS, **w),
+    "multilevel_partition": lambda G, **w: graphclust.multilevel_partition(G, 6, rng=0, **w),
+    "refine_partition": lambda G, **w: graphclust.refine_partition(G, np.arange(34) % 6, rng=0, **w),
+    "quotient_graph": lambda G, **w: graphclust.quotient_graph(G, LABELS, **w).to_scipy().toarray(),
+    "coreset_sc": lambda G, **w: graphclust.coreset_sc(G, 6, rng=0, **w).labels,
+    "spectral_clustering": lambda G, **w: graphclust.spectral_clustering(G, 6, rng=0, **w).labels,
+    "fast_spectral_clustering": lambda G, **w: graphclust.fast_spectral_clustering(G, 6, rng=0, **w).labels,
+    "spectral_embedding": lambda G, **w: graphclust.spectral_embedding(G, 3, rng=0, **w),
+    "fast_spectral_embedding": lambda G, **w: graphclust.fast_spectral_embedding(G, 3, rng=0, **w),
+    "NormalizedCutKernel": lambda G, **w: graphclust.NormalizedCutKernel.of(G, **w).self_affinity,
+    "GraphKernel": lambda G, **w: kernel_block(graphclust.GraphKernel(G, **w)),
+    "HeatKernel": lambda G, **w: kernel_block(graphclust.HeatKernel(G, 0.1, **w)),
+    "kernel_kmeans": lambda G, **w: graphclust.kernel_kmeans(G, 6, kernel="normalized cut", rng=0, **w).cost,
+    "kernel_kmeans_plusplus": lambda G, **w: graphclust.kernel_kmeans_plusplus(
+        G, 6, kernel="normalized cut", rng=0, **w
+    ).sq_distances,
+    "minibatch_kernel_kmeans": lambda G, **w: graphclust.minibatch_kernel_kmeans(
+        G, 3, kernel="normalized cut", max_iter=5, rng=0, **w
+    ).cost,
+    "truncated_kernel_kmeans": lambda G, **w: graphclust.truncated_kernel_kmeans(
+        G, 3, kernel="normalized cut", max_iter=5, rng=0, **w
+    ).cost,
+    "coreset_kernel_kmeans": lambda G, **w: graphclust.coreset_kernel_kmeans(
+        G, 3, coreset_size=20, kernel="normalized cut", rng=0, **w
+    ).cost,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_weight_names_the_same_attribute_everywhere(name):
+    graph, result = two_attributes(), READERS[name]
+    by_weight = []
+    for weight in ("weight", "strength", None):
+        matrix = nx.to_scipy_sparse_array(graph, weight=weight, dtype=float)
+        by_weight.append(result(matrix))
+        np.testing.assert_array_equal(result(graph, weight=weight), by_weight[-1])
+        np.testing.assert_array_equal(result(graphclust.as_graph(graph, weight=weight)), by_weight[-1])
+        np.testing.assert_array_equal(result(matrix, weight=None), result(graph, weight=None))
+    np.testing.assert_array_equal(result(graph), by_weight[0])
+    assert not np.array_equal(by_weight[0], by_weight[1]) and not np.array_equal(by_weight[0], by_weight[2])
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_weight_that_no_edge_has_is_refused_everywhere(name):
+    with pytest.raises(GraphValidationError, match="no edge has the attribute 'power'"):
+        READERS[name](two_attributes(), weight="power")
+
+
+def test_every_public_function_of_a_graph_is_held_to_it():
+    reads_graphs = {"as_graph", "save_graph", "describe"}  # the gate itself; and what says what is there
+    for name in graphclust.__all__:
+        value = getattr(graphclust, name)
+        function = value.__init__ if isinstance(value, type) else value
+        if isinstance(function, types.FunctionType) and {"G", "K_or_X"} & inspect.signature(function).parameters.keys():
+            assert name in reads_graphs or name in READERS, name
+            if name in READERS:
+                parameter = inspect.signature(function).parameters["weight"]
+                assert (parameter.default, parameter.kind) == ("weight", inspect.Parameter.KEYWORD_ONLY), name
+
+
+@pytest.mark.parametrize("function", [name for name in READERS if "kmeans" in name])
+def test_weights_of_edges_are_not_for_points(function):
+    points = np.arange(12.0).reshape(6, 2)
+    for data in (points, graphclust.GaussianKernel(points, 1.0), graphclust.GraphKernel(nx.path_graph(6))):
+        for weight in ("strength", None):
+            options = {"coreset_size": 4} if function == "coreset_kernel_kmeans" else {}
+            with pytest.raises(ParameterError, match=f"weight={weight!r} is for graphs"):
+                getattr(graphclust, function)(data, 2, weight=weight, **options)
+
+
+def test_an_absent_default_weight_is_all_ones():
+    path = nx.path_graph(5)
+    assert graphclust.normalized_cut(path, [0, 0, 1, 1, 1]) == graphclust.normalized_cut(
+        path, [0, 0, 1, 1, 1], weight=None
+    )
+
+
+@pytest.mark.parametrize("cluster", [graphclust.coreset_sc, graphclust.spectral_clustering])
+def test_what_a_clustering_says_of_itself_the_measures_say_too(cluster):
+    graph = two_attributes()
+    found = cluster(graph, 3, weight="strength", rng=0)
+    for labels in (found, found.labels, found.as_dict(), found.communities()):
+        assert graphclust.normalized_cut(graph, labels, weight="strength") == pytest.approx(found.normalized_cut)
+        assert graphclust.conductance(graph, labels, weight="strength") == pytest.approx(found.conductance)
+        assert graphclust.normalized_cut(found.graph, labels) == pytest.approx(found.normalized_cut)
+    assert graphclust.normalized_cut(graph, found) != pytest.approx(found.normalized_cut, rel=0.01)
