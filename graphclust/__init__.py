@@ -1,7 +1,7 @@
 """Cluster large sparse graphs into k parts by normalised cut, from a small coreset of nodes."""
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -93,15 +93,125 @@ _HOME = {
     "kmeans_plusplus": "k_means.seeding",
 }
 
+if TYPE_CHECKING:  # the same names for type checkers, to which what is imported on first use is nothing
+    from graphclust.coreset.induced_graph import coreset_graph as coreset_graph
+    from graphclust.coreset.label_extension import ExtendedLabels as ExtendedLabels
+    from graphclust.coreset.label_extension import extend_labels as extend_labels
+    from graphclust.coreset.published import cluster_coreset as cluster_coreset
+    from graphclust.coreset.sampling import Coreset as Coreset
+    from graphclust.coreset.sampling import construct_coreset as construct_coreset
+    from graphclust.coreset.sampling import importance_sample as importance_sample
+    from graphclust.coreset.sampling import sampling_probabilities as sampling_probabilities
+    from graphclust.coreset.seeding import Seeds as Seeds
+    from graphclust.coreset.seeding import d2_seeding as d2_seeding
+    from graphclust.coreset.two_step import two_step_coreset_graph as two_step_coreset_graph
+    from graphclust.coreset.two_step import two_step_factor as two_step_factor
+    from graphclust.errors import ConvergenceError as ConvergenceError
+    from graphclust.errors import ConvergenceWarning as ConvergenceWarning
+    from graphclust.errors import GraphClustError as GraphClustError
+    from graphclust.errors import GraphFormatError as GraphFormatError
+    from graphclust.errors import GraphValidationError as GraphValidationError
+    from graphclust.errors import GraphWarning as GraphWarning
+    from graphclust.errors import ParameterError as ParameterError
+    from graphclust.errors import ResourceLimitError as ResourceLimitError
+    from graphclust.faces.describe import describe as describe
+    from graphclust.generators import PlantedGraph as PlantedGraph
+    from graphclust.generators import lfr_like as lfr_like
+    from graphclust.generators import planted_partition as planted_partition
+    from graphclust.generators import stochastic_block_model as stochastic_block_model
+    from graphclust.graph.container import Graph as Graph
+    from graphclust.graph.gate import as_graph as as_graph
+    from graphclust.graph.kernel import NormalizedCutKernel as NormalizedCutKernel
+    from graphclust.io.classics import classic_graph as classic_graph
+    from graphclust.io.load import LoadInfo as LoadInfo
+    from graphclust.io.load import load_graph as load_graph
+    from graphclust.io.save import save_graph as save_graph
+    from graphclust.k_means.blocks import block_sums as block_sums
+    from graphclust.k_means.blocks import nearest_centroids as nearest_centroids
+    from graphclust.k_means.iteration import KMeansResult as KMeansResult
+    from graphclust.k_means.lloyd import kmeans as kmeans
+    from graphclust.k_means.minibatch import MiniBatch as MiniBatch
+    from graphclust.k_means.minibatch import minibatch_kmeans as minibatch_kmeans
+    from graphclust.k_means.nested_minibatch import nested_minibatch_kmeans as nested_minibatch_kmeans
+    from graphclust.k_means.parallel_seeding import kmeans_parallel as kmeans_parallel
+    from graphclust.k_means.seeding import distance_seeding as distance_seeding
+    from graphclust.k_means.seeding import kmeans_plusplus as kmeans_plusplus
+    from graphclust.k_means.spherical import spherical_kmeans as spherical_kmeans
+    from graphclust.kernel_k_means.centers import KernelCenters as KernelCenters
+    from graphclust.kernel_k_means.centers import KernelKMeansResult as KernelKMeansResult
+    from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans as coreset_kernel_kmeans
+    from graphclust.kernel_k_means.full_batch import kernel_kmeans as kernel_kmeans
+    from graphclust.kernel_k_means.matrix_kernels import DenseKernel as DenseKernel
+    from graphclust.kernel_k_means.matrix_kernels import GraphKernel as GraphKernel
+    from graphclust.kernel_k_means.matrix_kernels import HeatKernel as HeatKernel
+    from graphclust.kernel_k_means.matrix_kernels import SparseKernel as SparseKernel
+    from graphclust.kernel_k_means.matrix_kernels import nearest_neighbor_kernel as nearest_neighbor_kernel
+    from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans as minibatch_kernel_kmeans
+    from graphclust.kernel_k_means.point_kernels import CosineKernel as CosineKernel
+    from graphclust.kernel_k_means.point_kernels import GaussianKernel as GaussianKernel
+    from graphclust.kernel_k_means.point_kernels import LaplacianKernel as LaplacianKernel
+    from graphclust.kernel_k_means.point_kernels import PolynomialKernel as PolynomialKernel
+    from graphclust.kernel_k_means.seeding import KernelSeeds as KernelSeeds
+    from graphclust.kernel_k_means.seeding import kernel_kmeans_plusplus as kernel_kmeans_plusplus
+    from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans as truncated_kernel_kmeans
+    from graphclust.neighbors import knn_graph as knn_graph
+    from graphclust.neighbors import nearest_neighbors as nearest_neighbors
+    from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index
+    from graphclust.objective.agreement import normalized_mutual_information as normalized_mutual_information
+    from graphclust.objective.cuts import conductance as conductance
+    from graphclust.objective.cuts import kernel_k_means_cost as kernel_k_means_cost
+    from graphclust.objective.cuts import modularity as modularity
+    from graphclust.objective.cuts import normalized_cut as normalized_cut
+    from graphclust.objective.cuts import volume as volume
+    from graphclust.partition.clustering import Clustering as Clustering
+    from graphclust.partition.label_files import read_labels as read_labels
+    from graphclust.partition.label_files import write_labels as write_labels
+    from graphclust.partition.merging import merge_clusters as merge_clusters
+    from graphclust.partition.moves import move_nodes as move_nodes
+    from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
+    from graphclust.partition.multilevel import refine_partition as refine_partition
+    from graphclust.partition.pipeline import coreset_sc as coreset_sc
+    from graphclust.partition.quotient import quotient_graph as quotient_graph
+    from graphclust.progress import Progress as Progress
+    from graphclust.spectral.block_power import block_power_embedding as block_power_embedding
+    from graphclust.spectral.embedding import fast_spectral_embedding as fast_spectral_embedding
+    from graphclust.spectral.embedding import spectral_embedding as spectral_embedding
+    from graphclust.spectral.whole_graph import fast_spectral_clustering as fast_spectral_clustering
+    from graphclust.spectral.whole_graph import spectral_clustering as spectral_clustering
+
 __all__ = sorted([*_HOME, "__version__"])
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'graphclust' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"graphclust.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a checker that saw it would take any name for granted
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'graphclust' has no attribute {name!r}")
+        module = importlib.import_module(f"graphclust.{_HOME[name]}")
+        value = globals()[name] = _with_hints(module, name)
+        return value
+
+
+def _with_hints(module: Any, name: str) -> Any:
+    """The thing of this name; if it takes an rng or a k, it is made to tell who calls them otherwise.
+
+    It replaces the one in its module, so that it can be pickled by its name.
+    """
+    from inspect import signature
+    from types import FunctionType
+
+    from graphclust.argument_names import OTHER_NAMES, with_hints
+
+    value = getattr(module, name)
+    if isinstance(value, FunctionType):
+        owner, attribute, function = module, name, value
+    elif isinstance(value, type) and isinstance(vars(value).get("__init__"), FunctionType):
+        owner, attribute, function = value, "__init__", value.__init__
+    else:
+        return value
+    if OTHER_NAMES.keys() & signature(function).parameters.keys() and not hasattr(function, "__wrapped__"):
+        setattr(owner, attribute, with_hints(function))
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

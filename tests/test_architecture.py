@@ -15,6 +15,7 @@ PACKAGE = ROOT / "graphclust"
 COMPILED, FOUNDATIONS, ALGORITHMS, FACES = range(4)
 LAYER = {
     "compiled": COMPILED,
+    "argument_names": FOUNDATIONS,
     "checks": FOUNDATIONS,
     "errors": FOUNDATIONS,
     "graph": FOUNDATIONS,
