@@ -4,6 +4,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.errors import GraphValidationError, ParameterError
 
@@ -56,7 +57,7 @@ def as_generator(rng: Seed) -> np.random.Generator:
         raise ParameterError(f"rng={rng!r} cannot seed a generator ({problem}), expected a whole number >= 0") from None
 
 
-def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> np.ndarray:
+def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
     """One label a node as an int64 array of shape (n_nodes,): -1 for none, otherwise a cluster's number."""
     array = np.asarray(labels)
     if array.shape != (n_nodes,):
@@ -77,7 +78,7 @@ def fits_numbers(labels: np.ndarray, n_nodes: int) -> bool:
     return not labels.size or int(labels.max()) < max(n_nodes, 1) * 4 + 1024
 
 
-def as_weights(weights: Any, n: int, name: str = "sample_weight") -> np.ndarray:
+def as_weights(weights: Any, n: int, name: str = "sample_weight") -> npt.NDArray[np.float64]:
     """Weights >= 0, not all zero, as float64 of shape (n,); None means all ones."""
     if weights is None:
         return np.ones(n)

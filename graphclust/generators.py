@@ -7,12 +7,14 @@ sorted, nothing is ever sorted, and the memory is that of the graph and a few nu
 follows Karrer and Newman 2011, "Stochastic blockmodels and community structure in networks".
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.checks import as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs.generators import draw_rows
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.errors import ParameterError
@@ -38,7 +40,7 @@ def stochastic_block_model(
     *,
     self_loops: bool = False,
     degree_exponent: float | None = None,
-    rng: Any = None,
+    rng: Seed = None,
 ) -> PlantedGraph:
     """A graph of blocks: two nodes of one block are joined with probability p, of different blocks with q.
 
@@ -112,7 +114,7 @@ def planted_partition(
     *,
     size_ratio: float = 1.0,
     degree_exponent: float | None = None,
-    rng: Any = None,
+    rng: Seed = None,
 ) -> PlantedGraph:
     """A stochastic block model given by mean degrees: neighbours in the own block, and neighbours in all others.
 
@@ -188,7 +190,7 @@ def lfr_like(
     size_exponent: float = 1.5,
     smallest: int = 20,
     largest: int = 1000,
-    rng: Any = None,
+    rng: Seed = None,
 ) -> PlantedGraph:
     """A graph whose degrees and block sizes follow power laws, after Lancichinetti, Fortunato and Radicchi 2008.
 

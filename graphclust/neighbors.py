@@ -7,6 +7,8 @@ Jégou, Douze and Schmid 2011: points are sorted into lists by their nearest of 
 compared with those of the few nearest lists.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice, as_generator, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["knn_graph", "nearest_neighbors"]
 
@@ -38,8 +40,8 @@ def knn_graph(
     symmetrize: str = "union",
     weights: str | None = None,
     n_probes: int = 16,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> Graph:
     """Join each point with its nearest neighbours by Euclidean distance.
 
@@ -80,8 +82,8 @@ def nearest_neighbors(
     *,
     method: str = "exact",
     n_probes: int = 16,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nearest neighbours of each point, itself left out, nearest first, ties to the lower index.
 

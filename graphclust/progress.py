@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 Listener = Callable[[str, int, int], None]
 
@@ -46,6 +45,9 @@ class Progress:
             self.listener(self._stage, done, total)
 
 
-def as_progress(progress: Any) -> Progress:
+ProgressLike = Listener | Progress | None  # what `as_progress` takes
+
+
+def as_progress(progress: ProgressLike) -> Progress:
     """A Progress from None, a listener function, or a Progress, which is used as it is."""
     return progress if isinstance(progress, Progress) else Progress(progress)

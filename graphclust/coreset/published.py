@@ -5,13 +5,15 @@ with K = D^-1 A D^-1, W = D has the normalised cut as its objective, so a corese
 graph for the other, and its centroids label every node.
 """
 
+from __future__ import annotations
+
 import warnings
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_generator
+from graphclust.checks import Seed, as_choice, as_generator
 from graphclust.coreset.induced_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -19,7 +21,7 @@ from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceWarning
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.k_means.lloyd import kmeans
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
 __all__ = ["cluster_coreset"]
@@ -75,8 +77,8 @@ def cluster_coreset(
     *,
     embedding: str = "auto",
     degrees: str = "row_sums",
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> np.ndarray:
     """Labels of the coreset nodes: spectral clustering of the coreset graph into k parts.
 

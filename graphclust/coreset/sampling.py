@@ -3,17 +3,18 @@
 Jiang, Krauthgamer, Lou & Zhang (2024) for kernels; Jourdan et al. (2025), Algorithms 4 and 5.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from math import ceil, log
-from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import ParameterError
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.progress import as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]
 
@@ -62,7 +63,7 @@ def sampling_probabilities(
 
 
 def importance_sample(
-    kernel: NormalizedCutKernel, seeds: Seeds, size: int, *, second_term: str = "seed_weight", rng: Any = None
+    kernel: NormalizedCutKernel, seeds: Seeds, size: int, *, second_term: str = "seed_weight", rng: Seed = None
 ) -> Coreset:
     """Draw `size` nodes independently, with repetition; a node drawn c times gets weight c w_x / (p_x size).
 
@@ -95,8 +96,8 @@ def construct_coreset(
     sampling: str = "tree",
     second_term: str = "seed_weight",
     rounds: int = 1,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> Coreset:
     """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
 

@@ -5,16 +5,18 @@ that shares no edge with a seed the cross term of its distance is zero, so no la
 is, and only a new seed and its neighbours change. (Jourdan et al. 2025, Algorithms 1, 2, 6-8.)
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_generator, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.graphs import sampling_tree
 from graphclust.compiled.graphs import seeding as loops
 from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.progress import as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["Seeds", "d2_seeding"]
 
@@ -40,7 +42,7 @@ class Seeds(NamedTuple):
 
 
 def d2_seeding(
-    kernel: NormalizedCutKernel, n_seeds: int, *, method: str = "tree", rng: Any = None, progress: Any = None
+    kernel: NormalizedCutKernel, n_seeds: int, *, method: str = "tree", rng: Seed = None, progress: ProgressLike = None
 ) -> Seeds:
     """Draw seeds in the kernel's feature space by D²-sampling (k-means++ seeding without vectors).
 

@@ -4,13 +4,15 @@ SciPy forces one index type on indptr and indices; ours are int64 and int32, whi
 than 2^31 entries.
 """
 
-from collections.abc import Hashable, Sequence
+import os
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.compiled.graphs import gate, subgraphs
@@ -18,8 +20,6 @@ from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.matrices import plain, scipy_csr
 
 __all__ = ["Graph", "GraphLike"]
-
-GraphLike = Any  # a networkx.Graph, SciPy sparse matrix or array, square ndarray, path, or Graph
 
 NO_WEIGHTS = np.empty(0)
 NO_WEIGHTS.flags.writeable = False
@@ -41,11 +41,11 @@ class Graph:
     with what the graph was made of: do not change that while the graph is in use.
     """
 
-    indptr: np.ndarray
-    indices: np.ndarray
-    weights: np.ndarray | None
-    degrees: np.ndarray
-    loops: np.ndarray
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float64] | None
+    degrees: npt.NDArray[np.float64]
+    loops: npt.NDArray[np.float64]
     nodes: Sequence[Hashable] | None = None
     remarks: tuple[str, ...] = field(default=())
 
@@ -78,17 +78,17 @@ class Graph:
         return float(self.degrees.sum())
 
     @cached_property
-    def isolated(self) -> np.ndarray:
+    def isolated(self) -> npt.NDArray[np.bool_]:
         """True for nodes of degree 0; shape (n_nodes,)."""
         return self.degrees == 0
 
     @property
-    def weights_or_empty(self) -> np.ndarray:
+    def weights_or_empty(self) -> npt.NDArray[np.float64]:
         """The weights as compiled loops take them: an empty array stands for all ones."""
         return NO_WEIGHTS if self.weights is None else self.weights
 
     @cached_property
-    def components(self) -> np.ndarray:
+    def components(self) -> npt.NDArray[np.int64]:
         """Number of the connected component of each node, by first appearance; shape (n_nodes,).
 
         A few neighbours of every node are joined first; the remaining edges are then read only for the nodes
@@ -111,7 +111,7 @@ class Graph:
         """Connected components, an isolated node being one of its own."""
         return int(self.components.max()) + 1
 
-    def neighbors(self, node: int) -> np.ndarray:
+    def neighbors(self, node: int) -> npt.NDArray[np.int32]:
         """Neighbours of a row, in increasing order, a self-loop included."""
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
@@ -164,3 +164,23 @@ class Graph:
     def __repr__(self) -> str:
         weighted = "unweighted" if self.weights is None else "weighted"
         return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {weighted})"
+
+
+class NetworkXGraph(Protocol):
+    """What tells a NetworkX graph, which is never imported for it."""
+
+    def is_directed(self) -> bool: ...
+
+    def adjacency(self) -> Iterator[Any]: ...
+
+
+class SparseMatrix(Protocol):
+    """What tells a SciPy sparse matrix or array, for checkers that know SciPy."""
+
+    @property
+    def nnz(self) -> int: ...
+
+    def tocsr(self) -> Any: ...
+
+
+GraphLike = Graph | NetworkXGraph | SparseMatrix | npt.NDArray[Any] | str | os.PathLike[str]

@@ -1,5 +1,7 @@
 """`as_graph`, the one gate from anything to a Graph: it checks what it is given, and states what it found."""
 
+from __future__ import annotations
+
 import os
 from typing import TYPE_CHECKING
 
@@ -97,7 +99,7 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
     )  # fmt: skip
 
 
-def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | None) -> Graph:
+def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None) -> Graph:
     if G.is_directed() and symmetrize is None:
         raise GraphValidationError(
             f'G is a directed {type(G).__name__}, expected an undirected graph; pass symmetrize="sum" or "max", '
@@ -118,7 +120,7 @@ def _from_networkx(G: "networkx.Graph", weight: str | None, symmetrize: str | No
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
 
-def _refuse_unknown_attribute(G: "networkx.Graph", weight: str) -> None:
+def _refuse_unknown_attribute(G: networkx.Graph, weight: str) -> None:
     if not any(weight in attributes for *_, attributes in G.edges(data=True)):
         raise GraphValidationError(
             f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"

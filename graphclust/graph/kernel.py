@@ -4,6 +4,8 @@ K = D^-1 A D^-1 + shift D^-1 with point weights W = D (Dhillon, Guan & Kulis 200
 K_xy = A_xy / (d_x d_y), read from the row of x or of y, and the diagonal is kept as one array.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +39,7 @@ class NormalizedCutKernel:
     @classmethod
     def of(
         cls, G: GraphLike, loops: str = "implied", shift: float = 0.0, *, weight: str | None = "weight"
-    ) -> "NormalizedCutKernel":
+    ) -> NormalizedCutKernel:
         """The kernel of a graph.
 
         G, weight : a graph as `as_graph` takes it; the edge attribute of a NetworkX graph, None for all ones.
@@ -94,6 +96,6 @@ class NormalizedCutKernel:
         neighbors = neighbors[other]
         return neighbors, weights[other] / (self.degrees[node] * self.degrees[neighbors])
 
-    def restricted_to(self, nodes: np.ndarray, weights: np.ndarray) -> "NormalizedCutKernel":
+    def restricted_to(self, nodes: np.ndarray, weights: np.ndarray) -> NormalizedCutKernel:
         """The same kernel between some nodes only (increasing), with other point weights, both of shape (m,)."""
         return NormalizedCutKernel(self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights)

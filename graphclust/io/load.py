@@ -1,5 +1,7 @@
 """Load a graph from a file of any known format, recognised by what it holds and not by what it is called."""
 
+from __future__ import annotations
+
 import os
 import re
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from graphclust.io.metis import read_metis
 from graphclust.io.network_files import GML_START, read_network_file
 from graphclust.io.source import Source, open_source
 from graphclust.io.suitesparse import is_tar, read_suitesparse
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]
 
@@ -60,7 +62,7 @@ def load_graph(
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
-    progress: Any = None,
+    progress: ProgressLike = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2.
 

@@ -1,5 +1,7 @@
 """Write a graph as a Matrix Market file, an edge list or a METIS graph; what is read back is the same, bit for bit."""
 
+from __future__ import annotations
+
 import csv
 import gzip
 import io

@@ -1,8 +1,11 @@
 """One iteration of k-means taken apart, for data that lie in several places: sums of a block, and labels of a block."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import as_weights
 from graphclust.k_means.bounds import assign_once
@@ -18,7 +21,7 @@ class BlockSums(NamedTuple):
     inertia: float
 
 
-def block_sums(X: Any, centroids: Any, *, sample_weight: Any = None) -> BlockSums:
+def block_sums(X: Any, centroids: Any, *, sample_weight: npt.ArrayLike | None = None) -> BlockSums:
     """What the points X (n, d) of one block add to each cluster of the nearest centroid (k, d), ties to the lowest.
 
     The means of the next iteration are the summed `sums` over the summed `masses` of all blocks.

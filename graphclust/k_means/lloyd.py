@@ -4,29 +4,33 @@ Assignment and update alternate until no label changes: each point is then neare
 centroid is the mean of its points. No decision depends on a BLAS result.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
-from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
+import numpy.typing as npt
+
+from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.k_means.iteration import KMeansResult, lloyd
 from graphclust.k_means.points import as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import starting_centroids
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 
 def kmeans(
     X: Any,
     k: int,
     *,
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     init: Any = "k-means++",
     n_init: int = 1,
     max_iter: int = 300,
     tol: float = 0.0,
     validation: Any = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KMeansResult:
     """Cluster points into k parts of low inertia; the best of `n_init` runs of Lloyd's iteration.
 

@@ -5,11 +5,14 @@ over all it ever had (scikit-learn's rate, the running mean), or a = sqrt(b_j / 
 (Schwartzman 2023).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.checks import as_choice, as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_weights, as_whole_number
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.iteration import KMeansResult, finished
@@ -17,7 +20,7 @@ from graphclust.k_means.points import Points, as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 RATES = ("count", "sqrt")
 
@@ -37,7 +40,7 @@ class MiniBatch:
     ([2.0, 9.0], [2.0, 2.0])
     """
 
-    def __init__(self, centroids: Any, *, rate: str = "count", starved: float = 0.01, rng: Any = None):
+    def __init__(self, centroids: Any, *, rate: str = "count", starved: float = 0.01, rng: Seed = None):
         start = as_points(centroids, "centroids")
         self.centroids = np.array(start.rows(np.arange(start.n)))
         self.rate = as_choice(rate, "rate", RATES)
@@ -46,7 +49,7 @@ class MiniBatch:
         self.counts = np.zeros(start.n)
         self.n_batches = 0
 
-    def partial_fit(self, X: Any, sample_weight: Any = None) -> float:
+    def partial_fit(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> float:
         """Learn from the points of one batch; returns their mean squared distance to the centroids before."""
         points = as_points(X)
         if points.d != self.centroids.shape[1]:
@@ -83,7 +86,7 @@ def minibatch_kmeans(
     X: Any,
     k: int,
     *,
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     init: Any = "k-means++",
     batch_size: int = 1024,
     rate: str = "count",
@@ -91,8 +94,8 @@ def minibatch_kmeans(
     max_iter: int = 1000,
     patience: int | None = 10,
     validation: Any = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KMeansResult:
     """Cluster points into k parts by mini-batches; `nested_minibatch_kmeans` is nearly always better.
 

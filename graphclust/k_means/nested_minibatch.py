@@ -6,31 +6,34 @@ centroids' standard error is more than rho times their last movement, that is wh
 can tell. Seeds have no vote of their own, so the end is a fixed point of Lloyd's iteration on all points.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.k_means.iteration import KMeansResult, grow_batch
 from graphclust.k_means.points import as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 
 def nested_minibatch_kmeans(
     X: Any,
     k: int,
     *,
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     init: Any = "k-means++",
     batch_size: int = 5000,
     rho: float = 100.0,
     max_iter: int = 1000,
     validation: Any = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KMeansResult:
     """Cluster many points into k parts of low inertia: as good as `kmeans` and near its end far earlier.
 

@@ -4,18 +4,21 @@ In a round each point becomes a candidate, independently, with probability min(1
 The candidates, each weighted by the points nearest to it, are then clustered into k parts, which is cheap.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.points.point_seeding import distances_to_seeds
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.iteration import lloyd
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
 from graphclust.k_means.seeding import ROWS, draw_rows, draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 OVERSAMPLING = 0.5
 N_ROUNDS = 5
@@ -28,9 +31,9 @@ def kmeans_parallel(
     *,
     oversampling: float = OVERSAMPLING,
     n_rounds: int = N_ROUNDS,
-    sample_weight: Any = None,
-    rng: Any = None,
-    progress: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> np.ndarray:
     """k centroids to start from, by k-means||; shape (k, d).
 

@@ -5,17 +5,20 @@ k-means++ (Arthur and Vassilvitskii 2007; expected cost <= 8 (ln k + 2) times th
 furthest-first. The greedy form draws several candidates and keeps the one that lowers the cost most.
 """
 
+from __future__ import annotations
+
 import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.checks import as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.points.point_seeding import distances_to_seeds, find_rows, sum_masses
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning
 from graphclust.k_means.points import Points, as_cluster_count, as_points
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 ROWS = 4096
 
@@ -26,9 +29,9 @@ def distance_seeding(
     *,
     exponent: float = 2.0,
     n_candidates: int = 1,
-    sample_weight: Any = None,
-    rng: Any = None,
-    progress: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> np.ndarray:
     """Rows of k distinct points drawn by D^a seeding, in the order drawn; shape (k,), int64.
 
@@ -57,7 +60,9 @@ def distance_seeding(
     return rows
 
 
-def kmeans_plusplus(X: Any, k: int, *, greedy: bool = False, sample_weight: Any = None, rng: Any = None) -> np.ndarray:
+def kmeans_plusplus(
+    X: Any, k: int, *, greedy: bool = False, sample_weight: npt.ArrayLike | None = None, rng: Seed = None
+) -> np.ndarray:
     """Rows of k distinct points drawn by k-means++: `distance_seeding` with exponent 2; shape (k,), int64.
 
     greedy : keep the best of 2 + floor(ln k) candidates for each seed: better starts for more time.

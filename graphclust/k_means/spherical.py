@@ -4,12 +4,15 @@ The mean of a cluster is its normalised Euclidean mean, which makes Lloyd's iter
 sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower sum w angle^2 (lecture notes 1.4).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import as_choice, as_generator, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, updated_centroids
@@ -18,7 +21,7 @@ from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_clus
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import starting_centroids
 from graphclust.k_means.validation import ValidationCurve
-from graphclust.progress import as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 MEANS = ("euclidean", "geodesic")
 _MOST_STEPS = 50
@@ -29,12 +32,12 @@ def spherical_kmeans(
     k: int,
     *,
     mean: str = "euclidean",
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     init: Any = "k-means++",
     max_iter: int = 300,
     validation: Any = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KMeansResult:
     """Cluster the directions of points into k parts.
 

@@ -3,13 +3,16 @@
 Jiang, Krauthgamer, Lou & Zhang (2024); the baseline of Jourdan et al. (2025), section 5.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
@@ -21,7 +24,7 @@ from graphclust.kernel_k_means.full_batch import iterate
 from graphclust.kernel_k_means.kernel import Kernel, RestrictedKernel
 from graphclust.kernel_k_means.matrix_kernels import GraphKernel
 from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_kernel_kmeans"]
 
@@ -34,14 +37,14 @@ def coreset_kernel_kmeans(
     *,
     coreset_size: int,
     kernel: str = "gaussian",
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     weight: str | None = "weight",
     sampling: str = "naive",
     second_term: str = "voronoi",
     oversampling: float = 2.0,
     max_iter: int = 300,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel, by a coreset of them.
 

@@ -4,13 +4,16 @@ The sums F_jx = sum of w_y k(x, y) over y in cluster j are kept from one iterati
 not change costs nothing.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from graphclust.checks import as_choice, as_generator, as_labels, as_number, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_labels, as_number, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import as_cluster_count
 from graphclust.k_means.seeding import warn_if_fewer
@@ -18,7 +21,7 @@ from graphclust.kernel_k_means.centers import KernelKMeansResult, centers_of, co
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel, gamma
 from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["kernel_kmeans"]
 
@@ -31,14 +34,14 @@ def kernel_kmeans(
     k: int,
     *,
     kernel: str = "gaussian",
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     weight: str | None = "weight",
     init: Any = "kernel k-means++",
     max_iter: int = 300,
     incremental: bool = True,
     shift: float = 0.0,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel; k(x, x) may be anything.
 

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from graphclust.progress import Progress
+
 Rows = np.ndarray | slice
 
 BLOCK_ENTRIES = 1 << 22  # of the kernel that are held at a time
@@ -32,7 +34,7 @@ class Kernel(ABC):
         raise TypeError(f"{type(self).__name__} knows no other points than its own, expected a kernel of vectors")
 
     def add_sums(
-        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
     ) -> None:
         """Add votes @ K[rows, columns] to sums; votes has shape (k, len(rows)), sums float64 (k, len(columns))."""
         per_block = max(1, min(len(rows), 2048))

@@ -1,12 +1,14 @@
 """Kernels that are matrices: dense, sparse, of a graph (Dhillon, Guan & Kulis 2007), heat on a graph (Chung 1997)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import expm_multiply
 
-from graphclust.checks import as_number
+from graphclust.checks import Seed, as_number
 from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
@@ -14,6 +16,7 @@ from graphclust.graph.gate import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.kernel_k_means.kernel import Kernel, Rows
 from graphclust.neighbors import knn_graph
+from graphclust.progress import Progress
 
 __all__ = ["DenseKernel", "GraphKernel", "HeatKernel", "SparseKernel", "nearest_neighbor_kernel"]
 
@@ -94,7 +97,7 @@ class SparseKernel(Kernel):
         return found if len(distinct) == len(columns) and np.array_equal(distinct, columns) else found[:, positions]
 
     def add_sums(
-        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
     ) -> None:
         """As for every kernel; for all columns in time proportional to the entries of the rows."""
         if not isinstance(columns, slice) or sums.shape[1] < self.n:
@@ -176,7 +179,7 @@ class HeatKernel(Kernel):
         return expm_multiply(self._exponent, ends, traceA=float(self._exponent.trace()))
 
 
-def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exact", rng: Any = None) -> SparseKernel:
+def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exact", rng: Seed = None) -> SparseKernel:
     """D^-1 A D^-1 of the nearest-neighbour graph in which every point is also its own neighbour; all weigh alike.
 
     X, n_neighbors, method, rng and errors : see `knn_graph`; neighbourhood of either counts.

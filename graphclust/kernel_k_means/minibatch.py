@@ -4,18 +4,21 @@
 step costs O(n (b + k)); the truncated form does without them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.k_means.points import as_cluster_count
 from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, starting_rows
 from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["minibatch_kernel_kmeans"]
 
@@ -25,7 +28,7 @@ def minibatch_kernel_kmeans(
     k: int,
     *,
     kernel: str = "gaussian",
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     weight: str | None = "weight",
     init: Any = "kernel k-means++",
     batch_size: int = 1024,
@@ -33,8 +36,8 @@ def minibatch_kernel_kmeans(
     max_iter: int = 200,
     tol: float | None = None,
     batches: Iterable[Any] | None = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel by mini-batches; O(n (batch_size + k)) a batch.
 

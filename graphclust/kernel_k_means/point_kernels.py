@@ -16,6 +16,7 @@ from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import DensePoints, as_points
 from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
+from graphclust.progress import Progress
 
 __all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
 
@@ -84,7 +85,7 @@ class GaussianKernel(PointKernel):
         return np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
 
     def add_sums(
-        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Any
+        self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
     ) -> None:
         """As for every kernel; the entries are never stored."""
         height = max(COLUMNS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // COLUMNS * COLUMNS)

@@ -1,15 +1,18 @@
 """Kernel k-means++: D²-sampling in feature space (Arthur and Vassilvitskii 2007; Jourdan et al. 2025, Algorithm 1)."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from graphclust.checks import as_generator, as_whole_number
+from graphclust.checks import Seed, as_generator, as_whole_number
 from graphclust.k_means.points import as_cluster_count
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["KernelSeeds", "kernel_kmeans_plusplus"]
 
@@ -26,8 +29,8 @@ class KernelSeeds(NamedTuple):
 
 
 def kernel_kmeans_plusplus(
-    K_or_X: Any, n_seeds: int, *, kernel: str = "gaussian", sample_weight: Any = None,
-    weight: str | None = "weight", rng: Any = None, progress: Any = None,
+    K_or_X: Any, n_seeds: int, *, kernel: str = "gaussian", sample_weight: npt.ArrayLike | None = None,
+    weight: str | None = "weight", rng: Seed = None, progress: ProgressLike = None,
 ) -> KernelSeeds:  # fmt: skip
     """Draw seeds, each with probability proportional to weight x squared distance to those before; O(n n_seeds).
 

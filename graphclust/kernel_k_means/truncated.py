@@ -5,19 +5,22 @@ inner product is known from when the later one was assigned, so a step only comp
 and the points of the centres.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.k_means.points import as_cluster_count
 from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, starting_rows
 from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["truncated_kernel_kmeans"]
 
@@ -27,7 +30,7 @@ def truncated_kernel_kmeans(
     k: int,
     *,
     kernel: str = "gaussian",
-    sample_weight: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
     weight: str | None = "weight",
     init: Any = "kernel k-means++",
     batch_size: int = 1024,
@@ -37,8 +40,8 @@ def truncated_kernel_kmeans(
     max_iter: int = 200,
     tol: float | None = None,
     batches: Iterable[Any] | None = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel by mini-batches that soon are forgotten.
 

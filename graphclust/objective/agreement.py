@@ -1,5 +1,7 @@
 """How well two labelings agree: adjusted Rand index (Hubert and Arabie 1985), normalised mutual information."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy import sparse
 

@@ -4,7 +4,10 @@ A self-loop counts once in a degree and never leaves a cluster. Nodes labeled -1
 out, an edge to one leaves its cluster, and its degree is part of the total volume.
 """
 
+from __future__ import annotations
+
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import as_number
 from graphclust.compiled.graphs.cuts import leaving_weights
@@ -23,7 +26,9 @@ __all__ = [
 ]
 
 
-def cut_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def cut_and_volume(
+    graph: Graph, labels: npt.NDArray[np.int64], k: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The weight of the edges that leave each cluster, and the sum of its degrees; floats of shape (k,) each.
 
     labels : int64 in [-1, k), shape (n_nodes,). One pass over the edges; the sums do not depend on the threads.
@@ -35,7 +40,7 @@ def cut_and_volume(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray
     return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
 
 
-def volume(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> np.ndarray:
+def volume(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> npt.NDArray[np.float64]:
     """Volume of each cluster: the sum of its nodes' degrees.
 
     G : anything `as_graph` takes.
@@ -79,7 +84,7 @@ def normalized_cut(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
     return float(_ratio(cut, volume).sum())
 
 
-def conductance(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> np.ndarray:
+def conductance(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> npt.NDArray[np.float64]:
     """Conductance of each cluster S: cut(S) / min(vol(S), vol(V - S)).
 
     G, labels, weight : see `volume`.
@@ -152,15 +157,15 @@ def kernel_k_means_cost(
     return float(self_affinities - within)
 
 
-def _graph_and_labels(G: GraphLike, labels: LabelsLike, weight: str | None) -> tuple[Graph, np.ndarray, int]:
+def _graph_and_labels(G: GraphLike, labels: LabelsLike, weight: str | None) -> tuple[Graph, npt.NDArray[np.int64], int]:
     graph = as_graph(G, weight=weight)
     numbers = labels_on(graph, labels)
     return graph, numbers, int(numbers.max()) + 1
 
 
-def _sum_by_label(values: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+def _sum_by_label(values: npt.NDArray[np.float64], labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
     return np.bincount(labels + 1, weights=values, minlength=k + 1)[1:]
 
 
-def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+def _ratio(numerator: npt.NDArray[np.float64], denominator: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

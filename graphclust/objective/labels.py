@@ -4,10 +4,13 @@ A result with `labels`, a mapping from nodes, communities (a collection of sets 
 label a node in the order of the rows: whole numbers, or names of classes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import as_labels, fits_numbers
 from graphclust.errors import GraphValidationError
@@ -18,13 +21,13 @@ class HasLabels(Protocol):
     """A result of clustering: one label a row."""
 
     @property
-    def labels(self) -> np.ndarray: ...
+    def labels(self) -> npt.NDArray[Any]: ...
 
 
 LabelsLike = Iterable[Any] | HasLabels
 
 
-def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> np.ndarray:
+def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> npt.NDArray[np.int64]:
     """The labels of the graph's nodes in the order of its rows, int64, shape (n_nodes,), -1 for none.
 
     labels : a `Clustering` or another result with `labels`, of this graph or of one with the same nodes; a mapping from
@@ -39,7 +42,7 @@ def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> np.ndar
     return numbered(node_labels(labels, graph.nodes, graph.n_nodes, name), graph.n_nodes, name)
 
 
-def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> np.ndarray:
+def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
     """Labels of any type as int64; small whole numbers stay, others and names are numbered from 0."""
     if labels.ndim == 1 and labels.size:
         if labels.dtype.kind in "USb":
@@ -52,7 +55,7 @@ def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> np.ndarr
     return as_labels(labels, n_nodes, name)
 
 
-def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[np.ndarray, np.ndarray]:
+def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Two labelings as int64 arrays in the same order of the nodes: by name where both name them, else by place."""
     both = _listed(labels), _listed(other)
     by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]
@@ -124,7 +127,7 @@ def _of_mapping(labels: Mapping[Hashable, Any], rows: dict[Hashable, int], name:
     return _as_array([labels[node] for node in rows])
 
 
-def _of_communities(labels: list[Iterable[Hashable]], rows: dict[Hashable, int], name: str) -> np.ndarray:
+def _of_communities(labels: Iterable[Iterable[Hashable]], rows: dict[Hashable, int], name: str) -> np.ndarray:
     community = [-1] * len(rows)
     for c, members in enumerate(labels):
         for node in members:

@@ -1,11 +1,14 @@
 """Clustering: what a clustering of a graph found, how good it is and how it came about."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, warn_caller
@@ -30,9 +33,9 @@ class CoresetClustering:
         they had before the labels were extended, which may differ; otherwise the final ones.
     """
 
-    nodes: np.ndarray
-    weights: np.ndarray
-    labels: np.ndarray
+    nodes: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +55,11 @@ class Clustering:
     parameters : the settings that the method used, defaults filled in.
     """
 
-    labels: np.ndarray
+    labels: npt.NDArray[np.int64]
     k: int
     graph: Graph
     coreset: CoresetClustering | None = None
-    undecided: np.ndarray | None = None
+    undecided: npt.NDArray[np.bool_] | None = None
     remarks: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     entries_read: dict[str, int] = field(default_factory=dict)
@@ -72,7 +75,7 @@ class Clustering:
         return nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
 
     @property
-    def isolated(self) -> np.ndarray:
+    def isolated(self) -> npt.NDArray[np.bool_]:
         """True for nodes without edges, shape (n_nodes,): they have label -1."""
         return self.graph.isolated
 
@@ -82,21 +85,21 @@ class Clustering:
         return int(self.labels.max(initial=-1)) + 1
 
     @cached_property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> npt.NDArray[np.int64]:
         """Nodes of each cluster, shape (n_clusters,)."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
 
     @cached_property
-    def _cut_and_volume(self) -> tuple[np.ndarray, np.ndarray]:
+    def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         return cut_and_volume(self.graph, self.labels, self.n_clusters)
 
     @property
-    def volume(self) -> np.ndarray:
+    def volume(self) -> npt.NDArray[np.float64]:
         """Sum of the degrees in each cluster, shape (n_clusters,)."""
         return self._cut_and_volume[1]
 
     @cached_property
-    def conductance(self) -> np.ndarray:
+    def conductance(self) -> npt.NDArray[np.float64]:
         """cut(S) / min(vol(S), vol(V - S)) of each cluster, shape (n_clusters,)."""
         cut, volume = self._cut_and_volume
         smaller_side = np.minimum(volume, volume.sum() - volume)
@@ -171,7 +174,7 @@ def graph_to_cluster(G: GraphLike, k: Any, weight: str | None, symmetrize: str |
 def clustering_of(
     graph: Graph,
     k: int,
-    labels: np.ndarray,
+    labels: npt.NDArray[np.int64],
     remarks: list[str],
     progress: Progress,
     coreset: CoresetClustering | None = None,
@@ -196,7 +199,7 @@ def clustering_of(
     return Clustering(labels, k, graph, coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
 
 
-def numbering_by_size(labels: np.ndarray, k: int) -> np.ndarray:
+def numbering_by_size(labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
     """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1."""
     sizes = np.bincount(labels[labels >= 0], minlength=k)
     first = np.full(len(sizes) + 1, len(labels))

@@ -1,6 +1,9 @@
 """Merge clusters greedily by the normalised cut."""
 
+from __future__ import annotations
+
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs import merging as loops
@@ -14,7 +17,7 @@ __all__ = ["merge_clusters"]
 ENTRIES_PER_STEP = 1 << 24
 
 
-def merge_clusters(G: GraphLike, k: int, *, weight: str | None = "weight") -> np.ndarray:
+def merge_clusters(G: GraphLike, k: int, *, weight: str | None = "weight") -> npt.NDArray[np.int64]:
     """Merge nodes into k clusters, one pair at a time, each time a pair whose union lowers the normalised cut most.
 
     G, weight : as `as_graph` takes them, without isolated nodes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.

@@ -1,13 +1,16 @@
 """Move single nodes while that lowers the normalised cut; the change of each move is exact, so it never rises."""
 
+from __future__ import annotations
+
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.compiled.graphs import moves as loops
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.progress import Listener, Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["move_nodes"]
 
@@ -17,8 +20,8 @@ ENTRIES_PER_STEP = 1 << 24  # some tenths of a second between two looks at the p
 
 
 def move_nodes(
-    G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", progress: Listener | Progress | None = None
-) -> np.ndarray:
+    G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", progress: ProgressLike = None
+) -> npt.NDArray[np.int64]:
     """Improve a partition by single-node moves until none lowers the normalised cut.
 
     G, weight : as `as_graph` takes them.

@@ -7,9 +7,12 @@ of the fine graph are left. The scheme is that of Dhillon, Guan & Kulis 2007 (Gr
 merging and moving are all by the exact normalised cut.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs import coarsening
@@ -19,7 +22,7 @@ from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.partition.merging import graph_without_isolated_nodes, merged
 from graphclust.partition.moves import improve, normalized_cut_of, staying_inside_volume
 from graphclust.partition.quotient import contract
-from graphclust.progress import Listener, Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["multilevel_partition", "refine_partition"]
 
@@ -53,8 +56,8 @@ def multilevel_partition(
     effort: float = 1.0,
     weight: str | None = "weight",
     rng: Seed = None,
-    progress: Listener | Progress | None = None,
-) -> np.ndarray:
+    progress: ProgressLike = None,
+) -> npt.NDArray[np.int64]:
     """Labels of a partition into k clusters of small normalised cut.
 
     G, weight : as `as_graph` takes them, without isolated nodes; k : 1 <= k <= n_nodes.
@@ -79,8 +82,8 @@ def refine_partition(
     *,
     weight: str | None = "weight",
     rng: Seed = None,
-    progress: Listener | Progress | None = None,
-) -> np.ndarray:
+    progress: ProgressLike = None,
+) -> npt.NDArray[np.int64]:
     """Improve a partition from anywhere: regions move, a cluster that is two is split, two that are one are joined.
 
     G, weight : as `as_graph` takes them, without isolated nodes.

@@ -1,11 +1,12 @@
 """coreset_sc: a graph and k in, a clustering of small normalised cut out."""
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_generator, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph, GraphLike
@@ -16,7 +17,7 @@ from graphclust.partition.clustering import Clustering, CoresetClustering, clust
 from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, polished_partition
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
 from graphclust.partition.small_components import put_back, searched_nodes
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]
 
@@ -44,8 +45,8 @@ def coreset_sc(
     degrees: str | None = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> Clustering:
     """Cluster a graph into k parts of small normalised cut.
 

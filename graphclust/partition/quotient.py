@@ -3,6 +3,8 @@
 Cuts, volumes and so the normalised cut of any partition that keeps the clusters whole are the same on both graphs.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from graphclust.compiled.graphs import coarsening

@@ -4,13 +4,13 @@ Block power iteration with re-orthogonalisation and a Rayleigh-Ritz step (Halko,
 columns tell many more clusters apart, so that the cost does not grow with k as that of k eigenvectors does.
 """
 
-from typing import Any
+from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice, as_generator, as_whole_number
-from graphclust.progress import as_progress
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.embedding import ROW_SCALES, scale_rows
 
 __all__ = ["block_power_embedding"]
@@ -24,8 +24,8 @@ def block_power_embedding(
     *,
     n_steps: int = N_STEPS,
     rows: str = "unit",
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> np.ndarray:
     """Embed the rows of B by the top eigenvectors of D^-1/2 B B^T D^-1/2, where D are the row sums of B B^T.
 

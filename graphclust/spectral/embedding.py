@@ -1,5 +1,7 @@
 """Embed the nodes of a graph by the top eigenvectors of N = D^-1/2 A D^-1/2, exactly or by the power method."""
 
+from __future__ import annotations
+
 from math import ceil, log2
 
 import numpy as np
@@ -13,7 +15,7 @@ from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.graph.laplacian import NormalizedAdjacency
-from graphclust.progress import Listener, Progress, as_progress
+from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["fast_spectral_embedding", "spectral_embedding"]
 
@@ -69,7 +71,7 @@ def fast_spectral_embedding(
     n_steps: int | None = None,
     weight: str | None = "weight",
     rng: Seed = None,
-    progress: Listener | Progress | None = None,
+    progress: ProgressLike = None,
 ) -> np.ndarray:
     """A few random columns after many steps of the lazy random walk: the power method of Macgregor (2023).
 

@@ -1,16 +1,17 @@
 """Spectral clustering of a whole graph, without a coreset: the baselines, exact and fast."""
 
+from __future__ import annotations
+
 import warnings
-from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_generator
+from graphclust.checks import Seed, as_generator
 from graphclust.errors import ConvergenceWarning
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.k_means.lloyd import kmeans
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
-from graphclust.progress import Progress, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
 __all__ = ["fast_spectral_clustering", "spectral_clustering"]
@@ -24,8 +25,8 @@ def spectral_clustering(
     *,
     weight: str | None = "weight",
     symmetrize: str | None = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> Clustering:
     """Cluster a graph by k-means on its k top eigenvectors, with unit rows (Ng, Jordan & Weiss 2001).
 
@@ -49,8 +50,8 @@ def fast_spectral_clustering(
     *,
     weight: str | None = "weight",
     symmetrize: str | None = None,
-    rng: Any = None,
-    progress: Any = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
 ) -> Clustering:
     """Cluster a graph by k-means on O(log k) random columns after O(log(n/k)) steps of the lazy walk.
 

@@ -1,0 +1,70 @@
+"""What a type checker sees of the package: real signatures of every public name."""
+
+import ast
+import pathlib
+import re
+import subprocess
+import sys
+import typing
+
+import pytest
+
+import graphclust
+
+ROOT = pathlib.Path(__file__).parents[1]
+CLIENT = ROOT / "tests" / "typed_client.py"
+CACHE = pathlib.Path.home() / ".cache" / "graphclust-tests" / "mypy"
+
+
+def mypy(*arguments: object) -> subprocess.CompletedProcess:
+    pytest.importorskip("mypy", reason="mypy is not installed: pip install 'graphclust[test]'")
+    command = [sys.executable, "-m", "mypy", "--cache-dir", CACHE, *arguments]
+    return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
+
+
+def names_for_checkers() -> dict[str, str]:
+    """Name -> module, of the imports that only type checkers see."""
+    tree = ast.parse((ROOT / "graphclust" / "__init__.py").read_text())
+    (block,) = [
+        node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]  # fmt: skip
+    assert all(alias.name == alias.asname for node in block.body for alias in node.names)
+    return {alias.name: node.module for node in block.body for alias in node.names}
+
+
+def test_checkers_are_told_the_names_that_are_imported_on_first_use():
+    assert names_for_checkers() == {name: f"graphclust.{home}" for name, home in graphclust._HOME.items()}
+
+
+def test_the_client_uses_every_public_name():
+    used = set(re.findall(r"\bgc\.(\w+)", CLIENT.read_text()))
+    assert set(graphclust.__all__) <= used
+
+
+def test_a_strict_client_sees_real_signatures():
+    """Each wrong line is reported, for an ignore that is not needed is an error as well."""
+    run = mypy("--strict", "--config-file=", "--follow-imports=silent", CLIENT)
+    assert (run.stdout, run.returncode) == ("Success: no issues found in 1 source file\n", 0)
+
+
+def test_wrong_lines_of_the_client_are_reported(tmp_path):
+    """The same without its ignores: as many errors as there were, each where it was."""
+    source = CLIENT.read_text()
+    wrong = [number for number, line in enumerate(source.splitlines(), 1) if "# type: ignore" in line]
+    assert len(wrong) >= 30
+    bare = tmp_path / "client.py"
+    bare.write_text(re.sub(r"  # type: ignore\[.*?\]", "", source))
+    run = mypy("--strict", "--config-file=", "--follow-imports=silent", bare)
+    assert {int(number) for number in re.findall(r"client\.py:(\d+): error", run.stdout)} == set(wrong)
+
+
+def test_the_package_itself_passes():
+    run = mypy("graphclust")
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("name", graphclust.__all__)
+def test_annotations_can_be_resolved(name):
+    value = getattr(graphclust, name)
+    if callable(value):
+        typing.get_type_hints(value.__init__ if isinstance(value, type) else value)

@@ -1,0 +1,173 @@
+"""A client that uses every public name, for a type checker to read; never run.
+
+A line that ends in `# type: ignore[...]` is wrong on purpose: the checker has to see that error, and no other.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import graphclust as gc
+
+Whole = npt.NDArray[np.int64]
+Real = npt.NDArray[np.float64]
+
+
+class LikeNetworkX:
+    def is_directed(self) -> bool:
+        return False
+
+    def adjacency(self) -> Iterator[tuple[Hashable, dict[Hashable, Any]]]:
+        return iter(())
+
+
+def listener(stage: str, done: int, total: int) -> None: ...
+
+
+def graphs(matrix: Real, path: Path) -> gc.Graph:
+    graph = assert_type(gc.as_graph(matrix, weight=None, symmetrize="max"), gc.Graph)
+    gc.as_graph(LikeNetworkX(), weight="strength")
+    gc.as_graph(path)
+    assert_type(graph.n_nodes, int)
+    assert_type(graph.indices, npt.NDArray[np.int32])
+    assert_type(gc.load_graph(path), gc.Graph)
+    loaded, info = gc.load_graph(path, return_info=True)
+    assert_type(info, gc.LoadInfo)
+    gc.save_graph(path, loaded, overwrite=True)
+    assert_type(gc.describe(loaded, info), dict[str, Any])
+    assert_type(gc.classic_graph("karate")[0], gc.Graph)
+    assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)
+    gc.nearest_neighbors(matrix, 5)
+    assert_type(gc.planted_partition(3, 10, 4.0, 1.0, rng=0), gc.PlantedGraph)
+    assert_type(gc.stochastic_block_model([5, 5], 0.5, 0.1).graph, gc.Graph)
+    assert_type(gc.lfr_like(1000, 10.0, 0.3), gc.PlantedGraph)
+    gc.as_graph(3)  # type: ignore[arg-type]
+    gc.as_graph(matrix, weights="abs")  # type: ignore[call-arg]
+    gc.as_graph(object())  # type: ignore[arg-type]
+    gc.load_graph(3)  # type: ignore[call-overload]
+    gc.describe(graph, info="x")  # type: ignore[arg-type]
+    gc.planted_partition("3", 10, 4.0, 1.0)  # type: ignore[arg-type]
+    gc.as_grahp(matrix)  # type: ignore[attr-defined]
+    return graph
+
+
+def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
+    found = assert_type(gc.coreset_sc(graph, 3, rng=np.random.default_rng(0), progress=listener), gc.Clustering)
+    gc.coreset_sc(graph, 3, method="two-step", oversampling=2.5, rounds=None, progress=gc.Progress(listener))
+    assert_type(gc.spectral_clustering(graph, 3), gc.Clustering)
+    assert_type(gc.fast_spectral_clustering(graph, 3), gc.Clustering)
+    assert_type(found.labels, Whole)
+    assert_type(found.normalized_cut, float)
+    assert_type(found.communities(), list[set[Hashable]])
+    assert_type(found.as_dict(), dict[Hashable, int])
+    assert_type(found.nodes, Sequence[Hashable])
+    assert_type(found.conductance, Real)
+    assert_type(found == found, bool)
+    gc.write_labels(path, found)
+    gc.read_labels(path)
+    gc.coreset_sc(graph)  # type: ignore[call-arg]
+    gc.coreset_sc(graph, "3")  # type: ignore[arg-type]
+    gc.coreset_sc(graph, 2.5)  # type: ignore[arg-type]
+    gc.coreset_sc(graph, 3, n_clusters=3)  # type: ignore[call-arg]
+    gc.coreset_sc(graph, 3, random_state=0)  # type: ignore[call-arg]
+    gc.coreset_sc(graph, 3, rng="a")  # type: ignore[arg-type]
+    gc.coreset_sc(graph, 3, progress=3)  # type: ignore[arg-type]
+    gc.coreset_sc(graph, 3, weight=1.5)  # type: ignore[arg-type]
+    gc.coreset_sc(3, 3)  # type: ignore[arg-type]
+    gc.coreset_scc(graph, 3)  # type: ignore[attr-defined]
+    gc.spectral_clustering(graph, 3, seed=1)  # type: ignore[call-arg]
+    found.lables  # type: ignore[attr-defined]  # noqa: B018
+    found.k = 4  # type: ignore[misc]
+    return found
+
+
+def quality(graph: gc.Graph, found: gc.Clustering) -> None:
+    for labels in (found, found.labels, found.as_dict(), found.communities(), [0, 1], ["a", "b"]):
+        assert_type(gc.normalized_cut(graph, labels), float)
+    assert_type(gc.conductance(graph, found, weight=None), Real)
+    assert_type(gc.volume(graph, found, weight="strength"), Real)
+    assert_type(gc.modularity(graph, (part for part in found.communities()), resolution=2), float)
+    assert_type(gc.kernel_k_means_cost(graph, found, shift=1.0), float)
+    assert_type(gc.adjusted_rand_index(found, [0, 1]), float)
+    assert_type(gc.normalized_mutual_information(found, {"a": 0}), float)
+    gc.normalized_cut(graph)  # type: ignore[call-arg]
+    gc.normalized_cut(graph, 3)  # type: ignore[arg-type]
+    gc.modularity(graph, found, resolution="auto")  # type: ignore[arg-type]
+    gc.volume(graph, found, None)  # type: ignore[call-arg]
+    gc.adjusted_rand_index(found)  # type: ignore[call-arg]
+
+
+def refinement(graph: gc.Graph, found: gc.Clustering) -> None:
+    assert_type(gc.merge_clusters(graph, 3), Whole)
+    assert_type(gc.move_nodes(graph, found, weight=None, progress=listener), Whole)
+    assert_type(gc.multilevel_partition(graph, 3, effort=2, rng=0), Whole)
+    assert_type(gc.refine_partition(graph, found.labels, rng=None), Whole)
+    assert_type(gc.quotient_graph(graph, found), gc.Graph)
+    gc.merge_clusters(graph, [3])  # type: ignore[arg-type]
+    gc.multilevel_partition(graph, 3, effort="high")  # type: ignore[arg-type]
+    gc.refine_partition(graph, found.labels, k=3)  # type: ignore[call-arg]
+    gc.quotient_graph(graph, 1.0)  # type: ignore[arg-type]
+
+
+def coresets(graph: gc.Graph) -> None:
+    kernel = assert_type(gc.NormalizedCutKernel.of(graph, "implied", 0.5, weight=None), gc.NormalizedCutKernel)
+    seeds = assert_type(gc.d2_seeding(kernel, 6, rng=0), gc.Seeds)
+    gc.sampling_probabilities(kernel, seeds)
+    coreset = assert_type(gc.importance_sample(kernel, seeds, 20, rng=0), gc.Coreset)
+    assert_type(gc.construct_coreset(kernel, 3, 20), gc.Coreset)
+    induced = gc.coreset_graph(kernel, coreset)
+    labels = gc.cluster_coreset(induced, 3, coreset.weights)
+    assert_type(gc.extend_labels(kernel, coreset, labels), gc.ExtendedLabels)
+    assert_type(gc.two_step_coreset_graph(kernel, coreset), gc.Graph)
+    gc.block_power_embedding(gc.two_step_factor(kernel, coreset), 3)
+    gc.spectral_embedding(graph, 3, weight="strength")
+    gc.fast_spectral_embedding(graph, 3, n_steps=10)
+    gc.d2_seeding(graph, 6)  # type: ignore[arg-type]
+    gc.construct_coreset(kernel, 3, coreset)  # type: ignore[arg-type]
+    gc.extend_labels(kernel, coreset)  # type: ignore[call-arg]
+    gc.spectral_embedding(graph, 3, degrees=3)  # type: ignore[arg-type]
+
+
+def points(X: Real, graph: gc.Graph) -> None:
+    result = assert_type(gc.kmeans(X, 3, sample_weight=[1.0, 2.0], rng=0), gc.KMeansResult)
+    assert_type(result.inertia, float)
+    for cluster in (gc.minibatch_kmeans, gc.nested_minibatch_kmeans, gc.spherical_kmeans):
+        assert_type(cluster(X, 3), gc.KMeansResult)
+    gc.kmeans_plusplus(X, 3, greedy=True)
+    gc.kmeans_parallel(X, 3)
+    gc.distance_seeding(X, 3, exponent=1.0)
+    gc.nearest_centroids(X, X)
+    gc.block_sums(X, X)
+    gc.MiniBatch(X, rng=1).partial_fit(X)
+    kernels = [
+        gc.GaussianKernel(X, 1.0), gc.LaplacianKernel(X), gc.PolynomialKernel(X, 2), gc.CosineKernel(X),
+        gc.DenseKernel(X), gc.SparseKernel(X), gc.GraphKernel(graph, weight=None), gc.HeatKernel(graph, 0.5),
+        gc.nearest_neighbor_kernel(X, 5),
+    ]  # fmt: skip
+    for kernel in kernels:
+        found = assert_type(gc.kernel_kmeans(kernel, 3, max_iter=10), gc.KernelKMeansResult)
+        assert_type(found.centers, gc.KernelCenters)
+    assert_type(gc.kernel_kmeans_plusplus(X, 3), gc.KernelSeeds)
+    gc.minibatch_kernel_kmeans(X, 3)
+    gc.truncated_kernel_kmeans(X, 3, tau=20)
+    gc.coreset_kernel_kmeans(X, 3, coreset_size=10)
+    gc.kmeans(X, "3")  # type: ignore[arg-type]
+    gc.kmeans(X, 3, n_inits=2)  # type: ignore[call-arg]
+    gc.kernel_kmeans(X, 3, kernel=1)  # type: ignore[arg-type]
+    gc.coreset_kernel_kmeans(X, 3)  # type: ignore[call-arg]
+    gc.HeatKernel(3)  # type: ignore[arg-type]
+
+
+def failures() -> str:
+    try:
+        graphs(np.eye(2), Path())
+    except (gc.GraphFormatError, gc.GraphValidationError, gc.ParameterError, gc.ResourceLimitError) as problem:
+        assert_type(isinstance(problem, gc.GraphClustError), bool)
+    except gc.ConvergenceError:
+        raise
+    categories: list[type[Warning]] = [gc.GraphWarning, gc.ConvergenceWarning]
+    categories.append(gc.GraphClustError)  # type: ignore[arg-type]
+    return gc.__version__
