@@ -206,7 +206,7 @@ def _with_hints(module: Any, name: str) -> Any:
     if isinstance(value, FunctionType):
         owner, attribute, function = module, name, value
     elif isinstance(value, type) and isinstance(vars(value).get("__init__"), FunctionType):
-        owner, attribute, function = value, "__init__", value.__init__
+        owner, attribute, function = value, "__init__", vars(value)["__init__"]
     else:
         return value
     if OTHER_NAMES.keys() & signature(function).parameters.keys() and not hasattr(function, "__wrapped__"):

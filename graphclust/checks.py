@@ -15,10 +15,11 @@ def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None
     """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}, expected a whole number")
-    if value < at_least or (at_most is not None and value > at_most):
+    number = int(value)
+    if number < at_least or (at_most is not None and number > at_most):
         allowed = f">= {at_least}" if at_most is None else f"between {at_least} and {at_most}"
         raise ParameterError(f"{name}={value} is out of range, expected {allowed}{why}")
-    return int(value)
+    return number
 
 
 def as_number(

@@ -62,26 +62,19 @@ def stochastic_block_model(
     array([0, 0, 1, 1])
     """
     rng = as_generator(rng)
-    sizes = np.array([as_whole_number(size, f"sizes[{b}]", at_least=1) for b, size in enumerate(sizes)], np.int64)
-    if len(sizes) == 0 or sizes.sum() >= 2**31:
-        raise ParameterError(f"sizes sum to {sizes.sum()}, expected between 1 and 2^31 - 1 nodes")
-    if np.ndim(p) and len(p) != len(sizes):
-        raise ParameterError(
-            f"p holds {len(p)} probabilities, expected one number or one for each of {len(sizes)} blocks"
-        )
-    inside = np.array(
-        [_as_probability(one, f"p[{b}]") for b, one in enumerate(p)] if np.ndim(p) else [_as_probability(p, "p")]
-    )
+    blocks = np.array([as_whole_number(size, f"sizes[{b}]", at_least=1) for b, size in enumerate(sizes)], np.int64)
+    n = int(blocks.sum())
+    if len(blocks) == 0 or n >= 2**31:
+        raise ParameterError(f"sizes sum to {n}, expected between 1 and 2^31 - 1 nodes")
+    inside = _inside_probabilities(p, len(blocks))
     q = _as_probability(q, "q")
-    n = int(sizes.sum())
-    ends = np.cumsum(sizes)
-    labels = np.repeat(np.arange(len(sizes)), sizes)
+    ends = np.cumsum(blocks)
+    labels = np.repeat(np.arange(len(blocks)), blocks)
 
     positions, guide = np.empty(0), np.empty(0, np.int32)
     if degree_exponent is not None:
         exponent = as_number(degree_exponent, "degree_exponent", above=2.0)
-        positions, guide = _line_of_propensities(labels, sizes, exponent, rng)
-    inside = np.broadcast_to(inside, len(sizes))
+        positions, guide = _line_of_propensities(labels, blocks, exponent, rng)
     expected = inside[labels] * (ends[labels] - np.arange(n)) + q * (n - ends[labels])  # draws of each row
     lanes, n_parts = _lanes(expected)
     del expected
@@ -151,6 +144,17 @@ def planted_partition(
     p = inside_degree / np.maximum(sizes - 1, 1)
     q = outside_degree * n / n_outside_pairs if outside_degree else 0.0
     return stochastic_block_model(sizes.tolist(), p.tolist(), q, degree_exponent=degree_exponent, rng=rng)
+
+
+def _inside_probabilities(p: Any, n_blocks: int) -> np.ndarray:
+    """The probability of an edge inside each block, from one number for all or one for each."""
+    if not np.ndim(p):
+        return np.full(n_blocks, _as_probability(p, "p"))
+    if len(p) != n_blocks:
+        raise ParameterError(
+            f"p holds {len(p)} probabilities, expected one number or one for each of {n_blocks} blocks"
+        )
+    return np.array([_as_probability(one, f"p[{b}]") for b, one in enumerate(p)])
 
 
 def _as_probability(value: Any, name: str) -> float:

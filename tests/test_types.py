@@ -1,6 +1,7 @@
 """What a type checker sees of the package: real signatures of every public name."""
 
 import ast
+import os
 import pathlib
 import re
 import subprocess
@@ -18,8 +19,10 @@ CACHE = pathlib.Path.home() / ".cache" / "graphclust-tests" / "mypy"
 
 def mypy(*arguments: object) -> subprocess.CompletedProcess:
     pytest.importorskip("mypy", reason="mypy is not installed: pip install 'graphclust[test]'")
-    command = [sys.executable, "-m", "mypy", "--cache-dir", CACHE, *arguments]
-    return subprocess.run([*map(str, command)], cwd=ROOT, capture_output=True, text=True)
+    cache = CACHE / ("strict" if "--strict" in arguments else "plain")  # other options make a cache useless
+    command = [sys.executable, "-m", "mypy", "--cache-dir", cache, *arguments]
+    here = {**os.environ, "MYPYPATH": str(ROOT)}
+    return subprocess.run([*map(str, command)], cwd=ROOT, env=here, capture_output=True, text=True)
 
 
 def names_for_checkers() -> dict[str, str]:
@@ -50,7 +53,7 @@ def test_a_strict_client_sees_real_signatures():
 def test_wrong_lines_of_the_client_are_reported(tmp_path):
     """The same without its ignores: as many errors as there were, each where it was."""
     source = CLIENT.read_text()
-    wrong = [number for number, line in enumerate(source.splitlines(), 1) if "# type: ignore" in line]
+    wrong = [number for number, line in enumerate(source.splitlines(), 1) if re.search(r"# type: ignore\[\w", line)]
     assert len(wrong) >= 30
     bare = tmp_path / "client.py"
     bare.write_text(re.sub(r"  # type: ignore\[.*?\]", "", source))

@@ -104,5 +104,6 @@ def cluster_coreset(
             points = fast_spectral_embedding(induced, k, degrees=d, rng=rng, progress=progress)
     with progress.stage("k-means"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer clusters are reported by the caller
-        start = {"init": "greedy k-means++", "n_init": N_INIT}
-        return kmeans(points, k, sample_weight=weights, **start, rng=rng, progress=progress).labels
+        return kmeans(
+            points, k, sample_weight=weights, init="greedy k-means++", n_init=N_INIT, rng=rng, progress=progress
+        ).labels

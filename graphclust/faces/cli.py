@@ -84,7 +84,7 @@ def _cluster(options: argparse.Namespace, progress: "Progress") -> None:
         graph, options.k, method=options.method, effort=options.effort, components=options.components,
         coreset_size=options.coreset_size, rng=options.seed, progress=progress,
     )  # fmt: skip
-    progress.listener.clear()
+    _clear(progress)
     if options.output is not None:
         write_labels(options.output, clustering, overwrite=options.force)
     _print(json.dumps(clustering.report()) if options.report == "json" else _in_the_shell(str(clustering)))
@@ -95,7 +95,7 @@ def _info(options: argparse.Namespace, progress: "Progress") -> None:
 
     graph, info = _load(options, progress)
     facts = describe(graph, info)
-    progress.listener.clear()
+    _clear(progress)
     _print(json.dumps(facts) if options.report == "json" else as_text(facts))
 
 
@@ -103,7 +103,7 @@ def _demo(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.faces.demo import demo
 
     for page in demo(seed=options.seed, progress=progress):
-        progress.listener.clear()
+        _clear(progress)
         _print(page)
         _flush()
 
@@ -205,6 +205,11 @@ class ProgressLine:
             self.stream.write("\r" + " " * self.shown + "\r")
             self.stream.flush()
             self.shown = 0
+
+
+def _clear(progress: "Progress") -> None:
+    if isinstance(progress.listener, ProgressLine):
+        progress.listener.clear()
 
 
 def _print(text: str) -> None:

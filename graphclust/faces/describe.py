@@ -127,7 +127,7 @@ def _spread_text(spread: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:,.6g}" for name, value in spread.items())
 
 
-def _size(n_bytes: int) -> str:
+def _size(n_bytes: float) -> str:
     for unit in ("B", "KiB", "MiB"):
         if n_bytes < 1000:
             return f"{n_bytes:.3g} {unit}"

@@ -26,7 +26,7 @@ def graph_from_csr(
     indices: np.ndarray,
     weights: np.ndarray | None,
     *,
-    nodes: Sequence[Hashable] | None = None,
+    nodes: Sequence[Hashable] | np.ndarray | None = None,
     remarks: tuple[str, ...] = (),
     symmetrize: str | None = None,
     pattern: bool = False,
@@ -84,7 +84,7 @@ def graph_of_checked_rows(
     indptr: np.ndarray,
     indices: np.ndarray,
     weights: np.ndarray | None,
-    nodes: Sequence[Hashable] | None,
+    nodes: Sequence[Hashable] | np.ndarray | None,
     remarks: tuple,
 ) -> Graph:
     """The Graph of int64 and int32 arrays that were built symmetric, in order and with positive weights."""

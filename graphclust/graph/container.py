@@ -46,7 +46,7 @@ class Graph:
     weights: npt.NDArray[np.float64] | None
     degrees: npt.NDArray[np.float64]
     loops: npt.NDArray[np.float64]
-    nodes: Sequence[Hashable] | None = None
+    nodes: Sequence[Hashable] | npt.NDArray[Any] | None = None
     remarks: tuple[str, ...] = field(default=())
 
     def __post_init__(self):
@@ -158,7 +158,7 @@ class Graph:
             and np.array_equal(self.indices, other.indices)
             and np.array_equal(self.weights_or_empty, other.weights_or_empty)
             and (self.nodes is None) == (other.nodes is None)
-            and (self.nodes is None or list(self.nodes) == list(other.nodes))
+            and list(() if self.nodes is None else self.nodes) == list(() if other.nodes is None else other.nodes)
         )
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +54,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
         return load_graph(G, symmetrize=symmetrize or "max", weights="ignore" if weight is None else None)
     if sparse.issparse(G):
-        graph = _from_scipy(G, symmetrize, rounding(G.dtype))
+        matrix: Any = G
+        graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
         graph = _unweighted(graph) if weight is None else graph
     elif isinstance(G, np.ndarray):
         if isinstance(G, np.ma.MaskedArray):

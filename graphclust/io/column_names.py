@@ -26,7 +26,7 @@ def may_name_both_ends(first: str, second: str) -> bool:
     if (first, second) == ("u", "v"):
         return True
     one, other = _NUMBERED.fullmatch(first), _NUMBERED.fullmatch(second)
-    return bool(one and other) and one[1] == other[1] and _OTHERS.get(one[2]) == other[2]
+    return one is not None and other is not None and one[1] == other[1] and _OTHERS.get(one[2]) == other[2]
 
 
 def columns_by_name(names: list[str]) -> tuple[int, int, int | None, bool]:

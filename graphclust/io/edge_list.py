@@ -62,7 +62,7 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
         edges.repairs.append(layout.note)
     if layout.text_ids and not layout.has_header and n_rows > 1 and _stands_alone(chunks):
         edges.repairs.append(
-            f"the first line was read as an edge of {edges.nodes[0]!r} and {edges.nodes[1]!r}; if it names the "
+            f"the first line was read as an edge of {edges.name(0)!r} and {edges.name(1)!r}; if it names the "
             "columns, call them source and target there, or take it out"
         )
     announced = _ANNOUNCED.search(head)
@@ -125,28 +125,29 @@ class _NumberReader:
         """One piece: sources, targets, weights and which are left, the largest id, the number of lines, the fault."""
         layout = self.layout
         most_rows = (last - first) // (2 * layout.n_columns) + 1
-        sources, targets = np.empty((2, most_rows), self.ids)
+        ends: np.ndarray = np.empty((2, most_rows), self.ids)
+        sources, targets = ends[0], ends[1]
         bound = np.iinfo(self.ids).max
         n_rows = -1
-        weights = hard = None
+        n_weights = 0 if layout.weight is None else most_rows
+        weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
         fault = np.zeros(2, np.int64)
         if layout.is_plain:
             n_rows, n_lines = text_rows.parse_pairs(first, last, text, sources, targets, bound)
         if n_rows < 0:
-            n_weights = 0 if layout.weight is None else most_rows
-            weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
             columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
             n_rows, n_lines = text_rows.parse_edges(
                 first, last, text, ord(layout.delimiter or "\0"), columns, sources, targets, bound, weights, hard, fault
             )
         sources, targets = sources[:n_rows].copy(), targets[:n_rows].copy()
-        weights, hard = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())
+        left = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())
         largest = max(int(sources.max()), int(targets.max())) if n_rows else 0
-        return sources, targets, weights, hard, largest, n_lines, fault.tolist()
+        return sources, targets, *left, largest, n_lines, fault.tolist()
 
     def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
-        field = self.field.match(block, position)[0]
-        return _weight(field, path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
+        found = self.field.match(block, position)
+        assert found is not None
+        return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
         line += block.count(b"\n", 0, position) + 1
@@ -183,7 +184,9 @@ class _TextReader:
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
         layout, number_of = self.layout, self.number_of
-        sources, targets, weights = [], [], []
+        sources: list[int] = []
+        targets: list[int] = []
+        weights: list[float] = []
         rows = bytes(block).split(b"\n")
         for row in rows:
             line += 1
@@ -196,14 +199,15 @@ class _TextReader:
                     raise GraphFormatError(f"{shown(row)!r} has an empty node id, expected a name", path, line)
                 ends.append(number_of.setdefault(end, len(number_of)))
             if layout.weight is not None:
-                weights.append(_weight(fields[layout.weight].encode(), path, lambda line=line: line))
-        ends = np.array(sources, np.int32), np.array(targets, np.int32)
+                weights.append(_weight(fields[layout.weight].encode(), path, lambda: line))  # noqa: B023
+        edges = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
-            return [(*ends, None)], len(rows) - 1
+            return [(*edges, None)], len(rows) - 1
         names = list(number_of)
-        values = np.array(weights, np.float64)
-        values = unfit.look_at(values, lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})")
-        return [(*ends, values)], len(rows) - 1
+        values = unfit.look_at(
+            np.array(weights, np.float64), lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})"
+        )
+        return [(*edges, values)], len(rows) - 1
 
     def _fields(self, row: bytes, path: str, line: int) -> list[str]:
         try:

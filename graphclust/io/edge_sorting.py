@@ -47,7 +47,7 @@ def chunk_steps(chunks: Chunks, n_entries: int) -> list:
             slices[s][-1].append(tuple(part[:n_here] for part in chunk))
             if n_in_step >= STEP:
                 slices[s].append([])
-            chunk = tuple(part[n_here:] for part in chunk)
+            chunk = tuple(part[n_here:] for part in chunk)  # type: ignore[assignment]
             n_done += n_here
     return list(itertools.zip_longest(*slices, fillvalue=[]))
 

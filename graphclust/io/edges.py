@@ -47,7 +47,7 @@ class Edges:
     path: str
     n_nodes: int
     chunks: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]
-    nodes: Sequence[Hashable] | None = None
+    nodes: Sequence[Hashable] | np.ndarray | None = None
     symmetric: str = "list"
     gaps: bool = False
     remarks: list[str] = field(default_factory=list)
@@ -102,9 +102,9 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     indptr = starts_of(cursor)
     indices = np.empty(indptr[n], np.int32)
     weights = np.empty(indptr[n]) if weighted else NO_WEIGHTS
-    common = (starts, keys, key_weights, indptr, cursor[SLICES], indices, weights)
-    in_slices(edge_rows.write_both_ends, steps, common, (cursor,), progress, WRITE)
-    del starts, keys, key_weights, cursor, common
+    outputs = (starts, keys, key_weights, indptr, cursor[SLICES], indices, weights)
+    in_slices(edge_rows.write_both_ends, steps, outputs, (cursor,), progress, WRITE)
+    del starts, keys, key_weights, cursor, common, outputs
     all_one = not weighted or all_ones(weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
     if n_isolated:

@@ -49,11 +49,33 @@ class LoadInfo:
 
 
 @overload
-def load_graph(path: str | os.PathLike, *, return_info: Literal[False] = False, **options: Any) -> Graph: ...
-@overload
-def load_graph(path: str | os.PathLike, *, return_info: Literal[True], **options: Any) -> tuple[Graph, LoadInfo]: ...
 def load_graph(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    symmetrize: str | None = "max",
+    weights: str | None = None,
+    return_info: Literal[False] = False,
+    max_bytes: int | None = None,
+    memory_limit: int | None = None,
+    bipartite: bool = False,
+    progress: ProgressLike = None,
+) -> Graph: ...
+@overload
+def load_graph(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    symmetrize: str | None = "max",
+    weights: str | None = None,
+    return_info: Literal[True],
+    max_bytes: int | None = None,
+    memory_limit: int | None = None,
+    bipartite: bool = False,
+    progress: ProgressLike = None,
+) -> tuple[Graph, LoadInfo]: ...
+def load_graph(
+    path: str | os.PathLike[str],
     *,
     format: str | None = None,
     symmetrize: str | None = "max",

@@ -225,13 +225,15 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
         first, last, text, header.n_rows, header.n_columns, header.offset, header.has_value, header.field != "real",
         rows, columns, values, hard, fault,
     )  # fmt: skip
-    values, hard = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
-    return rows[:n].copy(), columns[:n].copy(), values, hard, n_lines, fault.tolist()
+    left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
+    return rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
 
 
 def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:
     """A value that the loop has left, by Python; what is infinite is counted later."""
-    word = _WORD.match(block, position)[0]
+    found = _WORD.match(block, position)
+    assert found is not None
+    word = found[0]
     if field != "real":
         _explain_value(word, field, path, line + bytes(block[:position]).count(b"\n") + 1)
     return float(word)

@@ -121,7 +121,8 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     )  # fmt: skip
     faulty = np.flatnonzero(faults[:, 0])
     if len(faulty):
-        _explain(block, *faults[faulty[0]].tolist(), header, path, line)
+        code, position = faults[faulty[0]].tolist()
+        _explain(block, code, position, header, path, line)
     used = np.concatenate([np.arange(start, start + n) for start, n in zip(entry_starts, n_entries, strict=False)])
     part = (sources[used], targets[used], weights[used] if header.weighted else None)
     return part, min(int(nodes[-1]), header.n_nodes)

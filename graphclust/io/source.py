@@ -2,11 +2,12 @@
 
 import bz2
 import gzip
+import io
 import os
 import stat
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Source:
     """A stream of decompressed bytes that knows its name, and can be looked at before it is read."""
 
     def __init__(
-        self, stream: IO[bytes], path: str, compression: str | None, raw: IO[bytes], max_bytes: int | None = None,
+        self, stream: Any, path: str, compression: str | None, raw: IO[bytes], max_bytes: int | None = None,
         size: int | None = None,
     ):  # fmt: skip
         self.path = path
@@ -75,7 +76,7 @@ class Source:
     def line_blocks(self, progress: Progress) -> Iterator[memoryview]:
         """The rest as blocks of whole lines, each ending with a newline, and each gone when the next is asked for."""
         size = BLOCK if self._size is None else min(BLOCK, self._size + 1)
-        buffer = np.empty(size, np.uint8)  # huge pages, unlike a bytearray
+        buffer: Any = np.empty(size, np.uint8)  # huge pages, unlike a bytearray
         filled = 0
         while n_more := self._fill(memoryview(buffer)[filled:]):
             progress.step(self._raw.tell(), self._raw_size)
@@ -157,9 +158,10 @@ def open_source(path: str | os.PathLike, max_bytes: int | None = None) -> Source
         raise IsADirectoryError(f"{name} is a directory, expected a graph file")
     if not stat.S_ISREG(mode):
         raise GraphFormatError("not a regular file; write its content to a file first", name)
-    raw = open(name, "rb", buffering=1 << 20)  # noqa: SIM115 - the Source closes it
+    raw = io.BufferedReader(io.FileIO(name), 1 << 20)  # the Source closes it
     magic = raw.peek(6)
-    compression, stream = None, raw
+    compression: str | None = None
+    stream: Any = raw
     if magic.startswith(b"\x1f\x8b"):
         compression, stream = "gzip", gzip.GzipFile(fileobj=raw, mode="rb")
     elif magic.startswith(b"BZh"):

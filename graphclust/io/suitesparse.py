@@ -6,6 +6,7 @@ Nothing is ever unpacked to disk: the archive is read once, as a stream, and the
 import io
 import re
 import tarfile
+from typing import Any
 
 import numpy as np
 from scipy.io import mmread
@@ -37,23 +38,27 @@ def read_suitesparse(
     in `details` where they are there and fit. Raises what `read_matrix_market` does, and GraphFormatError for an
     archive that is broken, or without exactly one such member.
     """
-    edges, companions, seen = None, {}, []
+    edges: Edges | None = None
+    companions: dict[str, bytes] = {}
+    seen: list[str] = []
+    stream: Any = source
     try:
-        with tarfile.open(fileobj=source, mode="r|") as archive:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
                 seen.append(member.name)
                 if len(seen) > MOST_MEMBERS:
                     raise GraphFormatError(f"has more than {MOST_MEMBERS} members, expected one matrix", source.path)
-                if not member.isreg():
+                content = archive.extractfile(member) if member.isreg() else None
+                if content is None:
                     continue
                 if _MAIN.fullmatch(member.name):
                     if edges is not None:
                         raise GraphFormatError(f"holds a second matrix, {member.name!r}; expected one", source.path)
-                    with archive.extractfile(member) as content:
+                    with content:
                         part = source.member(content, member.name, member.size)
                         edges = read_matrix_market(part, weights, memory_limit, progress, bipartite)
                 elif (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
-                    companions[found[2]] = archive.extractfile(member).read()
+                    companions[found[2]] = content.read()
     except (tarfile.TarError, EOFError, UnicodeError) as problem:
         raise GraphFormatError(f"is no whole tar archive ({problem}); get the file again", source.path) from None
     if edges is None:
@@ -65,7 +70,7 @@ def read_suitesparse(
 
 def _companions(found: dict[str, bytes], n_nodes: int) -> dict:
     """Node names and coordinates, each only if there is one for every node."""
-    details = {}
+    details: dict[str, Any] = {}
     if "nodename.txt" in found:
         names = found["nodename.txt"].decode("utf-8", "replace").splitlines()
         if len(names) == n_nodes:

@@ -77,7 +77,7 @@ class BoundedAssignment:
             self.rounded.choose_steps(self.points.values, self.order[:last])
         for start in range(first, last, _ROWS_MULTIPLIED):
             stop = min(start + _ROWS_MULTIPLIED, last)
-            rows = self.points.rows_at_once(self.order[start:stop])
+            rows = self.points.rows_at_once(self.order[start:stop])  # type: ignore[union-attr]  # dense ones only
             products = rows @ self.centroids.T
             boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
             run_in_blocks(self.points.enter_loop, boundaries, rows, self.centroids, products, sq_norms, start, *state)

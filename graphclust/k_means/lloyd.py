@@ -63,11 +63,12 @@ def kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
     progress = as_progress(progress)
-    best = None
+    best: KMeansResult | None = None
     for _ in range(n_init if isinstance(init, str) else 1):
         start = starting_centroids(points, weights, k, init, rng, progress)
         result = lloyd(points, weights, start, max_iter, tol, ValidationCurve(validation, points.d), progress)
         if best is None or result.inertia < best.inertia:
             best = result
+    assert best is not None
     warn_if_fewer(len(best.centroids), k)
     return best

@@ -123,4 +123,5 @@ def _naive_coreset(
     with progress.stage("D²-sampling"):
         drawn = draw_seeds(kernel, weights, n_seeds, rng, progress)
     seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)
-    return importance_sample(_Weighted(weights), seeds, size, second_term=second_term, rng=rng)
+    points_alone: Any = _Weighted(weights)
+    return importance_sample(points_alone, seeds, size, second_term=second_term, rng=rng)

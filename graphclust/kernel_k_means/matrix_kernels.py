@@ -37,7 +37,7 @@ class DenseKernel(Kernel):
         if array.dtype.kind not in "biuf":
             raise TypeError(f"K is {type(K).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
         _check_square(array.shape)
-        self.K = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+        self.K: np.ndarray = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
         self.n, self.dtype = len(self.K), self.K.dtype
         largest = max(abs(float(self.K.max())), abs(float(self.K.min())))
         if not np.isfinite(largest):

@@ -72,7 +72,7 @@ def minibatch_kernel_kmeans(
     kernel_.add_sums(sparse.eye_array(k, format="csc"), seeds, slice(None), inner, Progress())
     sq_norms = kernel_.diagonal[seeds]
     totals = np.zeros(k)
-    steps = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
+    steps: list[tuple[np.ndarray, ...]] = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
     history: list[float] = []
     with progress.stage("kernel k-means"):
         for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):

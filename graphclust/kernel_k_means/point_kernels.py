@@ -193,7 +193,7 @@ class CosineKernel(PointKernel):
 
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
         """As for every kernel of points."""
-        return Y.any(axis=1).astype(np.float64)
+        return np.any(Y, axis=1).astype(np.float64)
 
 
 def _padded(starts: np.ndarray, n_rows: int) -> np.ndarray:

@@ -164,7 +164,8 @@ def _graph_and_labels(G: GraphLike, labels: LabelsLike, weight: str | None) -> t
 
 
 def _sum_by_label(values: npt.NDArray[np.float64], labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
-    return np.bincount(labels + 1, weights=values, minlength=k + 1)[1:]
+    sums: np.ndarray = np.bincount(labels + 1, weights=values, minlength=k + 1)
+    return sums[1:]
 
 
 def _ratio(numerator: npt.NDArray[np.float64], denominator: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

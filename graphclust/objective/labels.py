@@ -65,7 +65,7 @@ def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64
             "one of labels and other names its nodes and the other does not, expected both to, or neither; "
             "pass labels in one order of the nodes"
         )
-    nodes: Sequence[Hashable] | None = None
+    nodes: Sequence[Hashable] | np.ndarray | None = None
     n_named = 0
     if any(of_graphs):
         result = both[of_graphs.index(True)]
@@ -79,7 +79,9 @@ def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64
     return numbered(first, n_nodes), numbered(second, n_nodes, "other")
 
 
-def node_labels(labels: LabelsLike, nodes: Sequence[Hashable] | None, n_nodes: int, name: str) -> np.ndarray:
+def node_labels(
+    labels: LabelsLike, nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int, name: str
+) -> np.ndarray:
     """One label a node in the order of `nodes`, None being 0..n_nodes-1; not yet numbers, nor counted."""
     labels = _listed(labels)
     if hasattr(labels, "labels"):
@@ -108,11 +110,11 @@ def _are_communities(labels: Any) -> bool:
     return isinstance(labels, list) and len(labels) > 0 and all(isinstance(part, Set | list) for part in labels)
 
 
-def _plain_list(nodes: Sequence[Hashable]) -> list[Hashable]:
+def _plain_list(nodes: Sequence[Hashable] | np.ndarray) -> list[Hashable]:
     return nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
 
 
-def _rows(nodes: Sequence[Hashable] | None, n_nodes: int) -> dict[Hashable, int]:
+def _rows(nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int) -> dict[Hashable, int]:
     names = range(n_nodes) if nodes is None else _plain_list(nodes)
     return {node: row for row, node in enumerate(names)}
 
@@ -147,7 +149,7 @@ def _of_communities(labels: Iterable[Iterable[Hashable]], rows: dict[Hashable, i
     return np.array(community, np.int64)
 
 
-def _of_series(series: Any, nodes: Sequence[Hashable] | None, n_nodes: int) -> np.ndarray:
+def _of_series(series: Any, nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int) -> np.ndarray:
     """The values of a pandas or Polars Series, in the order of the nodes where its index holds them."""
     values = series.to_numpy()
     index = getattr(series, "index", None)

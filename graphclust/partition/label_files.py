@@ -48,7 +48,7 @@ def write_labels(
         nodes = labels.nodes if nodes is None else nodes
         labels = labels.labels
     labels = as_labels(labels, len(labels))
-    names = (
+    names: list[Any] = (
         list(range(len(labels))) if nodes is None else nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
     )
     if len(names) != len(labels):
@@ -100,7 +100,8 @@ def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
 
 
 def _read_table(path: str) -> tuple[list, np.ndarray]:
-    nodes, labels = [], []
+    nodes: list[Any] = []
+    labels: list[int] = []
     with open(path, "rb") as file:
         for line, text in enumerate(file, 1):
             row = text.decode("utf-8").rstrip("\r\n")
@@ -125,9 +126,9 @@ def kind_of(path: str | os.PathLike) -> str:
     return kind
 
 
-def _as_text(names: list, kind: str) -> list[str]:
-    """Names as strings; a name that could not be read back as it was is an error."""
-    texts = []
+def _as_text(names: list[Any], kind: str) -> list[Any]:
+    """Names as strings, or all as whole numbers; a name that could not be read back as it was is an error."""
+    texts: list[Any] = []
     for name in names:
         if not isinstance(name, str | int | np.integer) or isinstance(name, bool):
             raise GraphValidationError(

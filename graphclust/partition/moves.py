@@ -82,6 +82,7 @@ def improve(
         n_sweeps += 1
         if n_sweeps < most_sweeps:
             sums = None
+    assert sums is not None
     return normalized_cut_of(*sums[1:])
 
 
@@ -92,10 +93,11 @@ def improve_in_rounds(graph: Graph, labels: np.ndarray, k: int, n_rounds: int, p
     """
     sums = staying_inside_volume(graph, labels, k)
     for done in range(n_rounds):
-        sums = move_at_once(graph, labels, k, best_moves(graph, labels, k, sums, done % 2), sums)
+        after = move_at_once(graph, labels, k, best_moves(graph, labels, k, sums, done % 2), sums)
         progress.step(done + 1, n_rounds)
-        if sums is None:
+        if after is None:
             break
+        sums = after
 
 
 def best_moves(

@@ -136,7 +136,7 @@ def partition(graph: Graph, k: int, effort: float, rng: np.random.Generator, pro
     free, most = (FREE_ENTRIES_OF_A_SMALL_GRAPH, 30) if coarsest is graph else (FREE_ENTRIES, 8)
     affordable = SHARE_OF_RESTARTS * effort * max(graph.n_entries, free) / max(coarsest.n_entries, 1)
     n_restarts = int(np.clip(affordable, 1, max(1, most * effort)))
-    best, least_cut = None, np.inf
+    best, least_cut = np.empty(0, np.int32), np.inf
     for restart in range(n_restarts):
         more_levels, core = coarsen(coarsest, k, COARSENESS[restart % len(COARSENESS)], 0, rng, progress)
         labels = merged(core, k, progress)

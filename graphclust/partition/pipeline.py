@@ -127,7 +127,9 @@ def coreset_sc(
         outcome.labels,
         remarks,
         progress,
-        None if coreset is None else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
+        None
+        if coreset is None or outcome.coreset_labels is None
+        else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
         undecided=outcome.undecided,
         entries_read=outcome.entries_read,
         decided=outcome.decided,
@@ -164,7 +166,7 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
     if options["loops"] == "implied" and (graph.loops == 0).any():
         remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
-    n_clipped = outcome.coreset.n_clipped
+    n_clipped = 0 if outcome.coreset is None else outcome.coreset.n_clipped
     if n_clipped:
         remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
     return outcome

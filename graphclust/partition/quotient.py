@@ -45,7 +45,7 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     starts = np.zeros(n_clusters + 1, np.int64)
     members = np.empty(graph.n_nodes, np.int32)
     coarsening.group_members(cluster, starts, members)
-    volumes = np.bincount(cluster, weights=graph.degrees, minlength=n_clusters)
+    volumes: np.ndarray = np.bincount(cluster, weights=graph.degrees, minlength=n_clusters)
     entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[members])])[starts]
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])

@@ -75,7 +75,9 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
         other.result()
 
 
-def rows_in_blocks(loop, boundaries: np.ndarray, most_entries: np.ndarray, *arrays):
+def rows_in_blocks(
+    loop, boundaries: np.ndarray, most_entries: np.ndarray, *arrays
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """CSR rows whose lengths are known only once they are made, in one pass: (indptr, indices, weights).
 
     `loop(first, last, block, lengths, indices, weights, *arrays)` writes rows first..last-1 one after the other to the
