@@ -63,3 +63,8 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
     warnings.warn(message, category, stacklevel=depth)
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """The number before what it counts, as in "1 node is" and "2 nodes are"; by default with an s for more."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

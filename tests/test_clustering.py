@@ -91,3 +91,12 @@ def test_isolated_nodes_are_said_once():
         clustering = graphclust.spectral_clustering(graph_with_isolated_nodes(), 2, rng=0)
     assert len(caught) == 1
     assert sum("isolated" in remark for remark in clustering.remarks) == 1
+
+
+def test_one_of_anything_is_counted_in_the_singular():
+    edge = graphclust.coreset_sc(nx.path_graph(2), 1, rng=0)
+    assert str(edge).startswith("2 nodes, 1 edge (unweighted) in 1 cluster\n")
+    loop = graphclust.Clustering(np.zeros(1, int), 1, graphclust.as_graph(np.ones((1, 1))), undecided=np.ones(1, bool))
+    assert str(loop).startswith("1 node, 1 edge (unweighted) in 1 cluster\n")
+    assert "undecided        1 node (100.0%), without" in str(loop)
+    assert "2 nodes, 1 edge (unweighted) in 2 clusters" in str(graphclust.coreset_sc(nx.path_graph(2), 2, rng=0))

@@ -358,7 +358,7 @@ def test_spreading_takes_the_label_of_most_weight():
 def test_isolated_nodes_are_refused(call):
     graph = nx.path_graph(3)
     graph.add_node(3)
-    with pytest.raises(ParameterError, match="1 isolated nodes"):
+    with pytest.raises(ParameterError, match="G has 1 isolated node, which"):
         call(graph)
 
 

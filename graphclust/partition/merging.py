@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs import merging as loops
-from graphclust.errors import ParameterError
+from graphclust.errors import ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.progress import Progress
@@ -41,7 +41,7 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     graph = as_graph(G, weight=weight)
     if graph.isolated.any():
         raise ParameterError(
-            f"G has {int(graph.isolated.sum())} isolated nodes, which no cut can place; leave them out"
+            f"G has {counted(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave such out"
         )
     return graph
 

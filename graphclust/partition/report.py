@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphclust.errors import counted
+
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
@@ -43,16 +45,18 @@ def as_text(clustering: "Clustering") -> str:
     kind = "unweighted" if graph.weights is None else "weighted"
     mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
     lines = [
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges ({kind}) in {clustering.n_clusters} clusters",
+        f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'edge')} ({kind}) in "
+        f"{counted(clustering.n_clusters, 'cluster')}",
         f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
     ]
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
-        lines.append(f"  coreset          {len(coreset.nodes):,} nodes ({share:.1%})")
+        lines.append(f"  coreset          {counted(len(coreset.nodes), 'node')} ({share:.1%})")
     if clustering.undecided is not None:
         n_undecided = int(clustering.undecided.sum())
         lines.append(
-            f"  undecided        {n_undecided:,} nodes ({n_undecided / graph.n_nodes:.1%}) have no coreset neighbour"
+            f"  undecided        {counted(n_undecided, 'node')} ({n_undecided / graph.n_nodes:.1%}), without a coreset "
+            "neighbor"
         )
     if clustering.decided:
         steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
