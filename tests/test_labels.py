@@ -145,6 +145,12 @@ def test_nodes_without_names_go_by_their_place():
     assert graphclust.normalized_cut(GRAPH, unnamed) == graphclust.normalized_cut(GRAPH, PLACES)
 
 
+def test_a_series_is_read_by_its_index():
+    order = [2, 0, 5, 1, 3, 4]  # not its own inverse
+    by_name = Series([PLACES[place] for place in order], np.array([NAMES[place] for place in order]))
+    assert labels_on(graphclust.as_graph(GRAPH), by_name).tolist() == PLACES
+
+
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize(
     ("labels", "error", "words"),

@@ -370,6 +370,11 @@ def test_a_default_that_is_given_chooses_as_any_other_value(pair):
     assert chosen[0] == chosen[1] != "multilevel"
 
 
+def test_a_coreset_option_beside_one_of_the_paper_is_the_papers():
+    found = quietly(nx.karate_club_graph(), 2, coreset_size=20, embedding="power", rng=0)
+    assert (found.parameters["method"], found.parameters["coreset_size"]) == ("paper", 20)
+
+
 def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
     with pytest.raises(ParameterError, match="means nothing"):
         coreset_sc(tmp_path / "no such file", 2, method="multilevel", shift=1.0)
