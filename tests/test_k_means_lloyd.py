@@ -90,9 +90,14 @@ def test_as_many_clusters_as_points():
 
 def test_points_of_weight_zero_only_get_a_label():
     X = np.array([[0.0], [1.0], [10.0], [11.0], [500.0]])
-    result = kmeans(X, 2, sample_weight=[1, 1, 1, 1, 0], rng=3)
-    assert sorted(result.centroids.ravel()) == [0.5, 10.5]
-    assert result.labels[4] == result.labels[3]
+    for seed in range(20):
+        seeds = distance_seeding(X, 2, sample_weight=[1, 1, 1, 1, 0], rng=seed)
+        assert 4 not in seeds
+        result = kmeans(X, 2, sample_weight=[1, 1, 1, 1, 0], rng=seed)
+        alone = kmeans(X[:4], 2, rng=seed)  # the same but for the label of the point without weight
+        assert result.centroids.tobytes() == alone.centroids.tobytes()
+        assert result.labels.tolist() == [*alone.labels, int(alone.centroids.argmax())]
+        assert (result.inertia, result.n_iter) == (alone.inertia, alone.n_iter)
 
 
 def test_the_same_bits_on_one_and_two_threads(monkeypatch):

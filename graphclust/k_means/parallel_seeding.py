@@ -16,7 +16,7 @@ from graphclust.compiled.points.point_seeding import distances_to_seeds
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.iteration import lloyd
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
-from graphclust.k_means.seeding import ROWS, draw_rows, draw_seeds, greedy_candidates, warn_if_fewer
+from graphclust.k_means.seeding import ROWS, draw_rows, draw_seeds, greedy_candidates, unseeded, warn_if_fewer
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -90,7 +90,7 @@ def draw_candidates(
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
     boundaries = row_blocks(points.n, ROWS)
     nearest = np.zeros(points.n, np.int64)
-    sq_distances = np.full(points.n, np.inf)
+    sq_distances = unseeded(weights)
     gains = np.zeros((len(boundaries) - 1, 1 + _CACHED_BYTES // points.dtype.itemsize // points.d))
     candidates = np.empty((0, points.d), points.dtype)
     drawn = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
@@ -109,7 +109,7 @@ def draw_candidates(
         candidates = np.concatenate([candidates, chosen])
         rows = np.concatenate([rows, drawn])
         progress.step(min(done, n_rounds), n_rounds)
-        mass = np.where(weights > 0.0, sq_distances, 0.0) * weights
+        mass = sq_distances * weights
         cost = mass.sum()
         if cost == 0.0 or (done >= n_rounds and len(rows) >= k):
             break

@@ -104,7 +104,7 @@ def draw_seeds(
     seeds = np.empty((k, points.d), points.dtype)
     to_seeds, near = np.zeros((n_candidates, k)), np.zeros(k)
     nearest_seed = np.zeros(points.n, np.int64)
-    sq_distances = np.full(points.n, np.inf)
+    sq_distances = unseeded(weights)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
 
     def gains_of(candidates: np.ndarray, n_seeds: int, new_seed: int) -> np.ndarray:
@@ -126,7 +126,7 @@ def draw_seeds(
         if n_seeds == k:
             break
         if exponent == np.inf:
-            drawn = np.array([np.argmax(np.where(weights > 0.0, sq_distances, 0.0))])
+            drawn = np.array([np.argmax(sq_distances)])
             drawn = drawn[sq_distances[drawn] > 0.0]
         else:
             drawn = draw_rows(weights, sq_distances, exponent / 2.0, boundaries, rng.random(n_candidates))
@@ -135,6 +135,11 @@ def draw_seeds(
         best = 0 if len(drawn) == 1 else int(np.argmax(gains_of(drawn, n_seeds, -1)))
         rows = np.append(rows, drawn[best])
     return rows
+
+
+def unseeded(weights: np.ndarray) -> np.ndarray:
+    """Squared distances before there is a seed: infinite; 0, as at a seed, where no weight is and none can be drawn."""
+    return np.where(weights > 0.0, np.inf, 0.0)
 
 
 def draw_rows(
