@@ -23,6 +23,7 @@ from graphclust.compiled.runtime.blocks import thread_blocks
 from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points
+from graphclust.k_means.spherical import geodesic_means
 from graphclust.k_means.tally import Tally
 
 
@@ -206,6 +207,16 @@ def test_a_starved_centroid_is_moved_and_one_left_alone_stays():
     assert moved.inertia < left.inertia
 
 
+def test_only_a_centroid_below_the_share_of_the_mean_count_is_starved():
+    """Counts of 2, 10 and 84 before the tenth batch, mean 32: with a share of 0.1 the first alone is below 3.2."""
+    model = MiniBatch([[0.0], [1000.0], [2000.0]], starved=0.1, rng=3)
+    model.counts[:], model.n_batches = [2.0, 10.0, 80.0], 9
+    model.partial_fit([[1990.0], [2010.0], [2000.0], [2003.0]])
+    assert model.counts == pytest.approx([9.6 / 3, 10.0, 84.0])
+    assert model.centroids[0, 0] in (1990.0, 2003.0, 2010.0)  # by squared distance, so never the one at 2000
+    assert model.centroids[1, 0] == 1000.0
+
+
 def test_minibatch_stops_early():
     X = blobs(500, 2, 3, 29, spread=0.1)
     assert minibatch_kmeans(X, 3, max_iter=500, patience=5, rng=2).n_iter < 200
@@ -260,6 +271,15 @@ def test_spherical_inertia_never_rises_and_labels_have_the_largest_cosine(mean):
                 assert (w * np.arccos(np.clip(mine @ other, -1, 1)) ** 2).sum() >= cost - 1e-9
 
 
+def test_the_geodesic_mean_of_points_more_than_a_right_angle_away():
+    """On a circle it is the weighted mean of the angles, measured from near it: here 12 degrees."""
+    angles, weights = np.radians([-140.0, -100.0, 0.0, 30.0, 110.0, 150.0]), np.array([1.0, 1.0, 3.0, 1.0, 1.0, 1.0])
+    mean = (weights * angles).sum() / weights.sum()
+    points = as_points(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    found = geodesic_means(points, weights, np.zeros(6, np.int64), np.array([[1.0, 0.0]]))[0]
+    assert np.arctan2(found[1], found[0]) == pytest.approx(mean, abs=1e-9)
+
+
 def test_a_row_of_zeros_has_no_direction():
     result = spherical_kmeans([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]], 2, rng=1)
     assert result.labels[1] == -1
@@ -281,9 +301,10 @@ def test_validation_holds_seconds_and_energy():
         result = run(X, 5, init=X[:5], validation=V, rng=1)
         assert result.validation.shape == (result.n_iter + 1, 2)
         assert (np.diff(result.validation[:, 0]) >= 0).all()
-        start = spherical_kmeans(X, 5, init=X[:5], max_iter=1, rng=1).centroids if run is spherical_kmeans else X[:5]
-        if run is not spherical_kmeans:
-            assert result.validation[0, 1] == pytest.approx(block_sums(V, start).inertia / len(V))
+        start = X[:5] / np.linalg.norm(X[:5], axis=1, keepdims=True) if run is spherical_kmeans else X[:5]
+        for record, centroids in ((0, start), (-1, result.centroids)):
+            energy = ((V[:, None] - centroids) ** 2).sum(axis=2).min(axis=1).mean()
+            assert result.validation[record, 1] == pytest.approx(energy)
         assert run(X, 5, init=X[:5], rng=1).validation is None
     seen = []
     kmeans(X, 5, init=X[:5], validation=lambda centroids: seen.append(centroids.shape) or 0.0)

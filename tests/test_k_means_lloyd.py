@@ -118,6 +118,21 @@ def test_the_same_bits_on_one_and_two_threads(monkeypatch):
     assert one.history.tobytes() == two.history.tobytes()
 
 
+@pytest.mark.parametrize("tol", [0.3, 3e-2, 3e-3, 1e-3])
+def test_it_stops_once_the_centroids_move_less_than_tol_times_the_variance_of_a_feature(tol):
+    X = blobs(3000, 6, 8, 31, spread=1.0) * [1.0, 2.0, 1.0, 0.5, 1.0, 1.0]
+    centroids, expected = X[:8], 0
+    moved = np.inf
+    while moved > tol * X.var(axis=0).mean():
+        labels = ((X[:, None] - centroids) ** 2).sum(axis=2).argmin(axis=1)
+        means = np.array([X[labels == j].mean(axis=0) for j in range(8)])
+        moved, centroids = ((means - centroids) ** 2).sum(), means
+        expected += 1
+    result = kmeans(X, 8, init=X[:8], tol=tol)
+    assert result.n_iter == expected < kmeans(X, 8, init=X[:8]).n_iter
+    assert result.centroids == pytest.approx(centroids)
+
+
 def test_the_best_of_several_runs_is_kept():
     X = blobs(300, 2, 15, 19)
     single = [kmeans(X, 15, init="random", rng=seed).inertia for seed in range(6)]

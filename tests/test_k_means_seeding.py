@@ -1,4 +1,4 @@
-"""Seeding of k-means: points without weight, distances kept by the triangle inequality, candidates of the greedy form."""
+"""Seeding of k-means: points without weight, distances spared by the triangle inequality, the greedy choice."""
 
 import numpy as np
 import pytest

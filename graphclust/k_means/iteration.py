@@ -60,8 +60,9 @@ def grow_batch(
 ) -> KMeansResult:
     """Lloyd's iteration on the first points in `order`, twice as many whenever the centroids have settled on those.
 
-    They have when each centroid's standard error is more than `rho` times its last movement. Sums are kept up to date
-    by the points whose label changed; at the end they are taken afresh, so that the end is a fixed point.
+    They have when each centroid's standard error is more than `rho` times its last movement, or it has not moved: that
+    of copies of one point has no standard error either. Sums are kept up to date by the points whose label changed; at
+    the end they are taken afresh, so that the end is a fixed point.
     """
     k = len(centroids)
     bounds = BoundedAssignment(points, centroids, order)
@@ -96,7 +97,7 @@ def grow_batch(
         progress.step(len(history), max_iter)
         if n_rows == points.n:
             settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
-        elif (tally.standard_errors(moved) > rho * moved).all():
+        elif ((moved == 0.0) | (tally.standard_errors(moved) > rho * moved)).all():
             n_rows = min(2 * n_rows, points.n)
     return finished(points, weights, bounds.centroids, labels, history, curve)
 

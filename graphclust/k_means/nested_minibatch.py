@@ -3,7 +3,8 @@
 Batches grow by doubling and keep the points they had, so that bounds on their distances are of use from early on.
 A point has one vote: when its label changes its old contribution is taken back. The batch doubles when the
 centroids' standard error is more than rho times their last movement, that is when they have settled on what the batch
-can tell. Seeds have no vote of their own, so the end is a fixed point of Lloyd's iteration on all points.
+can tell; a centroid that has not moved has (the paper's p = 0). Seeds have no vote of their own, so the end is a fixed
+point of Lloyd's iteration on all points.
 """
 
 from __future__ import annotations
