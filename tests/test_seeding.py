@@ -169,6 +169,23 @@ def test_negative_distances_of_an_indefinite_kernel_are_clipped_and_counted():
     assert shifted.n_clipped == 0
 
 
+@pytest.mark.parametrize("method", ["tree", "naive"])
+@pytest.mark.parametrize(("n", "weight"), [(3, 0.3), (8, 0.1), (19, 0.7)])
+def test_rounding_below_zero_is_not_counted_as_clipped(n, weight, method):
+    """All points of a clique coincide; their distances come out as a few parts in 10^16, of either sign."""
+    matrix = np.full((n, n), weight) - weight * np.eye(n)
+    kernel = NormalizedCutKernel.of(matrix)
+    products = matrix / (kernel.degrees[:, None] * kernel.degrees)
+    assert (kernel.self_affinity[:, None] + kernel.self_affinity - 2 * products)[0, 1] < 0
+    assert seeded(kernel, 3, method=method, rng=1).n_clipped == 0
+
+
+def test_the_warning_tells_clipped_distances_from_copies():
+    matrix = np.array([[0, 9, 1], [9, 0, 0], [1, 0, 0]], dtype=float)
+    with pytest.warns(ConvergenceWarning, match="came out negative.*indefinite"):
+        d2_seeding(NormalizedCutKernel.of(matrix), 3, method="naive", rng=2)
+
+
 def test_scaling_the_weights_by_a_power_of_two_changes_no_draw():
     matrix = make("weights of all sizes")
     one = seeded(NormalizedCutKernel.of(matrix), 9, rng=4)

@@ -6,7 +6,7 @@ Jourdan et al. (2025), Algorithm 3, line 4. Only the rows of coreset nodes are r
 import numpy as np
 from scipy import sparse
 
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.graph.kernel import NormalizedCutKernel
 
 __all__ = ["coreset_graph"]
@@ -17,6 +17,8 @@ def coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_a
 
     With the whole graph as coreset, weights D and shift 0 this is the adjacency matrix with its (implied) loops.
 
+    Raises GraphValidationError for nodes or weights that are no coreset of this graph.
+
     >>> import numpy as np
     >>> kernel = NormalizedCutKernel.of(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]]), loops="given")
     >>> coreset_graph(kernel, Coreset(np.arange(3), kernel.degrees)).toarray()
@@ -24,6 +26,7 @@ def coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_a
            [1., 1., 1.],
            [0., 1., 1.]])
     """
+    check_coreset(kernel, coreset)
     rows = kernel.graph.subgraph(coreset.nodes).to_scipy()
     scale = coreset.weights / kernel.degrees[coreset.nodes]
     row_of = np.repeat(np.arange(len(coreset.nodes)), np.diff(rows.indptr))

@@ -15,7 +15,7 @@ from graphclust.checks import as_labels
 from graphclust.compiled.graphs.label_extension import label_nodes
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.induced_graph import coreset_graph
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.errors import GraphValidationError
 from graphclust.graph.kernel import NormalizedCutKernel
 
@@ -48,28 +48,40 @@ def extend_labels(
 ) -> ExtendedLabels:
     """Give every node the cluster j of least |c_j|^2 - 2 <x, c_j>, c_j being the weighted coreset centroids.
 
+    coreset : its nodes increasing, each once, with edges; weights >= 0: a node of weight 0 is no member of its cluster.
     coreset_labels : cluster of each coreset node, shape (m,); clusters may be empty, and are then never chosen.
-    induced : `coreset_graph(kernel, coreset)`, to save making it again.
+    induced : `coreset_graph(kernel, coreset)`, shape (m, m), to save making it again.
+
+    Returns `ExtendedLabels`. Raises GraphValidationError for a coreset, labels or an `induced` that do not fit,
+    TypeError for labels that are no whole numbers.
+
+    Source: Jourdan et al. 2025, Algorithm 3, line 6; the centroid of a cluster as in Dhillon, Guan & Kulis 2007.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.barbell_graph(4, 0))
     >>> extend_labels(kernel, Coreset(np.array([1, 6]), np.array([13.0, 13.0])), np.array([0, 1])).labels
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
+    check_coreset(kernel, coreset)
     labels = as_labels(coreset_labels, len(coreset.nodes), "coreset_labels")
     if len(labels) == 0 or labels.min() < 0:
         raise GraphValidationError("coreset_labels must give every coreset node a cluster >= 0, of at least one node")
     induced = coreset_graph(kernel, coreset) if induced is None else induced
+    if induced.shape != (len(labels), len(labels)):
+        raise GraphValidationError(f"induced has shape {induced.shape}, expected one row a node: {len(labels)}")
     n_clusters = int(labels.max()) + 1
     cluster_weights = np.bincount(labels, weights=coreset.weights, minlength=n_clusters)
 
     row_labels = np.repeat(labels, np.diff(induced.indptr))
     inside = row_labels == labels[induced.indices]
     sq_norms = np.bincount(row_labels[inside], weights=induced.data[inside], minlength=n_clusters)
-    sq_norms = np.divide(sq_norms, cluster_weights**2, out=np.zeros(n_clusters), where=cluster_weights > 0)
+    # Without weight, or with so little that its square vanishes, a cluster has no centroid and is not chosen.
+    squares = cluster_weights**2
+    sq_norms = np.divide(sq_norms, squares, out=np.full(n_clusters, np.inf), where=squares > 0.0)
 
     by_cluster = np.argsort(labels, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_clusters))])
+    by_cluster = by_cluster[coreset.weights[by_cluster] > 0.0]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels[by_cluster], minlength=n_clusters))])
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
     extended = np.empty(kernel.n_nodes, np.int64)
     undecided = np.empty(kernel.n_nodes, np.bool_)

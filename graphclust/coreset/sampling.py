@@ -12,7 +12,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
-from graphclust.errors import ParameterError
+from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.progress import ProgressLike, as_progress
 
@@ -27,7 +27,7 @@ class Coreset:
     """Weighted nodes that stand for the whole graph.
 
     nodes : int64, shape (m,), increasing, each once.
-    weights : float64 > 0, shape (m,); their sum is in expectation the graph's volume, implied loops included.
+    weights : float64 >= 0, shape (m,); their sum is in expectation the graph's volume, implied loops included.
     n_clipped : how many negative squared distances became 0 while it was sampled (see `Seeds`).
     entries_read : entries of the graph's rows that were read to sample it.
     """
@@ -36,6 +36,31 @@ class Coreset:
     weights: np.ndarray
     n_clipped: int = 0
     entries_read: int = 0
+
+    def __repr__(self) -> str:
+        return f"Coreset(nodes={len(self.nodes)}, weight={self.weights.sum():.6g}, n_clipped={self.n_clipped})"
+
+
+def check_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> None:
+    """Refuse nodes that are not an increasing choice of the graph's points, and weights that are no weights."""
+    nodes, weights = np.asarray(coreset.nodes), np.asarray(coreset.weights)
+    if nodes.dtype.kind not in "iu" or nodes.ndim != 1 or weights.shape != nodes.shape:
+        raise GraphValidationError(
+            f"coreset has nodes of dtype {nodes.dtype}, shape {nodes.shape}, and weights of shape {weights.shape}, "
+            "expected whole numbers (m,) and a weight for each"
+        )
+    if len(nodes) and not (nodes[0] >= 0 and nodes[-1] < kernel.n_nodes and (np.diff(nodes) > 0).all()):
+        raise GraphValidationError(
+            f"coreset.nodes must increase within [0, {kernel.n_nodes}), each node once; sort them with their weights"
+        )
+    if (kernel.degrees[nodes] == 0.0).any():
+        isolated = nodes[kernel.degrees[nodes] == 0.0][0]
+        raise GraphValidationError(f"coreset.nodes holds {isolated}, which has no edges, expected nodes with edges")
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+        bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))[0]
+        raise GraphValidationError(f"coreset.weights[{bad}] is {weights[bad]}, expected finite weights >= 0")
+    if not weights.any():
+        raise GraphValidationError("coreset.weights is zero everywhere, expected a positive weight somewhere")
 
 
 def sampling_probabilities(
@@ -47,6 +72,16 @@ def sampling_probabilities(
     "seed_weight": w_x / total weight of the seeds (Jourdan et al. 2025, Algorithm 5, as printed), which on graphs makes
     the probability nearly proportional to the degree;
     "voronoi": w_x / weight of all nodes with the same nearest seed (Jiang et al. 2024).
+
+    Raises ParameterError for another `second_term`.
+
+    Source: Jourdan et al. 2025, Algorithm 5; Jiang, Krauthgamer, Lou & Zhang 2024.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.path_graph(3))  # weights 2, 3, 2
+    >>> seeds = Seeds(np.array([1]), np.array([1.0, 0.0, 1.0]), np.zeros(3, int), 0, 0)
+    >>> sampling_probabilities(kernel, seeds).round(3).tolist()  # in proportion to 2/4 + 2/3, 3/3, 2/4 + 2/3
+    [0.35, 0.3, 0.35]
     """
     as_choice(second_term, "second_term", SECOND_TERMS)
     weights = kernel.point_weights
@@ -70,6 +105,10 @@ def importance_sample(
     The cost of any set of centres on the coreset is then an unbiased estimate of its cost on the graph.
 
     size : number of draws, >= 1; the coreset has at most that many nodes. See `sampling_probabilities` for the rest.
+
+    Raises ParameterError or TypeError for a size or a word that cannot be used.
+
+    Source: Jourdan et al. 2025, Algorithm 5; Jiang, Krauthgamer, Lou & Zhang 2024.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.path_graph(9))
@@ -105,10 +144,13 @@ def construct_coreset(
     sampling : "tree" or "naive", see `d2_seeding`, or "uniform", a baseline that draws all nodes alike; second_term :
     see `sampling_probabilities`.
     rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4), whose sizes are
-        in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; it stops early
-        when a round would not shrink the coreset. The papers' experiments use one round.
+        in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; a round that has no
+        fewer draws than the coreset has nodes is left out. The papers' experiments use one round.
 
-    Raises ParameterError when size < k.
+    Raises ParameterError when size < k, ParameterError or TypeError for other arguments that cannot be used,
+    GraphClustError when no node has a distance to any other (see `d2_seeding`).
+
+    Source: Jourdan et al. 2025, Algorithms 4 and 5; Jiang, Krauthgamer, Lou & Zhang 2024.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.karate_club_graph())
@@ -130,7 +172,7 @@ def construct_coreset(
     n_clipped = entries_read = 0
     for round_size in _round_sizes(len(points), size, rounds):
         if len(coreset.nodes) <= round_size:
-            break
+            continue
         whole = len(coreset.nodes) == len(points)
         inner = kernel if whole else kernel.restricted_to(coreset.nodes, coreset.weights)
         if sampling == "uniform":

@@ -52,10 +52,13 @@ def d2_seeding(
         in O(n + sum of degrees of the seeds x log n). The uniform draw may hit x* again, and is then listed twice.
         "naive" (Algorithm 1) draws one uniformly and n_seeds - 1 by D²-sampling in O(n n_seeds).
 
-    Returns `Seeds`; fewer, with a ConvergenceWarning, when all remaining nodes coincide with a seed.
-    Raises GraphClustError when no node has a distance to any other, as with a zero diagonal.
+    Returns `Seeds`; fewer, with a ConvergenceWarning, when no remaining node has a positive distance to them: all
+    coincide with a seed, or K is indefinite and distances below 0 were taken for 0, which the warning then says.
+    Raises GraphClustError when no node has a distance to any other, as with a zero diagonal; ParameterError or
+    TypeError for arguments that cannot be used.
 
-    Source: Jourdan et al. 2025, Section 4. The paper's Algorithm 2 forgets the update for the first uniform draw.
+    Source: Jourdan et al. 2025, Section 4, Algorithms 1, 2 and 6 to 8. The paper's Algorithm 2 forgets the update for
+    the first uniform draw.
 
     >>> import networkx as nx
     >>> seeds = d2_seeding(NormalizedCutKernel.of(nx.path_graph(9)), 3, rng=5)
@@ -72,10 +75,13 @@ def d2_seeding(
     seeds = draw_all(kernel, points, first_uniform, uniforms, progress)
     expected = n_seeds + (method == "tree")
     if len(seeds.nodes) < expected:
-        warn_caller(
-            f"only {len(seeds.nodes)} of {expected} seeds were drawn: all other nodes coincide with one of them",
-            ConvergenceWarning,
-        )
+        why = "all other nodes coincide with one of them"
+        if seeds.n_clipped > 0:
+            why = (
+                f"no other node lies at a positive squared distance from them; {seeds.n_clipped} came out negative and "
+                "were taken for 0: K is indefinite, a shift > 0 mends that"
+            )
+        warn_caller(f"only {len(seeds.nodes)} of {expected} seeds were drawn: {why}", ConvergenceWarning)
     return seeds
 
 

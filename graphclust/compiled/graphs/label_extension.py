@@ -23,9 +23,10 @@ def label_nodes(
 ):  # fmt: skip
     """Labels of nodes first..last-1: argmin over clusters j of |c_j|^2 - 2 <x, c_j>, ties to the lower j.
 
-    members, member_weights (m,) hold the coreset sorted by cluster, cluster j from cluster_starts[j]; an empty cluster
-    has weight 0 and is no candidate. <x, c_j> is 0 for clusters without a neighbour of x, so that beside the clusters
-    met in the rows only the one of least |c_j|^2 can win; a node that no row meets is undecided and goes there.
+    members, member_weights (m,) hold the coreset sorted by cluster, cluster j from cluster_starts[j]; all weights are
+    positive, but for an empty cluster's, which is no candidate. <x, c_j> is 0 for clusters without a neighbour of x, so
+    that beside the clusters met in the rows only the one of least |c_j|^2 can win; a node that no row meets is
+    undecided and goes there.
     """
     n_clusters = len(cluster_weights)
     default = -1
@@ -33,7 +34,7 @@ def label_nodes(
         if cluster_weights[j] > 0.0 and (default < 0 or sq_norms[j] < sq_norms[default]):
             default = j
     best = np.full(last - first, sq_norms[default])
-    product = np.zeros(last - first)
+    product = np.full(last - first, -1.0)  # not met yet: products are >= 0, and may be rounded to 0
     met = np.empty(last - first, np.int64)
     for x in range(first, last):
         labels[x] = default
@@ -44,7 +45,8 @@ def label_nodes(
             y = members[i]
             scale = member_weights[i] / degrees[y]
             if first <= y < last and self_affinity[y] > 0.0:
-                if product[y - first] == 0.0:
+                if product[y - first] < 0.0:
+                    product[y - first] = 0.0
                     met[n_met] = y
                     n_met += 1
                 # Times d_y, because all products are divided by the degree of x below.
@@ -57,14 +59,15 @@ def label_nodes(
                 entries_read[block] += 1
                 if x == y:
                     continue
-                if product[x - first] == 0.0:
+                if product[x - first] < 0.0:
+                    product[x - first] = 0.0
                     met[n_met] = x
                     n_met += 1
                 product[x - first] += scale * (weights[e] if len(weights) > 0 else 1.0)
         for i in range(n_met):
             x = met[i]
             value = sq_norms[j] - 2.0 * product[x - first] / (degrees[x] * cluster_weights[j])
-            product[x - first] = 0.0
+            product[x - first] = -1.0
             undecided[x] = False
             if value < best[x - first] or (value == best[x - first] and j < labels[x]):
                 best[x - first] = value
