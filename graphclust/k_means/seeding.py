@@ -7,7 +7,6 @@ furthest-first. The greedy form draws several candidates and keeps the one that 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.points.point_seeding import distances_to_seeds, find_rows, sum_masses
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.errors import ConvergenceWarning
+from graphclust.errors import ConvergenceWarning, warn_caller
 from graphclust.k_means.points import Points, as_cluster_count, as_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -83,10 +82,9 @@ def greedy_candidates(k: int) -> int:
 def warn_if_fewer(n_found: int, k: int) -> None:
     """Say so where there are fewer distinct points than clusters asked for."""
     if n_found < k:
-        warnings.warn(
+        warn_caller(
             f"k={k}, but only {n_found} distinct points of positive weight were found to make clusters of",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

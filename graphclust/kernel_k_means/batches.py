@@ -7,9 +7,8 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.kernel_k_means.kernel import Kernel
-from graphclust.kernel_k_means.seeding import draw_seeds
+from graphclust.kernel_k_means.seeding import draw_seeds, warn_if_fewer_points
 from graphclust.progress import Progress
 
 RATES = ("sqrt", "count")
@@ -17,18 +16,18 @@ RATES = ("sqrt", "count")
 
 def starting_rows(
     kernel: Kernel, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
-) -> np.ndarray:
-    """The points that the centres start from: drawn, or given as k row numbers."""
+) -> tuple[np.ndarray, int]:
+    """The points that the centres start from, drawn, or given as k row numbers; how many distances were clipped."""
     if isinstance(init, str):
         as_choice(init, "init", ("kernel k-means++",))
         with progress.stage("seeding"):
-            rows = draw_seeds(kernel, weights, k, rng, progress).rows
-        warn_if_fewer(len(rows), k)
-        return rows
+            seeds = draw_seeds(kernel, weights, k, rng, progress)
+        warn_if_fewer_points(len(seeds.rows), k, seeds.n_clipped)
+        return seeds.rows, seeds.n_clipped
     rows = _as_rows(init, "init", kernel.n)
     if len(rows) != k:
         raise GraphValidationError(f"init has {len(rows)} rows, expected one a cluster: {k}")
-    return rows
+    return rows, 0
 
 
 def drawn_batches(

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, gamma
+from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, count_negative, gamma
 from graphclust.progress import Progress
 
 __all__ = ["KernelCenters", "KernelKMeansResult"]
-
-NEGATIVE = 1e-9  # relative to the longest point: a squared distance further below zero is the kernel's fault
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +24,9 @@ class KernelCenters:
     rows: np.ndarray
     coefficients: sparse.csr_array
     sq_norms: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"KernelCenters({len(self.sq_norms)} of {len(self.rows)} points, {type(self.kernel).__name__})"
 
     def nearest(self, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
         """Of each of the kernel's points the nearest centre, ties to the lowest, and the squared distance to it."""
@@ -64,6 +65,7 @@ class KernelKMeansResult:
     proposed_shift : s for which K + s W^-1, W the weights, is positive semi-definite; every partition into k parts then
         costs s (n - k) more. 0 where no distance was negative, None where it was not sought.
     centers : the centres.
+    n_clipped : how many squared distances below zero became 0 while seeds were drawn (see `KernelSeeds`).
     """
 
     labels: np.ndarray
@@ -74,16 +76,27 @@ class KernelKMeansResult:
     n_negative: int
     proposed_shift: float | None
     centers: KernelCenters
+    n_clipped: int = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"KernelKMeansResult(k={len(self.centers.sq_norms)}, n={len(self.labels)}, cost={self.cost:.6g}, "
+            f"n_iter={self.n_iter}, n_negative={self.n_negative}, n_clipped={self.n_clipped})"
+        )
 
     def predict(self, Y: Any) -> np.ndarray:
-        """The nearest centre of each new point: vectors (m, d), or for a precomputed K its rows k(y, x), (m, n)."""
+        """The nearest centre of each new point, ties to the lowest; shape (m,), int64.
+
+        Y : vectors (m, d), or for a matrix K or a graph the rows k(y, x) for all points x, (m, n), dense or sparse.
+
+        Raises GraphValidationError for points of another shape or not finite, TypeError where the kernel knows no other
+        points than its own.
+
+        >>> from graphclust import kernel_kmeans
+        >>> kernel_kmeans([[0.0], [1.0], [9.0]], 2, kernel="linear", init=[0, 0, 1]).predict([[8.0], [2.0]])
+        array([1, 0])
+        """
         return self.centers.sq_distances_to(Y).argmin(axis=1)
-
-
-def count_negative(sq_distances: np.ndarray, kernel: Kernel) -> int:
-    """How many squared distances are negative by more than rounding."""
-    eps = max(NEGATIVE, 64 * float(np.finfo(kernel.dtype).eps))
-    return int(np.count_nonzero(sq_distances < -eps * np.abs(kernel.diagonal).max()))
 
 
 def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms: np.ndarray) -> KernelCenters:
@@ -102,7 +115,8 @@ def labelled(
     """The result for centres that have been learned, of which every point has the nearest."""
     kernel = centers.kernel
     cost = float((weights * sq_distances).sum())
-    n_negative = count_negative(sq_distances[weights > 0.0], kernel)
+    scale = np.abs(kernel.diagonal) + np.abs(centers.sq_norms[labels])
+    n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
     if kernel.weights is not None:
         labels[kernel.weights == 0.0] = -1
     shift = None if n_negative else 0.0

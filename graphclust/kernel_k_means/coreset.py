@@ -5,7 +5,7 @@ Jiang, Krauthgamer, Lou & Zhang (2024); the baseline of Jourdan et al. (2025), s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -13,17 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
-from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample
+from graphclust.coreset.sampling import SECOND_TERMS, Coreset, construct_coreset, importance_sample
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
 from graphclust.k_means.points import as_cluster_count
-from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.full_batch import iterate
 from graphclust.kernel_k_means.kernel import Kernel, RestrictedKernel
 from graphclust.kernel_k_means.matrix_kernels import GraphKernel
-from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds
+from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_kernel_kmeans"]
@@ -56,9 +55,12 @@ def coreset_kernel_kmeans(
     max_iter : of `kernel_kmeans` on the coreset.
 
     The labels are the nearest centres, the cost is for these centres and all points; `n_iter` and `history` are those
-    of the coreset.
+    of the coreset; `n_clipped` is of both drawings of seeds. A ConvergenceWarning where the coreset has fewer than k
+    distinct points.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    Source: Jiang, Krauthgamer, Lou & Zhang 2024, "Coresets for kernel clustering"; Jourdan et al. 2025, section 5.
 
     >>> points = np.repeat([[0.0], [1.0], [10.0], [11.0]], 25, axis=0)
     >>> result = coreset_kernel_kmeans(points, 2, coreset_size=40, kernel="linear", rng=1)
@@ -73,6 +75,7 @@ def coreset_kernel_kmeans(
     oversampling = as_number(oversampling, "oversampling", above=0.0)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     as_choice(sampling, "sampling", SAMPLINGS)
+    as_choice(second_term, "second_term", SECOND_TERMS)
     if sampling == "tree":
         if not isinstance(kernel_, GraphKernel) or sample_weight is not None:
             raise ParameterError('sampling="tree" needs a graph and its own weights, expected sampling="naive"')
@@ -84,17 +87,18 @@ def coreset_kernel_kmeans(
             kernel_, weights, min(ceil(oversampling * k), kernel_.n), size, second_term, rng, progress
         )
     small = RestrictedKernel(kernel_, coreset.nodes)
-    if len(coreset.nodes) < k:
-        warn_if_fewer(len(coreset.nodes), k)
-    k = min(k, len(coreset.nodes))
-    labels = nearest_seeds(small, draw_seeds(small, coreset.weights, k, rng, progress).rows)
-    found = iterate(small, coreset.weights, labels, k, max_iter, True, 0.0, progress)
+    n_clusters = min(k, len(coreset.nodes))
+    drawn = draw_seeds(small, coreset.weights, n_clusters, rng, progress)
+    labels = nearest_seeds(small, drawn.rows)
+    found = iterate(small, coreset.weights, labels, n_clusters, max_iter, True, 0.0, progress)
+    n_clipped = coreset.n_clipped + drawn.n_clipped
+    warn_if_fewer_points(int(np.isfinite(found.centers.sq_norms).sum()), k, n_clipped)
     centers = KernelCenters(
         kernel_, coreset.nodes[found.centers.rows], found.centers.coefficients, found.centers.sq_norms
     )
     with progress.stage("labels"):
         nearest, sq_distances = centers.nearest(progress)
-    return labelled(centers, nearest, sq_distances, weights, found.history.tolist())
+    return replace(labelled(centers, nearest, sq_distances, weights, found.history.tolist()), n_clipped=n_clipped)
 
 
 @dataclass(frozen=True)
@@ -124,4 +128,5 @@ def _naive_coreset(
         drawn = draw_seeds(kernel, weights, n_seeds, rng, progress)
     seeds = Seeds(drawn.rows, drawn.sq_distances, drawn.nearest, 0, 0)
     points_alone: Any = _Weighted(weights)
-    return importance_sample(points_alone, seeds, size, second_term=second_term, rng=rng)
+    sample = importance_sample(points_alone, seeds, size, second_term=second_term, rng=rng)
+    return replace(sample, n_clipped=drawn.n_clipped)

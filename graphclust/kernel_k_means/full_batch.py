@@ -6,6 +6,7 @@ not change costs nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,17 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from graphclust.checks import Seed, as_choice, as_generator, as_labels, as_number, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import as_cluster_count
-from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.kernel_k_means.centers import KernelKMeansResult, centers_of, count_negative
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel, gamma
-from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds
+from graphclust.kernel_k_means.seeding import draw_seeds, nearest_seeds, warn_if_fewer_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["kernel_kmeans"]
 
-_TIE = 1e-12  # relative to the longest point: a point leaves its cluster only for one nearer by more than this
+# A point leaves its cluster only for one nearer by more than this, relative to the squared lengths that rounding feeds
+# on: its own, and the mean ones of both clusters. Another point may be as long or as light as it likes.
+_TIE = 1e-12
 _FEW_POINTS = 64  # whose eigenvalues are found by a dense method
 
 
@@ -62,6 +64,9 @@ def kernel_kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
+    Source: Dhillon, Guan & Kulis 2007, "Weighted graph cuts without eigenvectors", Algorithm 1 and, for the shift,
+    section 3.4; seeds by Arthur & Vassilvitskii 2007.
+
     >>> result = kernel_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, kernel="linear", rng=1)
     >>> result.cost, bool(result.labels[0] == result.labels[1] != result.labels[2])
     (1.0, True)
@@ -75,16 +80,19 @@ def kernel_kmeans(
     if isinstance(init, str):
         as_choice(init, "init", ("kernel k-means++",))
         with progress.stage("seeding"):
-            labels = nearest_seeds(kernel_, draw_seeds(kernel_, weights, k, rng, progress).rows)
+            seeds = draw_seeds(kernel_, weights, k, rng, progress)
+            labels = nearest_seeds(kernel_, seeds.rows)
+        n_clipped = seeds.n_clipped
     else:
+        n_clipped = 0
         labels = as_labels(init, kernel_.n, "init").copy()
         if labels.min() < 0 or labels.max() >= k:
             raise GraphValidationError(
                 f"init holds labels from {labels.min()} to {labels.max()}, expected them in [0, k) = [0, {k})"
             )
     result = iterate(kernel_, weights, labels, k, max_iter, incremental, shift, progress)
-    warn_if_fewer(int(np.isfinite(result.centers.sq_norms).sum()), k)
-    return result
+    warn_if_fewer_points(int(np.isfinite(result.centers.sq_norms).sum()), k, n_clipped)
+    return replace(result, n_clipped=n_clipped)
 
 
 def iterate(
@@ -99,8 +107,7 @@ def iterate(
 ) -> KernelKMeansResult:
     """`kernel_kmeans` from labels, which are changed."""
     partition = Partition(kernel, weights, labels, k, shift)
-    longest = float(np.abs(kernel.diagonal).max()) + shift / weights[weights > 0.0].min()
-    tie = max(_TIE, 8 * float(np.finfo(kernel.dtype).eps)) * longest
+    lengths = np.abs(kernel.diagonal)
     history: list[float] = []
     with progress.stage("kernel k-means"):
         partition.sum_afresh(Progress())
@@ -110,7 +117,9 @@ def iterate(
             nearest = to_means.argmin(axis=0)
             points = np.arange(kernel.n)
             own = to_means[labels, points]
-            changed = np.flatnonzero(to_means[nearest, points] < own - tie)
+            typical = partition.mean_sq_lengths()
+            ties = partition.tie * (lengths + typical[labels] + typical[nearest])
+            changed = np.flatnonzero(to_means[nearest, points] < own - ties)
             if len(changed) == 0 or len(history) == max_iter:
                 break
             history.append(partition.cost())
@@ -120,7 +129,8 @@ def iterate(
             progress.step(len(history), max_iter)
     sq_norms = partition.sq_norms()
     sq_distances = partition.own_sq_distances()
-    n_negative = count_negative(sq_distances[weights > 0.0], kernel)
+    scale = lengths + partition.mean_sq_lengths()[labels]
+    n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
     proposed = mending_shift(kernel, weights) if n_negative else 0.0
     centers = centers_of(kernel, weights, labels, np.where(partition.masses > 0.0, sq_norms, np.inf))
     reported = labels if kernel.weights is None else np.where(kernel.weights > 0.0, labels, -1)
@@ -135,6 +145,7 @@ class Partition:
     def __init__(self, kernel: Kernel, weights: np.ndarray, labels: np.ndarray, k: int, shift: float):
         self.kernel, self.weights, self.labels, self.k, self.shift = kernel, weights, labels, k, shift
         self.sums = np.zeros((k, kernel.n))
+        self.tie = max(_TIE, 8 * float(np.finfo(kernel.dtype).eps))
 
     def sum_afresh(self, progress: Progress) -> None:
         """F from all points."""
@@ -172,6 +183,16 @@ class Partition:
         within = np.bincount(self.labels, self.weights * self.own_sums(), minlength=self.k)
         return np.divide(within, self.masses**2, out=np.zeros(self.k), where=self.masses > 0.0)
 
+    def mean_sq_lengths(self) -> np.ndarray:
+        """What numbers about each cluster are made of, (k,): its mean |k(x, x)|, |c_j|^2, and what the shift adds.
+
+        An inner product with the mean is by Cauchy and Schwarz no longer than half of that and of |k(x, x)| together.
+        """
+        totals = np.bincount(self.labels, self.weights * np.abs(self.kernel.diagonal), minlength=self.k)
+        totals += 3.0 * self.shift
+        means = np.divide(totals, self.masses, out=np.zeros(self.k), where=self.masses > 0.0)
+        return means + np.abs(self.sq_norms())
+
     def own_sq_distances(self) -> np.ndarray:
         """|phi(x) - mean of its cluster|^2 for K, shape (n,)."""
         masses = self.masses[self.labels]
@@ -196,10 +217,11 @@ class Partition:
         """Give each empty cluster the point that costs most, of those that have company, as long as there is one."""
         for j in np.flatnonzero(self.masses == 0.0):
             company = np.bincount(self.labels, self.weights > 0.0, minlength=self.k) >= 2
-            costs = self.weights * self.own_sq_distances()
-            costs[~company[self.labels]] = 0.0
+            sq_distances = self.own_sq_distances()
+            rounding = self.tie * (np.abs(self.kernel.diagonal) + self.mean_sq_lengths()[self.labels])
+            costs = np.where(company[self.labels] & (sq_distances > rounding), self.weights * sq_distances, 0.0)
             dearest = int(np.argmax(costs))
-            if not costs[dearest] > _TIE * float(np.abs(self.weights * self.kernel.diagonal).max()):
+            if costs[dearest] == 0.0:
                 break
             self.move(np.array([dearest]), np.array([j]))
 

@@ -11,6 +11,7 @@ from graphclust.progress import Progress
 Rows = np.ndarray | slice
 
 BLOCK_ENTRIES = 1 << 22  # of the kernel that are held at a time
+NEGATIVE = 1e-9  # relative to the squared lengths: a squared distance further below zero is the kernel's fault
 
 
 class Kernel(ABC):
@@ -77,3 +78,9 @@ class RestrictedKernel(Kernel):
 def gamma(kernel: Kernel) -> float:
     """sqrt(max k(x, x)), the length of the longest point in feature space."""
     return float(np.sqrt(max(kernel.diagonal.max(), 0.0)))
+
+
+def count_negative(sq_distances: np.ndarray, sq_lengths: np.ndarray, kernel: Kernel) -> int:
+    """How many squared distances are below zero by more than rounding of the squared lengths they are made of."""
+    eps = max(NEGATIVE, 64 * float(np.finfo(kernel.dtype).eps))
+    return int(np.count_nonzero(sq_distances < -eps * sq_lengths))

@@ -56,10 +56,7 @@ class DenseKernel(Kernel):
 
     def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Y : k(y, x) for every point x, shape (m, n). What k(y, y) is remains unknown, and is given as 0."""
-        array = np.asarray(Y, dtype=np.float64)
-        if array.ndim != 2 or array.shape[1] != self.n or not np.isfinite(array).all():
-            raise GraphValidationError(f"Y has shape {array.shape}, expected finite numbers, shape (m, {self.n})")
-        return array[:, columns], np.zeros(len(array))
+        return _given_rows(Y, self.n, columns)
 
 
 class SparseKernel(Kernel):
@@ -95,6 +92,10 @@ class SparseKernel(Kernel):
         found = np.zeros((len(rows), len(distinct)))
         gather_entries(*self._arrays, np.asarray(rows, np.int64), distinct, found)
         return found if len(distinct) == len(columns) and np.array_equal(distinct, columns) else found[:, positions]
+
+    def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As for a dense matrix; Y may be sparse."""
+        return _given_rows(Y, self.n, columns)
 
     def add_sums(
         self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
@@ -189,6 +190,16 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
     """
     neighbors = knn_graph(X, n_neighbors, method=method, rng=rng).to_scipy()
     return SparseKernel(GraphKernel(neighbors + sparse.eye_array(neighbors.shape[0]), loops="given").K)
+
+
+def _given_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
+    if not sparse.issparse(Y):
+        Y = np.asarray(Y, dtype=np.float64)
+    if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
+        raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
+    some = sparse.csr_array(Y)[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]
+    return some, np.zeros(Y.shape[0])
 
 
 def _check_square(shape: tuple[int, ...]) -> None:

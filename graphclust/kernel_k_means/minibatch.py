@@ -7,6 +7,7 @@ step costs O(n (b + k)); the truncated form does without them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,13 +47,15 @@ def minibatch_kernel_kmeans(
     batch_size : points drawn for a batch, with repetition; may exceed n.
     rate : how far a centre with b_j of the b points of a batch goes towards their mean: "sqrt" for sqrt(b_j / b)
         (Schwartzman 2023), "count" for b_j over all it ever had (scikit-learn). One without points stays.
-    max_iter, tol : batches; stop when one lowers its own mean squared distance by less than `tol`.
+    max_iter, tol : batches; stop when one lowers its own mean squared distance by less than `tol`, >= 0; None never.
     batches : row numbers of each batch, instead of drawing them; max_iter still holds.
 
     The labels are the nearest centres, the cost is for these centres; a cluster may have no point in the end.
     `history` is the mean squared distance within each batch before the step.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    Source: "Mini-batch kernel k-means" (arXiv 2410.05902), Algorithm 1; rates of Schwartzman 2023 and Sculley 2010.
 
     >>> result = minibatch_kernel_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, kernel="linear", max_iter=20, rng=1)
     >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
@@ -64,9 +67,9 @@ def minibatch_kernel_kmeans(
     weights = point_weights(kernel_, sample_weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
-    tol = -np.inf if tol is None else as_number(tol, "tol")
+    tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)
     as_choice(rate, "rate", RATES)
-    seeds = starting_rows(kernel_, weights, k, init, rng, progress)
+    seeds, n_clipped = starting_rows(kernel_, weights, k, init, rng, progress)
     k = len(seeds)
     inner = np.zeros((k, kernel_.n))
     kernel_.add_sums(sparse.eye_array(k, format="csc"), seeds, slice(None), inner, Progress())
@@ -102,7 +105,8 @@ def minibatch_kernel_kmeans(
     to_centers = sq_norms[:, None] - 2.0 * inner
     centers = KernelCenters(kernel_, *_combinations(steps, k), sq_norms)
     nearest = to_centers.argmin(axis=0)
-    return labelled(centers, nearest, kernel_.diagonal + to_centers.min(axis=0), weights, history)
+    result = labelled(centers, nearest, kernel_.diagonal + to_centers.min(axis=0), weights, history)
+    return replace(result, n_clipped=n_clipped)
 
 
 def _means(values: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.ndarray:

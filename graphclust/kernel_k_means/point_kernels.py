@@ -151,6 +151,9 @@ class LaplacianKernel(PointKernel):
 class PolynomialKernel(PointKernel):
     """(scale x.y + offset)^degree; with degree 1, scale 1 and offset 0 kernel k-means is ordinary k-means.
 
+    With degree 1 the points become float64: the entries are then squared lengths from the origin, of which distances
+    far from it are small differences, and these the points themselves still tell.
+
     degree : whole number >= 1. scale : > 0, None takes 1 / d. offset : any number; below 0 the kernel is indefinite.
 
     >>> PolynomialKernel([[1.0], [2.0]], degree=2, scale=1.0).block(np.array([0]), np.array([0, 1]))
@@ -160,6 +163,8 @@ class PolynomialKernel(PointKernel):
     def __init__(self, X: Any, degree: int = 3, scale: float | None = None, offset: float = 1.0):
         super().__init__(X)
         self.degree = as_whole_number(degree, "degree", at_least=1)
+        if self.degree == 1:
+            self.X, self.dtype = self.X.astype(np.float64, copy=False), np.dtype(np.float64)
         self.scale = 1.0 / self.X.shape[1] if scale is None else as_number(scale, "scale", above=0.0)
         self.offset = as_number(offset, "offset")
         self.diagonal = self.self_affinities(self.X)

@@ -8,6 +8,7 @@ and the points of the centres.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,15 @@ def truncated_kernel_kmeans(
 
     tau : a centre keeps the shortest run of its latest batch means that hold at least `tau` points together, so fewer
         than tau + batch_size points. As long as no mean has been dropped it keeps the point it started from as well.
-        Old means hold a centre back while it still moves, and steady it later: on four data sets 200 clusters no better
-        than 50, at a cost up to 0.5 % less after 200 iterations, in 1.2 to 1.8 times the time.
+        Old means hold a centre back while it still moves, and steady it later. On four data sets (100 iterations,
+        b = 1024, rate "sqrt") ARI and NMI at 50 are within 0.01 of those at 200, which takes 1.2 to 1.9 times as long.
     renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centres
         shrink towards 0, each by a factor of its own.
     All else : see `minibatch_kernel_kmeans`, which it equals for tau large enough.
+
+    Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    Source: "Mini-batch kernel k-means" (arXiv 2410.05902), Algorithm 2; the rate "sqrt" is that of Schwartzman 2023.
 
     >>> points = [[0.0], [1.0], [10.0], [11.0]]
     >>> result = truncated_kernel_kmeans(points, 2, kernel="linear", batch_size=8, tau=5, max_iter=20, rng=1)
@@ -68,9 +73,9 @@ def truncated_kernel_kmeans(
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
     tau = as_whole_number(tau, "tau", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
-    tol = -np.inf if tol is None else as_number(tol, "tol")
+    tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)
     as_choice(rate, "rate", RATES)
-    seeds = starting_rows(kernel_, weights, k, init, rng, progress)
+    seeds, n_clipped = starting_rows(kernel_, weights, k, init, rng, progress)
     clusters = [Window(seed, float(kernel_.diagonal[seed]), tau, renormalize) for seed in seeds]
     totals = np.zeros(len(seeds))
     history: list[float] = []
@@ -94,7 +99,7 @@ def truncated_kernel_kmeans(
     centers = _combinations(kernel_, clusters)
     with progress.stage("labels"):
         nearest, sq_distances = centers.nearest(progress)
-    return labelled(centers, nearest, sq_distances, weights, history)
+    return replace(labelled(centers, nearest, sq_distances, weights, history), n_clipped=n_clipped)
 
 
 class Window:
