@@ -1,7 +1,9 @@
 """Graphs of nearest neighbours from points: exact by scikit-learn, approximate by Faiss.
 
-A library only proposes candidates, a few more than are asked for; their distances are then computed anew in float64,
-by one formula, and ties go to the lower index. So neighbours do not hang on the last bits of a matrix product. Weights
+A library only proposes candidates, six more than are asked for; their distances are then computed anew in float64, by
+one formula, and of candidates at the same distance the lower index comes first. So neighbours do not hang on the last
+bits of a matrix product. Which of more points at the last distance are candidates at all, as among many copies of one
+point, is the library's choice. Weights
 follow Zelnik-Manor and Perona 2004, "Self-tuning spectral clustering". The approximate search is the inverted file of
 Jégou, Douze and Schmid 2011: points are sorted into lists by their nearest of some 2 sqrt(n) centroids, and a point is
 compared with those of the few nearest lists.
@@ -56,7 +58,9 @@ def knn_graph(
     n_probes : how many lists the approximate search looks through; more find more of the true neighbours.
 
     Returns a `Graph`. Raises ImportError where the library is missing, GraphValidationError for points that are no
-    finite numbers in two dimensions, ParameterError, TypeError.
+    finite numbers in two dimensions, ParameterError or TypeError for other arguments that cannot be used.
+
+    Source: Zelnik-Manor & Perona 2004, section 2, for the weights; Jégou, Douze & Schmid 2011 for "approximate".
 
     >>> knn_graph([[0.0], [1.0], [3.0], [6.0]], 1).indices
     array([1, 0, 2, 1, 3, 2], dtype=int32)
@@ -85,9 +89,14 @@ def nearest_neighbors(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest neighbours of each point, itself left out, nearest first, ties to the lower index.
+    """The nearest neighbours of each point, itself left out, nearest first.
 
     Arguments as in `knn_graph`. Returns indices, int64, and distances, float64, both of shape (n, n_neighbors).
+
+    Among neighbours at the same distance the lower index comes first. At the last place the lowest indices are taken
+    where no more than n_neighbors + 6 points are as near as that; where more are, the library chooses among them.
+
+    Raises what `knn_graph` raises. Source: see there.
 
     >>> nearest_neighbors([[0.0], [1.0], [3.0]], 2)[0].tolist()
     [[1, 2], [0, 2], [1, 0]]

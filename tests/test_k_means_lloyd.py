@@ -6,7 +6,16 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from graphclust import ConvergenceWarning, GraphValidationError, ParameterError, distance_seeding, kmeans
+from graphclust import (
+    ConvergenceWarning,
+    GraphValidationError,
+    ParameterError,
+    distance_seeding,
+    kmeans,
+    minibatch_kmeans,
+    nested_minibatch_kmeans,
+    spherical_kmeans,
+)
 
 
 def blobs(n, d, k, seed, spread=0.5):
@@ -219,3 +228,42 @@ def test_a_high_power_of_the_distance_is_nearly_furthest_first():
     seeds = distance_seeding(X, 3, exponent=200.0, rng=4)
     assert set(seeds[1:]) <= set(distance_seeding(X, 4, exponent=np.inf, rng=4))
     assert 3 in seeds
+
+
+RUNS = [
+    kmeans,
+    spherical_kmeans,
+    lambda X, k, **options: minibatch_kmeans(X, k, batch_size=50, **options),
+    lambda X, k, **options: nested_minibatch_kmeans(X, k, batch_size=50, **options),
+]
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("run", RUNS)
+def test_points_are_predicted_as_they_were_clustered_and_new_ones_by_the_nearest_centroid(run, dtype, as_given):
+    X, Y = blobs(400, 4, 6, 61, spread=1.0).astype(dtype), 3 * blobs(50, 4, 6, 62)
+    X[7] = 0.0
+    result = run(as_given(X), 6, rng=1)
+    assert (result.predict(as_given(X)) == result.labels).all()
+    new = Y / np.linalg.norm(Y, axis=1, keepdims=True) if run is spherical_kmeans else Y
+    nearest = ((new[:, None] - result.centroids) ** 2).sum(axis=2).argmin(axis=1)
+    assert (result.predict(Y) == nearest).all()
+    assert (result.predict(sparse.coo_array(Y)) == nearest).all()
+
+
+def test_new_points_that_cannot_be_predicted():
+    result = kmeans([[0.0, 1.0], [4.0, 5.0]], 2, rng=1)
+    with pytest.raises(GraphValidationError, match="X has 3 features, expected 2"):
+        result.predict([[1.0, 2.0, 3.0]])
+    with pytest.raises(GraphValidationError, match="finite"):
+        result.predict([[np.nan, 1.0]])
+    angles = spherical_kmeans([[0.0, 1.0], [1.0, 0.0]], 2, rng=1)
+    assert angles.predict([[0.0, 0.0], [0.0, 1e-9], [1e9, 0.0]]).tolist() == [-1, angles.labels[0], angles.labels[1]]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_result_is_shown_in_one_line(run):
+    result = run(blobs(2000, 3, 4, 5), 4, rng=1)
+    shown = repr(result)
+    assert "KMeansResult(k=4, n=2000, d=3, inertia=" in shown and len(shown) < 100

@@ -219,8 +219,8 @@ def test_new_points_by_the_rows_of_a_sparse_matrix(sparse_rows):
     rng = np.random.default_rng(12)
     K = random_kernel(40, rng)
     K[np.abs(K) < 1.0] = 0.0
-    dense = kernel_kmeans(K, 3, kernel="precomputed", init=np.arange(40) % 3)
-    thin = kernel_kmeans(sparse.csr_array(K), 3, kernel="precomputed", init=np.arange(40) % 3)
+    settings = {"kernel": "precomputed", "sample_weight": np.arange(40) % 5, "init": np.arange(40) % 3}
+    dense, thin = kernel_kmeans(K, 3, **settings), kernel_kmeans(sparse.csr_array(K), 3, **settings)
     rows = random_kernel(40, rng)[:9]
     rows[rows < 0.5] = 0.0
     given = sparse.coo_array(rows) if sparse_rows else rows

@@ -10,7 +10,7 @@ from scipy.spatial import distance
 
 from graphclust import adjusted_rand_index, coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.neighbors import knn_graph, nearest_neighbors
+from graphclust.neighbors import SPARE, knn_graph, nearest_neighbors
 
 METHODS = ("exact", "approximate")
 
@@ -64,6 +64,22 @@ def test_many_copies_leave_no_point_without_neighbours():
     points = np.zeros((50, 2))
     neighbors, _ = nearest_neighbors(points, 5)
     assert all(len(set(row)) == 5 and i not in row for i, row in enumerate(neighbors.tolist()))
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_ties_go_to_the_lower_index_where_few_enough_points_are_as_near(d):
+    """On a grid most last neighbours are tied; beyond the spare candidates only their distances are promised."""
+    points = np.zeros((300, d))
+    points[:, :2] = np.random.default_rng(9).integers(0, 12, (300, 2))
+    neighbors, distances = nearest_neighbors(points, 5)
+    expected = by_brute_force(points, 5)
+    everything = distance.cdist(points, points)
+    assert (distances == np.take_along_axis(everything, expected, axis=1)).all()
+    as_near = (everything <= distances[:, -1:]).sum(axis=1) - 1
+    promised = as_near <= 5 + SPARE
+    assert 150 < promised.sum() < 300 and (as_near[promised] > 5).sum() > 50
+    assert (neighbors[promised] == expected[promised]).all()
+    assert (np.diff(distances) >= 0).all() and (np.diff(neighbors)[np.diff(distances) == 0] > 0).all()
 
 
 def test_gaussian_weights_by_hand():

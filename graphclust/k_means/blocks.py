@@ -28,6 +28,8 @@ def block_sums(X: Any, centroids: Any, *, sample_weight: npt.ArrayLike | None = 
 
     Raises GraphValidationError or TypeError for points, centroids or weights that cannot be used.
 
+    Source: one iteration of Lloyd 1982; the lecture notes "Parallel k-means in theory and practice", section 1.1.
+
     >>> block_sums([[1.0], [2.0], [9.0]], [[0.0], [9.0]])
     BlockSums(sums=array([[3.],
            [9.]]), masses=array([2., 1.]), inertia=5.0)
@@ -42,6 +44,8 @@ def nearest_centroids(X: Any, centroids: Any) -> np.ndarray:
     """Index of the nearest centroid (k, d) of each point (n, d), ties to the lowest; shape (n,), int64.
 
     Raises GraphValidationError or TypeError for points or centroids that cannot be used.
+
+    Source: the assignment step of Lloyd 1982.
 
     >>> nearest_centroids([[1.0], [8.0]], [[0.0], [9.0]])
     array([0, 1])

@@ -1,18 +1,20 @@
 """Lloyd's iteration: on all points, or on a batch that doubles until it holds them all."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment, assign_once
 from graphclust.k_means.centroid_update import own_sq_distances, updated_centroids
-from graphclust.k_means.points import Points
+from graphclust.k_means.points import Points, as_points
 from graphclust.k_means.tally import Tally
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KMeansResult:
     """What k-means found.
 
@@ -30,6 +32,30 @@ class KMeansResult:
     n_iter: int
     history: np.ndarray
     validation: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        k, d = self.centroids.shape
+        inertia = f"inertia={self.inertia:.6g}, n_iter={self.n_iter}"
+        return f"{type(self).__name__}(k={k}, n={len(self.labels)}, d={d}, {inertia})"
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Index of the nearest centroid of each point, new or old, ties to the lowest; shape (m,), int64.
+
+        X : points, shape (m, d), dense or SciPy sparse. Those that were clustered get the labels they have.
+
+        Raises GraphValidationError or TypeError for points that cannot be used or have another number of features.
+
+        >>> from graphclust import kmeans
+        >>> kmeans([[0.0], [1.0], [10.0]], 2, init=[[0.0], [9.0]]).predict([[8.0], [2.0]])
+        array([1, 0])
+        """
+        points = as_points(X)
+        if points.d != self.centroids.shape[1]:
+            raise GraphValidationError(f"X has {points.d} features, expected {self.centroids.shape[1]} as clustered")
+        return self._nearest(points)
+
+    def _nearest(self, points: Points) -> np.ndarray:
+        return assign_once(points, np.ascontiguousarray(self.centroids, dtype=points.dtype))
 
 
 def lloyd(

@@ -51,6 +51,9 @@ def kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
+    Source: Lloyd 1982, "Least squares quantization in PCM"; bounds in the manner of Elkan 2003 and Newling & Fleuret
+    2016, Algorithm 1, which spare distances and change no label.
+
     >>> result = kmeans([[0.0], [1.0], [10.0], [11.0]], 2, rng=1)
     >>> result.inertia, sorted(result.centroids.ravel().tolist())
     (1.0, [0.5, 10.5])

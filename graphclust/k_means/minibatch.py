@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_weights, as_whole_number
+from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.iteration import KMeansResult, finished
@@ -33,6 +34,10 @@ class MiniBatch:
     starved : a centroid with less than this share of the mean count is moved, every 10 batches, to a point of the
         batch drawn by squared distance, and its count becomes that share; 0 leaves it.
 
+    Raises GraphValidationError, ParameterError or TypeError for centroids or parameters that cannot be used.
+
+    Source: Sculley 2010, "Web-scale k-means clustering", Algorithm 1; the rate "sqrt" is that of Schwartzman 2023.
+
     >>> model = MiniBatch([[0.0], [8.0]], starved=0)
     >>> for batch in ([[1.0], [9.0]], [[3.0], [9.0]]):
     ...     _ = model.partial_fit(batch)
@@ -50,10 +55,13 @@ class MiniBatch:
         self.n_batches = 0
 
     def partial_fit(self, X: Any, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Learn from the points of one batch; returns their mean squared distance to the centroids before."""
+        """Learn from the points of one batch; returns their mean squared distance to the centroids before.
+
+        Raises GraphValidationError or TypeError for points or weights that cannot be used.
+        """
         points = as_points(X)
         if points.d != self.centroids.shape[1]:
-            raise ValueError(f"X has {points.d} features, expected {self.centroids.shape[1]}")
+            raise GraphValidationError(f"X has {points.d} features, expected {self.centroids.shape[1]}")
         return self.learn(points, as_weights(sample_weight, points.n))
 
     def learn(self, points: Points, weights: np.ndarray) -> float:
@@ -110,6 +118,8 @@ def minibatch_kmeans(
     The result's labels are nearest to its centroids; `history` is the mean squared distance within each batch.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    Source: Sculley 2010, "Web-scale k-means clustering", Algorithm 1; the rate "sqrt" is that of Schwartzman 2023.
 
     >>> result = minibatch_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, batch_size=20, rng=1)
     >>> bool(result.inertia < 1.1)

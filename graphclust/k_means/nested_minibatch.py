@@ -50,6 +50,8 @@ def nested_minibatch_kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
+    Source: Newling & Fleuret 2016, "Nested mini-batch k-means", Algorithm 5 (`nmbatch`), section 3.2 for the doubling.
+
     >>> result = nested_minibatch_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, batch_size=3, rng=1)
     >>> result.inertia, sorted(result.centroids.ravel().tolist())
     (1.0, [0.5, 10.5])

@@ -47,6 +47,8 @@ def kmeans_parallel(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
+    Source: Bahmani, Moseley, Vattani, Kumar & Vassilvitskii 2012, "Scalable k-means++", Algorithm 2.
+
     >>> sorted(kmeans_parallel([[0.0], [0.0], [9.0], [9.0]], 2, rng=1).ravel().tolist())
     [0.0, 9.0]
     """

@@ -44,6 +44,8 @@ def distance_seeding(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
+    Source: Arthur & Vassilvitskii 2007, sections 2.2 and 5 (other exponents); Gonzalez 1985 for furthest-first.
+
     >>> distance_seeding([[0.0], [1.0], [10.0]], 2, exponent=float("inf"), rng=1)
     array([1, 2])
     """
@@ -65,6 +67,11 @@ def kmeans_plusplus(
     """Rows of k distinct points drawn by k-means++: `distance_seeding` with exponent 2; shape (k,), int64.
 
     greedy : keep the best of 2 + floor(ln k) candidates for each seed: better starts for more time.
+
+    Raises GraphValidationError, ParameterError or TypeError as `distance_seeding` does.
+
+    Source: Arthur & Vassilvitskii 2007, "k-means++: the advantages of careful seeding", section 2.2; the greedy form is
+    that of their own code.
 
     >>> kmeans_plusplus([[0.0], [0.0], [9.0], [9.0]], 2, rng=1)
     array([2, 1])

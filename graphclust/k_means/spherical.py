@@ -27,6 +27,14 @@ MEANS = ("euclidean", "geodesic")
 _MOST_STEPS = 50
 
 
+class SphericalKMeansResult(KMeansResult):
+    """A `KMeansResult` on the sphere: centroids of unit length, label -1 for rows of zeros, inertia in angles."""
+
+    def _nearest(self, points: Points) -> np.ndarray:
+        directions, lengths = _normalised(points)
+        return np.where(lengths > 0.0, super()._nearest(directions), -1)
+
+
 def spherical_kmeans(
     X: Any,
     k: int,
@@ -38,7 +46,7 @@ def spherical_kmeans(
     validation: Any = None,
     rng: Seed = None,
     progress: ProgressLike = None,
-) -> KMeansResult:
+) -> SphericalKMeansResult:
     """Cluster the directions of points into k parts.
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64. Only their directions count; a row of
@@ -49,9 +57,12 @@ def spherical_kmeans(
     validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by update.
 
     The result's centroids have unit length; its inertia is sum w (2 - 2 cos angle), or sum w angle^2 for the geodesic
-    mean, and `history` is the inertia at each assignment, which never rises.
+    mean, and `history` is the inertia at each assignment, which never rises. Its `predict` takes points of any length.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
+
+    Source: Dhillon & Modha 2001 for the normalised mean; the lecture notes "Parallel k-means in theory and practice",
+    section 1.4, for the geodesic one.
 
     >>> result = spherical_kmeans([[2.0, 0.0], [3.0, 0.1], [0.0, 1.0], [0.1, 5.0]], 2, rng=1)
     >>> bool(result.labels[0] == result.labels[1] != result.labels[2])
@@ -97,7 +108,7 @@ def spherical_kmeans(
         progress.step(n_iter, max_iter)
     warn_if_fewer(len(centroids), k)
     labels = np.where(lengths > 0.0, nearest, -1)
-    return KMeansResult(centroids, labels, history[-1], n_iter, np.array(history), curve.table())
+    return SphericalKMeansResult(centroids, labels, history[-1], n_iter, np.array(history), curve.table())
 
 
 def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:

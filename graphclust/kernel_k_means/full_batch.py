@@ -64,8 +64,8 @@ def kernel_kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
-    Source: Dhillon, Guan & Kulis 2007, "Weighted graph cuts without eigenvectors", Algorithm 1 and, for the shift,
-    section 3.4; seeds by Arthur & Vassilvitskii 2007.
+    Source: Dhillon, Guan & Kulis 2007, "Weighted graph cuts without eigenvectors", Algorithm 1, and the shift by which
+    they make K positive semi-definite; seeds by Arthur & Vassilvitskii 2007.
 
     >>> result = kernel_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, kernel="linear", rng=1)
     >>> result.cost, bool(result.labels[0] == result.labels[1] != result.labels[2])

@@ -28,6 +28,8 @@ _HEAT_DENSE = 10_000  # nodes up to which all columns are kept
 class DenseKernel(Kernel):
     """A symmetric matrix K, shape (n, n), float32 or float64; it need not be positive semi-definite.
 
+    Raises GraphValidationError for a matrix that is not square, symmetric and finite, TypeError for no numbers.
+
     >>> DenseKernel([[2.0, 1.0], [1.0, 3.0]]).diagonal
     array([2., 3.])
     """
@@ -63,6 +65,8 @@ class SparseKernel(Kernel):
     """A symmetric SciPy sparse matrix K, shape (n, n); a missing entry is 0.
 
     weights : of the points, shape (n,), where K prescribes them: those of weight 0 are no points, and get label -1.
+
+    Raises GraphValidationError for a matrix that is not square, symmetric and finite, TypeError for no sparse matrix.
 
     >>> SparseKernel(sparse.csr_array([[2.0, 1.0], [1.0, 0.0]])).block(np.array([1]), np.array([0, 1, 0]))
     array([[1., 0., 1.]])
@@ -114,6 +118,10 @@ class GraphKernel(SparseKernel):
 
     G, loops, weight and errors : see `NormalizedCutKernel.of`. Isolated nodes are no points.
 
+    Raises what `as_graph` and `NormalizedCutKernel.of` raise.
+
+    Source: Dhillon, Guan & Kulis 2007, "Weighted graph cuts without eigenvectors", section 3.
+
     >>> import networkx as nx
     >>> kernel = GraphKernel(nx.path_graph(3))
     >>> kernel.weights, kernel.diagonal.round(4)
@@ -137,6 +145,10 @@ class HeatKernel(Kernel):
 
     Up to 10,000 nodes the matrix is kept, dense; above that, columns are computed whenever entries are asked for, in
     time proportional to the graph's entries and memory proportional to n each.
+
+    Raises what `as_graph` raises, ParameterError or TypeError for a `t` that is no positive number.
+
+    Source: Chung 1997, "Spectral graph theory", chapter 10.
 
     >>> import networkx as nx
     >>> HeatKernel(nx.path_graph(2), 1.0).block(slice(None), slice(None)).round(4)
@@ -183,7 +195,9 @@ class HeatKernel(Kernel):
 def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exact", rng: Seed = None) -> SparseKernel:
     """D^-1 A D^-1 of the nearest-neighbour graph in which every point is also its own neighbour; all weigh alike.
 
-    X, n_neighbors, method, rng and errors : see `knn_graph`; neighbourhood of either counts.
+    X, n_neighbors, method, rng : see `knn_graph`; neighbourhood of either counts.
+
+    Raises what `knn_graph` raises. Source: the k-nn kernel of Jourdan & Schwartzman 2024.
 
     >>> nearest_neighbor_kernel([[0.0], [1.0], [5.0], [6.0]], 1).diagonal
     array([0.25, 0.25, 0.25, 0.25])

@@ -55,7 +55,8 @@ def minibatch_kernel_kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
-    Source: "Mini-batch kernel k-means" (arXiv 2410.05902), Algorithm 1; rates of Schwartzman 2023 and Sculley 2010.
+    Source: Jourdan & Schwartzman 2024, "Mini-batch kernel k-means", Algorithm 1; rates of
+    Schwartzman 2023 and Sculley 2010.
 
     >>> result = minibatch_kernel_kmeans([[0.0], [1.0], [10.0], [11.0]], 2, kernel="linear", max_iter=20, rng=1)
     >>> bool(result.labels[0] == result.labels[1] != result.labels[2])

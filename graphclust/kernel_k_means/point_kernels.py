@@ -56,6 +56,10 @@ class GaussianKernel(PointKernel):
 
     kappa : > 0; None takes the mean squared distance between two of the points.
 
+    Raises GraphValidationError, ParameterError or TypeError for points or a kappa that cannot be used.
+
+    Source: Wang, Gittens & Mahoney 2019 for the width.
+
     >>> GaussianKernel([[0.0], [1.0]], kappa=1.0).block(np.array([0]), np.array([0, 1])).round(4)
     array([[1.    , 0.3679]])
     """
@@ -132,6 +136,8 @@ class LaplacianKernel(PointKernel):
 
     kappa : > 0; None takes the mean of |x - y|_1 over all pairs.
 
+    Raises GraphValidationError, ParameterError or TypeError for points or a kappa that cannot be used.
+
     >>> LaplacianKernel([[0.0], [2.0]], kappa=2.0).block(np.array([0]), np.array([0, 1])).round(4)
     array([[1.    , 0.3679]])
     """
@@ -155,6 +161,8 @@ class PolynomialKernel(PointKernel):
     far from it are small differences, and these the points themselves still tell.
 
     degree : whole number >= 1. scale : > 0, None takes 1 / d. offset : any number; below 0 the kernel is indefinite.
+
+    Raises GraphValidationError, ParameterError or TypeError for points or parameters that cannot be used.
 
     >>> PolynomialKernel([[1.0], [2.0]], degree=2, scale=1.0).block(np.array([0]), np.array([0, 1]))
     array([[4., 9.]])
@@ -183,6 +191,8 @@ class PolynomialKernel(PointKernel):
 
 class CosineKernel(PointKernel):
     """x.y / (|x| |y|); 0 with a point of length 0.
+
+    Raises GraphValidationError or TypeError for points that cannot be used.
 
     >>> CosineKernel([[3.0, 4.0], [2.0, 0.0]]).block(np.array([0]), np.array([0, 1]))
     array([[1. , 0.6]])

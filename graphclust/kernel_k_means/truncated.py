@@ -59,7 +59,8 @@ def truncated_kernel_kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
-    Source: "Mini-batch kernel k-means" (arXiv 2410.05902), Algorithm 2; the rate "sqrt" is that of Schwartzman 2023.
+    Source: Jourdan & Schwartzman 2024, "Mini-batch kernel k-means", Algorithm 2; the rate "sqrt" is that of
+    Schwartzman 2023.
 
     >>> points = [[0.0], [1.0], [10.0], [11.0]]
     >>> result = truncated_kernel_kmeans(points, 2, kernel="linear", batch_size=8, tau=5, max_iter=20, rng=1)
