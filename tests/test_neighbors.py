@@ -89,6 +89,15 @@ def test_gaussian_weights_by_hand():
     assert dense[0, 2] == 0 and (dense == dense.T).all()
 
 
+def test_the_scale_of_a_point_is_the_distance_to_its_last_neighbour():
+    """At 0, 1, 3, 7 with two neighbours each: scales 3, 2, 3, 6, and exp(-d^2 / (s_i s_j)) from either end."""
+    dense = knn_graph([[0.0], [1.0], [3.0], [7.0]], 2, weights="gaussian").to_scipy().toarray()
+    squares, scales = np.array([[0, 1, 9, 49], [1, 0, 4, 36], [9, 4, 0, 16], [49, 36, 16, 0]]), np.array([3, 2, 3, 6])
+    expected = np.exp(-squares / np.outer(scales, scales))
+    expected[np.eye(4, dtype=bool)] = expected[0, 3] = expected[3, 0] = 0.0
+    assert dense == pytest.approx(expected)
+
+
 def test_a_far_point_stays_joined():
     points = np.concatenate([np.random.default_rng(518).normal(size=(30, 2)) * 1e-3, [[1e6, 0]]])
     graph = knn_graph(points, 3, weights="gaussian")
