@@ -7,8 +7,9 @@ import reference
 from scipy import stats
 
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
-from graphclust.coreset.seeding import Seeds, d2_seeding
+from graphclust.coreset.seeding import Seeds, _draw_by_scan, _draw_by_tree, d2_seeding
 from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.progress import Progress
 
 DRAWS = 20_000
 LEAST_P = 1e-6
@@ -79,19 +80,34 @@ def test_d2_sampling_given_the_seeds_before(uneven):
     assert p_value(np.array([run[3] for run in chosen]), expected) > LEAST_P
 
 
+def least_p_of_one_distribution(one: np.ndarray, other: np.ndarray) -> float:
+    """Chi-square that two samples of sequences (n, 3) agree, in each place and in each two that follow each other."""
+    p_values = []
+    for codes in ([1, 0, 0], [0, 1, 0], [0, 0, 1], [40, 1, 0], [0, 40, 1]):
+        counts = np.array([np.bincount(sample @ codes, minlength=1600) for sample in (one, other)])
+        rare = counts.sum(axis=0) < 10
+        table = np.column_stack([counts[:, ~rare], counts[:, rare].sum(axis=1)])
+        p_values.append(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
+    return min(p_values)
+
+
 def test_tree_and_scan_agree_on_the_whole_sequence(uneven):
-    """From the same start both draw the same joint distribution: a two-sample test on the third seed."""
-    kernel, _, _ = uneven
-    tree = third_draws(kernel, "tree", 3)
-    naive = third_draws(kernel, "naive", 4)
-    x_star = tree[0][0]
-    from_x_star = np.array([run[2] for run in naive if run[0] == x_star])
-    assert len(from_x_star) > 300
-    # Algorithm 2 starts {x*, uniform}; Algorithm 1 started at x* draws its second by D²: compare with the exact law.
-    K, weights = uneven[1], uneven[2]
-    second = reference.d2_probabilities(K, weights, [x_star])
-    third = sum(second[y] * reference.d2_probabilities(K, weights, [x_star, y]) for y in range(40) if second[y] > 0)
-    assert p_value(from_x_star, third) > LEAST_P
+    """From the same start both draw the same joint distribution of the three seeds that follow."""
+    kernel, K, weights = uneven
+    x_star = reference.least_self_affinity(K, weights)
+    rng = np.random.default_rng(9102)
+
+    def triples(draw_all, kernel, start, first_drawn):
+        drawn = [draw_all(kernel, kernel.points, start, rng.random(3), Progress()).nodes for _ in range(DRAWS)]
+        return np.array(drawn)[:, first_drawn:]
+
+    by_tree = triples(_draw_by_tree, kernel, x_star, 2)  # its first uniform draw hits x* again
+    assert least_p_of_one_distribution(by_tree, triples(_draw_by_scan, kernel, x_star, 1)) > LEAST_P
+    # Broken variants: another start; weights forgotten.
+    other = int(np.argmax(np.diag(K)))
+    assert least_p_of_one_distribution(by_tree, triples(_draw_by_scan, kernel, other, 1)) < LEAST_P
+    alike = NormalizedCutKernel(kernel.graph, kernel.degrees, kernel.self_affinity, np.ones(40))
+    assert least_p_of_one_distribution(by_tree, triples(_draw_by_scan, alike, x_star, 1)) < LEAST_P
 
 
 @pytest.mark.parametrize("second_term", ["seed_weight", "voronoi"])
