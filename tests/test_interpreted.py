@@ -14,6 +14,8 @@ QUICK = [
     "test_embedding.py",
     "test_generators.py::test_the_gate_finds_nothing_to_repair",
     "test_generators.py::test_certain_and_impossible_edges",
+    "test_gate_refusals.py",
+    "test_gate_repairs.py",
     "test_graph.py",
     "test_k_means_bounds.py",
     "test_k_means_lloyd.py",

@@ -1,0 +1,54 @@
+"""Matrices for the gate, and what to compare of the graphs that come out."""
+
+import hashlib
+import warnings
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.errors import GraphWarning
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
+
+PATH = sparse.csr_array([[0, 1.0, 0], [1, 0, 2], [0, 2, 0]])
+ONE_WAY = np.array([[1.0, 2, 0], [0.5, 0, 4], [0, 0, 0]])
+
+
+def fingerprint(matrix) -> str:
+    """Hash of every array of a sparse matrix, in the order and types they are stored."""
+    digest = hashlib.sha256()
+    for name in ("data", "indices", "indptr", "row", "col", "rows", "offsets"):
+        if (array := getattr(matrix, name, None)) is not None:
+            digest.update(f"{name}{array.dtype}{array.shape}".encode())
+            digest.update(repr(array.tolist()).encode() if array.dtype == object else array.tobytes())
+    return digest.hexdigest()
+
+
+def same(one: Graph, two: Graph) -> bool:
+    weights = (one.weights is None) == (two.weights is None) and np.array_equal(
+        one.weights_or_empty, two.weights_or_empty
+    )
+    return weights and all(
+        np.array_equal(getattr(one, a), getattr(two, a)) for a in ("indptr", "indices", "degrees", "loops")
+    )
+
+
+def raw_csr(indptr, indices, data=None, n=None) -> sparse.csr_array:
+    """A CSR matrix as a careless program leaves it: arrays set after scipy has checked."""
+    n = len(indptr) - 1 if n is None else n
+    matrix = sparse.csr_array((n, n))
+    matrix.indptr, matrix.indices = np.asarray(indptr), np.asarray(indices)
+    matrix.data = np.ones(len(matrix.indices)) if data is None else np.asarray(data)
+    return matrix
+
+
+def remarks_of(G, **options) -> tuple[Graph, tuple[str, ...]]:
+    """The graph and its remarks, which must be what the one warning says."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        graph = as_graph(G, **options)
+    assert len(caught) == bool(graph.remarks)
+    if caught:
+        assert caught[0].category is GraphWarning and str(caught[0].message) == "; ".join(graph.remarks)
+        assert caught[0].filename == __file__
+    return graph, graph.remarks

@@ -1,0 +1,58 @@
+"""What is said of a graph before it is clustered: by hand, and its memory as it is measured."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from graph_files import BANNER, load
+
+import graphclust
+from graphclust import describe, load_graph
+
+
+def test_described_by_hand(tmp_path):
+    _, graph, info = load(tmp_path, BANNER + "6 6 6\n1 2 2\n2 1 2\n2 3 4\n4 5 1\n5 4 1\n6 6 3\n")
+    facts = describe(graph, info)
+    assert (facts["n_nodes"], facts["n_edges"], facts["n_loops"], facts["n_isolated"]) == (6, 4, 1, 0)
+    assert (facts["n_components"], facts["largest_component"]) == (3, 3)
+    assert facts["degrees"] == {"min": 1.0, "median": 2.5, "mean": pytest.approx(17 / 6), "max": 6.0}
+    assert facts["directions"] == {"one": 1, "two_equal": 2, "two_unequal": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "m", "weighted"),
+    [("a.txt", 50_000, 600_000, False), ("b.txt", 200_000, 300_000, True), ("c.mtx", 300_000, 300_000, True),
+     ("d.mtx", 20_000, 600_000, False)],
+)  # fmt: skip
+def test_memory_is_foretold_within_a_quarter(tmp_path, name, n, m, weighted):
+    rng = np.random.default_rng(7741)
+    columns = [rng.integers(1, n + 1, m), rng.integers(1, n + 1, m), *([rng.random(m)] if weighted else [])]
+    header = f"%%MatrixMarket matrix coordinate {'real' if weighted else 'pattern'} general\n{n} {n} {m}\n"
+    with (tmp_path / name).open("w") as file:
+        file.write(header if name.endswith("mtx") else "")
+        np.savetxt(file, np.column_stack(columns), fmt=["%d", "%d", "%.8f"][: len(columns)])
+    load_graph(tmp_path / name, return_info=True)  # compile
+    peak, (graph, info) = traced(lambda: load_graph(tmp_path / name, return_info=True, weights="file"))
+    memory = describe(graph, info)["memory"]
+    assert memory["to_load"] == pytest.approx(peak, rel=0.25)
+    assert memory["graph"] == sum(a.nbytes for a in (graph.indptr, graph.indices, graph.degrees, graph.loops)) + (
+        graph.weights.nbytes if weighted else 0
+    )
+
+
+@pytest.mark.parametrize("degree", [5, 20, 60])
+def test_memory_to_cluster_is_not_more_than_foretold(degree):
+    graph, _ = graphclust.planted_partition(50, 1_000, degree, degree / 5, rng=2209)
+    graphclust.coreset_sc(graph, 50, rng=0)  # compile
+    peak, _ = traced(lambda: graphclust.coreset_sc(graph, 50, rng=0))
+    assert peak + describe(graph)["memory"]["graph"] <= describe(graph)["memory"]["to_cluster"]
+
+
+def traced(function) -> tuple[int, object]:
+    """The most bytes in use at a time while a function ran, and what it returned."""
+    tracemalloc.start()
+    try:
+        result = function()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()

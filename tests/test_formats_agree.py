@@ -1,0 +1,201 @@
+"""One graph in every format is the same graph, and comes back as it was, however its file is cut into blocks."""
+
+import gzip
+import tarfile
+import warnings
+
+import networkx as nx
+import numba
+import numpy as np
+import pytest
+from graph_files import BANNER, load, same_csr
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import io as scipy_io
+from scipy import sparse
+
+from graphclust import load_graph, save_graph, write_labels
+from graphclust.errors import (
+    GraphFormatError,
+    GraphValidationError,
+    ParameterError,
+)
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
+from graphclust.io import edge_sorting, source
+
+
+@st.composite
+def graphs(draw):
+    """Small graphs without isolated nodes or loops, whose weights are whole: what all formats can hold."""
+    n = draw(st.integers(2, 12))
+    weighted = draw(st.booleans())
+    edges = {(i, i + 1): 1 for i in range(n - 1)}
+    for u, v in draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=30)):
+        if u != v:
+            edges[min(u, v), max(u, v)] = 1
+    if weighted:
+        edges = {edge: draw(st.integers(1, 10**6)) for edge in edges}
+    network = nx.Graph()
+    network.add_nodes_from(range(n))
+    network.add_weighted_edges_from((u, v, w) for (u, v), w in sorted(edges.items()))
+    return network
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_and_pieces_change_nothing(tmp_path, monkeypatch, weighted):
+    """Repeated edges, whose weights are added in the order of the file, both directions, loops, gaps in the ids."""
+    rng = np.random.default_rng(2209)
+    ends = rng.integers(0, 300, (30_000, 2)) * 3
+    weights = [f" {x!r}" for x in rng.random(len(ends)).tolist()] if weighted else [""] * len(ends)
+    text = "".join(f"{u} {v}{w}\n" for (u, v), w in zip(ends.tolist(), weights, strict=True))
+    _, expected, info = load(tmp_path, text, weights="file")
+    dense = np.zeros((2, 300, 300))
+    if weighted:
+        np.add.at(dense[0], tuple(ends.T // 3), list(map(float, weights)))
+    else:
+        dense[0][tuple(ends.T // 3)] = 1
+    dense[1] = dense[0].T
+    assert np.array_equal(expected.to_scipy().toarray(), dense.max(axis=0))
+    assert info.counts.duplicates == len(ends) - np.count_nonzero(dense[0])
+    assert (info.counts.loops, info.counts.two_way) == (
+        np.count_nonzero(np.diag(dense[0])), np.count_nonzero(np.triu(dense[0] * dense[1], 1)),
+    )  # fmt: skip
+    monkeypatch.setattr(edge_sorting, "STEP", 1000)
+    monkeypatch.setattr(source, "BLOCK", 1 << 16)
+    n_threads = numba.get_num_threads()
+    for threads in (1, n_threads):
+        numba.set_num_threads(threads)
+        try:
+            _, graph, again = load(tmp_path, text, weights="file")
+        finally:
+            numba.set_num_threads(n_threads)
+        assert same_csr(graph, expected) and again.counts == info.counts and (graph.nodes == expected.nodes).all()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(network=graphs())
+def test_one_graph_in_every_format_is_one_csr(tmp_path, network):
+    expected = as_graph(network)
+    files = [tmp_path / name for name in ("g.mtx", "g.txt", "g.csv", "g.graph", "g.mtx.gz")]
+    for path in files:
+        save_graph(path, network, overwrite=True)
+    nx.write_graphml(network, tmp_path / "g.graphml")
+    nx.write_gml(network, tmp_path / "g.gml")
+    scipy_io.mmwrite(tmp_path / "s.mtx", expected.to_scipy(), symmetry="symmetric")
+    scipy_io.mmwrite(tmp_path / "f.mtx", expected.to_scipy(), symmetry="general")
+    with tarfile.open(tmp_path / "s.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "s.mtx", "s/s.mtx")
+    matrices = [tmp_path / name for name in ("s.mtx", "f.mtx", "s.tar.gz")]
+    (tmp_path / "both.txt").write_text(
+        "".join(f"{u} {v} {w}\n{v} {u} {w}\n" for u, v, w in network.edges(data="weight"))
+    )
+    for path in [*files, *matrices, tmp_path / "g.graphml", tmp_path / "g.gml", tmp_path / "both.txt"]:
+        loaded, info = load_graph(path, return_info=True)
+        assert same_csr(loaded, expected), (path, info)
+
+
+@pytest.mark.parametrize("name", ["g.mtx", "g.txt", "g.mtx.gz", "g.txt.gz"])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_round_trips_are_bitwise(tmp_path, name, weighted):
+    rng = np.random.default_rng(7741)
+    upper = sparse.triu(sparse.random_array((200, 200), density=0.05, rng=rng)).tocoo()
+    weights = rng.lognormal(sigma=20, size=upper.nnz) if weighted else np.ones(upper.nnz)
+    ring = sparse.coo_array(
+        (np.full(200, 0.1 if weighted else 0.0), (np.arange(200), np.arange(200))), shape=(200, 200)
+    )
+    matrix = sparse.coo_array((weights, (upper.row, upper.col)), shape=upper.shape).tocsr()
+    matrix = matrix.maximum(matrix.T).maximum(ring).tocsr()
+    matrix.eliminate_zeros()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graph = as_graph(matrix)
+    if name.startswith("g.txt"):
+        graph = Graph(
+            graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes=np.arange(200) * 3 + 1
+        )
+    save_graph(tmp_path / name, graph)
+    loaded, info = load_graph(tmp_path / name, return_info=True)
+    assert same_csr(loaded, graph) and "third column" not in str(info.remarks)
+    if name.startswith("g.txt"):
+        assert loaded.nodes.tolist() == graph.nodes.tolist()
+
+
+def test_names_survive_a_table(tmp_path):
+    graph = nx.relabel_nodes(nx.path_graph(4), {0: "a,b", 1: 'say "x"', 2: "Ö", 3: "plain"})
+    save_graph(tmp_path / "g.csv", graph)
+    loaded = load_graph(tmp_path / "g.csv")
+    assert {frozenset((loaded.nodes[u], loaded.nodes[v])) for u in range(4) for v in loaded.neighbors(u)} == {
+        frozenset(edge) for edge in graph.edges
+    }
+
+
+def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(tmp_path):
+    loop, lone, half = nx.Graph([(0, 0), (0, 1)]), nx.empty_graph(2), nx.Graph()
+    lone.add_edge(2, 3)
+    half.add_edge(0, 1, weight=0.5)
+    for name, graph, word in (
+        ("g.graph", loop, "self-loops"),
+        ("g.graph", half, "whole numbers"),
+        ("g.txt", lone, "isolated"),
+        ("g.csv", lone, "isolated"),
+        ("g.txt", nx.relabel_nodes(nx.path_graph(2), str), "increasing whole numbers"),
+    ):
+        with warnings.catch_warnings(), pytest.raises(GraphValidationError, match=word):
+            warnings.simplefilter("ignore")
+            save_graph(tmp_path / name, graph)
+    with pytest.raises(ParameterError, match="ends in none"):
+        save_graph(tmp_path / "g.doc", loop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_existing_files_are_left_alone(tmp_path):
+    target = tmp_path / "g.txt"
+    target.write_text("precious")
+    with pytest.raises(FileExistsError):
+        save_graph(target, nx.path_graph(3))
+    with pytest.raises(FileExistsError):
+        write_labels(target, [0, 1])
+    assert target.read_text() == "precious"
+    save_graph(target, nx.path_graph(3), overwrite=True)
+    assert load_graph(target).n_edges == 2
+
+
+# -- blocks: a file is read the same however it is cut
+
+
+@pytest.mark.parametrize("size", [1 << 18, 300_000])
+def test_blocks_do_not_matter(tmp_path, monkeypatch, size):
+    rng = np.random.default_rng(518)
+    ends = rng.integers(0, 30_000, (100_000, 2))
+    text = "# c\n" + "".join(
+        f"{u}\t{v}\t{w}\n" for (u, v), w in zip(ends.tolist(), rng.random(len(ends)).tolist(), strict=True)
+    )
+    whole = load(tmp_path, text, weights="file")[1]
+    (tmp_path / "packed").write_bytes(gzip.compress(text.encode()))
+    monkeypatch.setattr(source, "BLOCK", size)
+    monkeypatch.setattr("graphclust.io.lines.PIECE", 10_000)
+    assert same_csr(load(tmp_path, text, weights="file")[1], whole)
+    assert same_csr(load_graph(tmp_path / "packed", weights="file", return_info=True)[0], whole)
+    sparse_matrix = BANNER + f"30000 30000 {len(ends)}\n" + "".join(f"{u + 1} {v + 1} 1.5\n" for u, v in ends.tolist())
+    blocks = load(tmp_path, sparse_matrix, "m.mtx")[1]
+    monkeypatch.undo()
+    assert same_csr(load(tmp_path, sparse_matrix, "m.mtx")[1], blocks)
+
+
+def test_lines_longer_than_a_block(tmp_path, monkeypatch):
+    save_graph(tmp_path / "star.graph", nx.star_graph(60_000))
+    whole = load_graph(tmp_path / "star.graph")
+    monkeypatch.setattr(source, "BLOCK", 1 << 17)
+    monkeypatch.setattr(source, "HEAD", 1 << 10)
+    assert same_csr(load_graph(tmp_path / "star.graph"), whole) and whole.degrees.max() == 60_000
+
+
+def test_line_numbers_count_over_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "BLOCK", 1 << 18)
+    with pytest.raises(GraphFormatError, match="line 100004"):
+        load(tmp_path, "# c\n\n" + "1 2\n" * 100_001 + "1 x\n")
+    with pytest.raises(GraphFormatError, match="line 100003"):
+        load(tmp_path, BANNER + "9 9 100001\n" + "1 2 1\n" * 100_000 + "1 10 1\n", "m.mtx")
+    with pytest.raises(GraphFormatError, match="line 100002"):
+        load(tmp_path, "100001 50000\n" + "2\n1\n" * 50_000 + "x\n", "m.graph")
