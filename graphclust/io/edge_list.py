@@ -14,10 +14,11 @@ import numpy as np
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import text_rows
 from graphclust.errors import GraphFormatError, GraphValidationError
-from graphclust.io.edge_list_layout import COMMENTS, Layout, data_lines, layout_of, split
+from graphclust.io.edge_list_layout import Layout, layout_of, split
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
-from graphclust.io.source import HEAD, Source
+from graphclust.io.marked_rows import COMMENTS, Doubts, has_shape, is_row
+from graphclust.io.source import Source
 from graphclust.io.sparse_ids import renumber_sparse
 from graphclust.progress import Progress
 
@@ -27,8 +28,10 @@ _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
 def read_edge_list(source: Source, weights: str | None, progress: Progress, text_ids: bool | None = None) -> Edges:
     """The edges of a list `source target [weight]`, separated by white space, tabs, commas or semicolons.
 
-    Lines that start with # or % are comments. A first line of names is a header; it may name more columns, of which
-    source, target and weight are used. Without a header, two columns are expected, or three with the weight last.
+    Lines that start with # or % are comments, unless a name follows the mark at once in a table of names that has a
+    header or a delimiter, and the columns are those of a row. A first line of names is a header; it may name more
+    columns, of which source, target and weight are used. Without a header, two columns are expected, or three with the
+    weight last.
     text_ids : True reads ids as text, False demands whole numbers, None lets the first edge decide.
 
     Raises GraphFormatError with the line for lines of another number of columns, ids that are no whole numbers where
@@ -43,7 +46,7 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
     line = 0
     for block in source.line_blocks(progress):
         if line == 0:
-            block = _first_block(block, layout.has_header)
+            block = _first_block(block, layout.n_passed)
         parts, n_lines = read_block(block, line, unfit, source.path)
         chunks += [part for part in parts if len(part[0])]
         line += n_lines
@@ -65,6 +68,8 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
             f"the first line was read as an edge of {edges.name(0)!r} and {edges.name(1)!r}; if it names the "
             "columns, call them source and target there, or take it out"
         )
+    if doubts := read_block.doubts.sentence():
+        edges.repairs.append(doubts)
     announced = _ANNOUNCED.search(head)
     if announced and n_rows < int(announced[1][:18]):
         edges.repairs.append(
@@ -77,15 +82,17 @@ class MayBeMetis(Exception):
     """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbours."""
 
 
-def _first_block(block: memoryview, has_header: bool) -> memoryview:
-    """The same lines without a byte order mark, and with a header line (the first of data) turned into a comment."""
+def _first_block(block: memoryview, n_passed: int) -> memoryview:
+    """The same lines without a byte order mark, the first of them blank."""
     if bytes(block[:3]) == b"\xef\xbb\xbf":
         block = block[3:]
-    if not has_header:
+    if n_passed == 0:
         return block
-    head = bytes(block[:HEAD])
-    start = head.index(data_lines(head, 1)[0])
-    return memoryview(b"".join([block[:start], b"#", block[start + 1 :]]))
+    text = bytes(block)
+    at = 0
+    for _ in range(n_passed):
+        at = text.index(b"\n", at) + 1
+    return memoryview(b"\n" * n_passed + text[at:])
 
 
 class _NumberReader:
@@ -96,6 +103,7 @@ class _NumberReader:
         self.field = re.compile(rb"\S*" if layout.delimiter is None else rb"[^\n%b]*" % layout.delimiter.encode())
         self.ids: type = np.int32
         self.largest = 0
+        self.doubts = Doubts(layout)
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
         boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
@@ -111,6 +119,8 @@ class _NumberReader:
                 return self(block, line, unfit, path)
             if code != text_rows.FINE:
                 self._explain(bytes(block), code, position, line, path)
+        if self.layout.delimiter is not None:
+            self.doubts.look_at(bytes(block), line)
         chunks = []
         for sources, targets, weights, hard, largest, *_ in pieces:
             self.largest = max(self.largest, largest)
@@ -181,6 +191,7 @@ class _TextReader:
     def __init__(self, layout: Layout):
         self.layout = layout
         self.number_of: dict[str, int] = {}
+        self.doubts = Doubts(layout)
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
         layout, number_of = self.layout, self.number_of
@@ -188,10 +199,11 @@ class _TextReader:
         targets: list[int] = []
         weights: list[float] = []
         rows = bytes(block).split(b"\n")
+        white_space = b" \r" if layout.delimiter == "\t" else b" \t\r"
         for row in rows:
             line += 1
-            row = row.strip(b" \r")
-            if not row or row.isspace() or row.startswith(COMMENTS):
+            row = row.strip(white_space)
+            if not row or row.isspace() or (row.startswith(COMMENTS) and not self._is_row(row, line)):
                 continue
             fields = self._fields(row, path, line)
             for end, ends in ((fields[layout.source], sources), (fields[layout.target], targets)):
@@ -208,6 +220,21 @@ class _TextReader:
             np.array(weights, np.float64), lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})"
         )
         return [(*edges, values)], len(rows) - 1
+
+    def _is_row(self, row: bytes, line: int) -> bool:
+        """Whether a line that starts with # or % is a row after all; where it may be one it is counted."""
+        layout, words = self.layout, row.decode("utf-8", "replace")
+        try:
+            fields = split(words, layout.delimiter)
+        except csv.Error:
+            return False
+        named = is_row(words)
+        if not (named or layout.delimiter) or not has_shape(fields, layout.n_columns, layout.weight):
+            return False
+        if not (named and layout.has_marked_rows):
+            self.doubts.add(line)
+            return False
+        return True
 
     def _fields(self, row: bytes, path: str, line: int) -> list[str]:
         try:

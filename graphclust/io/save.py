@@ -118,13 +118,16 @@ def _csv(graph: Graph) -> Iterator[str]:
     names = [str(name) for name in (range(graph.n_nodes) if graph.nodes is None else graph.nodes)]
     if len(set(names)) < len(names) or any("\n" in name or "\r" in name or name != name.strip() for name in names):
         raise GraphValidationError("the names of the nodes of G are not distinct single-line strings, as a table needs")
+    # In quotes nothing is taken for a comment, nor white space at the ends of a name for what is around it.
+    marked = any(name.startswith(("#", "%")) for name in names)
+    quoting = csv.QUOTE_NONNUMERIC if marked else csv.QUOTE_MINIMAL
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
     for low, high, weights in _upper_entries(graph):
         text = io.StringIO()
         columns = [[names[u] for u in low.tolist()], [names[v] for v in high.tolist()]]
         if weights is not None:
-            columns.append(list(map(repr, weights.tolist())))
-        csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
+            columns.append(weights.tolist())  # written as repr does
+        csv.writer(text, lineterminator="\n", quoting=quoting).writerows(zip(*columns, strict=True))
         yield text.getvalue()
 
 
