@@ -135,7 +135,7 @@ def test_what_a_format_cannot_hold_is_refused_and_leaves_no_file(tmp_path):
     lone.add_edge(2, 3)
     half.add_edge(0, 1, weight=0.5)
     for name, graph, word in (
-        ("g.graph", loop, "self-loops"),
+        ("g.graph", loop, "1 self-loop,"),
         ("g.graph", half, "whole numbers"),
         ("g.txt", lone, "isolated"),
         ("g.csv", lone, "isolated"),

@@ -67,7 +67,7 @@ def test_weights_over_24_orders_of_magnitude_are_fine():
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [
-        (raw_csr([0, 1, 2], [5, 0]), r"1 entries with column out of range, the first 5 at \(0, 5\)"),
+        (raw_csr([0, 1, 2], [5, 0]), r"1 entry with column out of range, the first 5 at \(0, 5\)"),
         (raw_csr([0, 1, 2], [2, 0]), r"column out of range, the first 2 at \(0, 2\); expected columns in \[0, 2\)"),
         (raw_csr([0, 1, 2], [1, -1]), r"column out of range, the first -1 at \(1, -1\)"),
         (raw_csr([0, 1, 2], [1, -(2**31)]), "column out of range"),
@@ -78,8 +78,8 @@ def test_weights_over_24_orders_of_magnitude_are_fine():
         (raw_csr([1, 1, 2], [1, 0]), "indptr has 3 numbers from 1 on, expected 3 from 0 on"),
         (raw_csr([-1, 1, 2], [1, 0]), "indptr has 3 numbers from -1 on"),
         (raw_csr([0, 1, 9], [1, 0]), "indptr ends at 9, but only 2 entries are stored"),
-        (raw_csr([0, 1, 2], [1, 0], [1.0]), "indptr ends at 2, but only 1 entries are stored"),
-        (raw_csr([0, 1, 2], [1, 0], [2.0]), "indptr ends at 2, but only 1 entries are stored"),
+        (raw_csr([0, 1, 2], [1, 0], [1.0]), "indptr ends at 2, but only 1 entry is stored"),
+        (raw_csr([0, 1, 2], [1, 0], [2.0]), "indptr ends at 2, but only 1 entry is stored"),
         (raw_csr([0, 1], [1], n=2), "indptr has 2 numbers from 0 on, expected 3"),
         (raw_csr([0, 1, 1, 2], [1, 0], n=2), "indptr has 4 numbers"),
         (raw_csr(np.array([], int), [], n=2), "0 nodes|indptr"),

@@ -74,7 +74,7 @@ def test_stored_zeros_are_dropped(form):
     before = fingerprint(given)
     graph, remarks = remarks_of(given)
     assert same(graph, as_graph(expected)) and fingerprint(given) == before
-    assert remarks == (() if form in ("dia", "bsr") else ("1 stored zeros were dropped",))
+    assert remarks == (() if form in ("dia", "bsr") else ("1 stored zero was dropped",))
     negative_zero = raw_csr([0, 1, 2], [1, 0], [-0.0, -0.0])
     assert remarks_of(negative_zero)[1][0] == "2 stored zeros were dropped"
 
@@ -92,7 +92,8 @@ def test_rounding_differences_between_both_directions_become_their_mean():
 @pytest.mark.parametrize("name", ["isolates", "no edges", "one node", "tiny pieces"])
 def test_isolated_nodes_are_counted(name):
     graph, remarks = remarks_of(make(name))
-    assert remarks == (f"{graph.isolated.sum()} isolated nodes are labelled -1 and left out of quality",)
+    n = graph.isolated.sum()
+    assert remarks == (f"{n} isolated node{'s are' if n > 1 else ' is'} labelled -1 and left out of quality",)
 
 
 def test_all_remarks_come_in_one_warning():
@@ -120,7 +121,7 @@ def test_rounding_is_that_of_the_type_of_the_weights(form, dtype, noise):
     assert rounded[0, 1] != rounded[1, 0]
     make = {"csr": sparse.csr_array, "coo": sparse.coo_array, "dense": np.array}[form]
     graph, remarks = remarks_of(make(rounded))
-    assert remarks == ("1 pairs of entries (i, j), (j, i) differed by rounding and became their mean",)
+    assert remarks == ("1 pair of entries (i, j), (j, i) differed by rounding and became their mean",)
     assert graph.weights[0] == graph.weights[1] == (1 + float(rounded[1, 0])) / 2
     with pytest.raises(GraphValidationError, match="not symmetric"):
         as_graph(make(rounded.astype(np.float64)))

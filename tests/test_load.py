@@ -48,7 +48,7 @@ def test_without_weights_both_directions_are_one_edge_of_weight_1(tmp_path):
 def test_repeated_edges_are_added_up_or_counted_once(tmp_path):
     dense, _, info = load(tmp_path, "0 1 1.5\n0 1 2\n1 0 4\n", weights="file")
     assert dense[0, 1] == 4 and info.counts.duplicates == 1
-    assert any("1 repeated entries, the first (0, 1), were added up" in remark for remark in info.remarks)
+    assert any("1 repeated entry, the first (0, 1), was added up" in remark for remark in info.remarks)
     dense, _, info = load(tmp_path, "0 1\n0 1\n1 1\n1 1\n")
     assert dense.tolist() == [[0, 1], [1, 1]] and info.counts.duplicates == 2
     assert any("2 repeated entries" in remark and "counted once" in remark for remark in info.remarks)
@@ -58,7 +58,7 @@ def test_loops_stay_and_zeros_are_no_edges(tmp_path):
     dense, graph, info = load(tmp_path, BANNER + "3 3 4\n1 1 2\n1 2 0\n2 3 4\n3 2 4\n")
     assert dense.tolist() == [[2, 0, 0], [0, 0, 4], [0, 4, 0]]
     assert graph.loops.tolist() == [2, 0, 0] and info.counts.zeros == 1 and info.counts.loops == 1
-    assert any("1 entries of weight 0" in remark for remark in info.remarks)
+    assert any("1 entry of weight 0 is no edge" in remark for remark in info.remarks)
 
 
 def test_weights_as_they_are_absolute_or_ignored(tmp_path):
@@ -78,6 +78,26 @@ def test_a_third_column_without_a_name_is_said(tmp_path):
         warnings.simplefilter("error")
         assert load_graph(path, weights="ignore").weights is None
         assert load_graph(path, weights="file").weights is not None
+
+
+def test_weights_that_are_all_one_are_said_to_be(tmp_path):
+    _, graph, info = load(tmp_path, "a,b,1\nb,c,1\n", "graph.csv")
+    assert graph.weights is None and any("read as weights" in remark for remark in info.remarks)
+    assert any("all weights are 1" in remark for remark in info.remarks)
+    for text in ("a,b,1\nb,c,2\n", "a,b\nb,c\n"):
+        assert not any("weights are 1" in remark for remark in load(tmp_path, text, "graph.csv")[2].remarks)
+
+
+def test_one_of_anything_is_said_in_the_singular(tmp_path):
+    text = "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 2 2\n1 2 1\n2 1 1\n2 3 1\n3 1 0\n"
+    said = "; ".join(load(tmp_path, text, "graph.mtx")[2].remarks)
+    for words in (
+        "1 isolated node is labelled",
+        "1 repeated entry, the first (0, 1), was added up",
+        "1 entry of weight 0",
+    ):
+        assert words in said, said
+    assert "(2 edges have one direction, 1 two unequal ones" in said
 
 
 def test_directed_files_warn_and_undirected_lists_do_not(tmp_path):

@@ -142,7 +142,7 @@ REFUSED = [
     ("L40 neighbour 0", "a.graph", b"2 1\n2\n0\n", FORMAT, ["line 3", "1 to 2"]),
     ("L40 neighbour above n", "a.graph", b"2 1\n3\n1\n", FORMAT, ["line 2"]),
     ("L40 missing reverse", "a.graph", b"3 1\n2 3\n\n\n", FORMAT, ["2 edges lack", "(0, 1)"]),
-    ("L40 unequal weights", "a.graph", b"2 1 1\n2 5\n1 6\n", FORMAT, ["1 edges lack", "(0, 1)"]),
+    ("L40 unequal weights", "a.graph", b"2 1 1\n2 5\n1 6\n", FORMAT, ["1 edge lacks", "(0, 1)"]),
     ("L40 self-loop", "a.graph", b"2 1\n1\n2\n", FORMAT, ["line 2", "self-loop"]),
     ("L41 fmt 7", "a.graph", b"2 1 7\n2\n1\n", FORMAT, ["fmt is 7", "line 1"]),
     ("L41 zero weight", "a.graph", b"2 1 1\n2 0\n1 0\n", FORMAT, ["line 2", "above 0"]),

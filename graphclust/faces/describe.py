@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from graphclust.errors import counted
 from graphclust.graph.container import Graph
 from graphclust.io.edges import bytes_to_load
 from graphclust.io.load import LoadInfo
@@ -80,12 +81,12 @@ def as_text(facts: dict[str, Any]) -> str:
     rows.append(
         ("nodes", f"{facts['n_nodes']:,}" + (" (with names or gaps in their ids)" if facts["named_nodes"] else ""))
     )
-    rows.append(("edges", f"{facts['n_edges']:,}, of which {facts['n_loops']:,} self-loops"))
+    rows.append(("edges", f"{facts['n_edges']:,}, of which {counted(facts['n_loops'], 'self-loop')}"))
     if "directions" in facts:
         ways = facts["directions"]
         rows.append((
             "directions",
-            f"{ways['two_equal']:,} edges listed both ways, {ways['one']:,} one way, "
+            f"{counted(ways['two_equal'], 'edge')} listed both ways, {ways['one']:,} one way, "
             f"{ways['two_unequal']:,} both ways with unequal weights",
         ))  # fmt: skip
     rows.append(("weights", "none" if facts["weights"] is None else _spread_text(facts["weights"])))
@@ -94,9 +95,12 @@ def as_text(facts: dict[str, Any]) -> str:
         rows.append(("neighbours", _spread_text(facts["neighbors"])))
     share = facts["largest_component"] / facts["n_nodes"]
     rows.append(
-        ("components", f"{facts['n_components']:,}, the largest of {facts['largest_component']:,} nodes ({share:.1%})")
+        (
+            "components",
+            f"{facts['n_components']:,}, the largest of {counted(facts['largest_component'], 'node')} ({share:.1%})",
+        )
     )
-    rows.append(("isolated", f"{facts['n_isolated']:,} nodes"))
+    rows.append(("isolated", counted(facts["n_isolated"], "node")))
     memory = facts["memory"]
     words = [f"{_size(memory['graph'])} for the graph"]
     words += [f"about {_size(memory['to_load'])} while it was read"] if memory["to_load"] else []

@@ -12,7 +12,15 @@ from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError, GraphWarning, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.matrices import SYMMETRY_TOLERANCE, all_ones, as_csr, as_float_weights, check_shape, rounding
+from graphclust.graph.matrices import (
+    SYMMETRY_TOLERANCE,
+    all_ones,
+    as_csr,
+    as_float_weights,
+    check_shape,
+    remark_on_isolated,
+    rounding,
+)
 
 if TYPE_CHECKING:
     import networkx
@@ -75,7 +83,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     remarks = graph.remarks
     n_isolated = int(graph.isolated.sum())
     if n_isolated:
-        remarks = (*remarks, f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
+        remarks = (*remarks, remark_on_isolated(n_isolated))
         graph = Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes, remarks)
     if remarks:
         warn_caller("; ".join(remarks), GraphWarning)

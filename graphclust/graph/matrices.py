@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, ParameterError, counted
 
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
 
@@ -52,7 +52,9 @@ def check_shape(indptr, indices, weights, n: int) -> None:
         raise GraphValidationError(f"indptr decreases after row {decreasing[0]}, expected non-decreasing row starts")
     stored = len(indices) if weights is None else min(len(indices), len(weights))
     if indptr[-1] > stored:
-        raise GraphValidationError(f"indptr ends at {indptr[-1]}, but only {stored} entries are stored")
+        raise GraphValidationError(
+            f"indptr ends at {indptr[-1]}, but only {counted(stored, 'entry is', 'entries are')} stored"
+        )
 
 
 def check_range(indices: np.ndarray, n: int) -> None:
@@ -93,7 +95,13 @@ def all_ones(data: np.ndarray) -> bool:
 
 def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
     """What is said of entries that were given more than once."""
-    return f"{n_duplicates} duplicate entries were {'collapsed' if pattern else 'summed'}"
+    what_became = "collapsed" if pattern else "summed"
+    return f"{counted(n_duplicates, 'duplicate entry was', 'duplicate entries were')} {what_became}"
+
+
+def remark_on_isolated(n_isolated: int) -> str:
+    """What is said of nodes without edges."""
+    return f"{counted(n_isolated, 'isolated node is', 'isolated nodes are')} labelled -1 and left out of quality"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
@@ -124,8 +132,9 @@ def symmetrized(matrix: sparse.csr_array, rule: str | None, tolerance: float) ->
     if gap.data[worst] > tolerance * max(matrix[i, j], matrix[j, i]):
         raise GraphValidationError(
             f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:.9g}, A[{j}, {i}]={matrix[j, i]:.9g} "
-            f"(of {gap.nnz // 2} pairs that differ); "
+            f"(of {counted(gap.nnz // 2, 'pair that differs', 'pairs that differ')}); "
             'expected an undirected graph, or pass symmetrize="sum" or "max"'
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()
-    return mean, f"{gap.nnz // 2} pairs of entries (i, j), (j, i) differed by rounding and became their mean"
+    pairs = counted(gap.nnz // 2, "pair", "pairs")
+    return mean, f"{pairs} of entries (i, j), (j, i) differed by rounding and became their mean"

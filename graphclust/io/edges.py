@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphclust.compiled.text import edge_rows
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted
 from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
-from graphclust.graph.matrices import all_ones
+from graphclust.graph.matrices import all_ones, remark_on_isolated
 from graphclust.io.edge_sorting import (
     JOIN,
     NO_WEIGHTS,
@@ -108,7 +108,9 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     all_one = not weighted or all_ones(weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
     if n_isolated:
-        edges.repairs.append(f"{n_isolated} isolated nodes are labelled -1 and left out of quality")
+        edges.repairs.append(remark_on_isolated(n_isolated))
+    if all_one and edges.details.get("weighted"):
+        edges.remarks.append("all weights are 1, so the graph counts as unweighted")
     remarks = (*edges.remarks, *edges.repairs)
     try:
         graph = graph_of_checked_rows(indptr, indices, None if all_one else weights, edges.nodes, remarks)
@@ -124,15 +126,16 @@ def _apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symm
 
     if edges.symmetric == "stored once" and counts.two_way:
         raise GraphFormatError(
-            f"is symmetric but holds both triangles of {counts.two_way} entries, the first {pair(edge_rows.TWO_WAY)}; "
+            f"is symmetric but holds both triangles of {counted(counts.two_way, 'entry', 'entries')}, "
+            f"the first {pair(edge_rows.TWO_WAY)}; "
             "expected each edge once, in one triangle",
             edges.path,
         )
     if edges.symmetric == "stored twice" and counts.one_way + counts.unequal:
         kind = edge_rows.ONE_WAY if counts.one_way else edge_rows.UNEQUAL
         raise GraphFormatError(
-            f"{counts.one_way + counts.unequal} edges lack an equal counterpart from their other end, the first "
-            f"{pair(kind)}; expected both directions with one weight",
+            f"{counted(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart from the "
+            f"other end, the first {pair(kind)}; expected both directions with one weight",
             edges.path,
         )
     one_way_list = edges.symmetric == "list" and not counts.two_way
@@ -142,19 +145,24 @@ def _apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symm
         if symmetrize is None:
             kind = edge_rows.UNEQUAL if counts.unequal else edge_rows.ONE_WAY
             raise GraphValidationError(
-                f"{edges.path}: not symmetric: {counts.one_way} edges have one direction and {counts.unequal} two "
+                f"{edges.path}: not symmetric: {counted(counts.one_way, 'edge has', 'edges have')} one direction "
+                f"and {counts.unequal} two "
                 f'unequal ones, the first {pair(kind)}; expected an undirected graph, or pass symmetrize="max" or "sum"'
             )
         rule = "the larger of its two weights" if symmetrize == "max" else "the sum of its two weights"
         edges.repairs.append(
-            f"the graph was directed ({counts.one_way} edges have one direction, {counts.unequal} two unequal ones, "
-            f"{counts.two_way - counts.unequal} two equal ones); each edge has {rule}"
+            f"the graph was directed ({counted(counts.one_way, 'edge has', 'edges have')} one direction, "
+            f"{counts.unequal} two unequal ones, {counts.two_way - counts.unequal} two equal ones); "
+            f"each edge has {rule}"
         )
     if counts.duplicates:
-        edges.repairs.append(f"{counts.duplicates} repeated entries, the first {pair(edge_rows.DUPLICATE)}, were "
-                             f"{'added up' if edges.details.get('weighted') else 'counted once'}")  # fmt: skip
+        what_became = "added up" if edges.details.get("weighted") else "counted once"
+        edges.repairs.append(
+            f"{counted(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
+            f"{pair(edge_rows.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"
+        )
     if counts.zeros:
-        edges.repairs.append(f"{counts.zeros} entries of weight 0 are no edges")
+        edges.repairs.append(counted(counts.zeros, "entry of weight 0 is no edge", "entries of weight 0 are no edges"))
 
 
 def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_bytes: int, limit: int | None) -> None:

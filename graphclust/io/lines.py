@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphclust.errors import GraphValidationError
+from graphclust.errors import GraphValidationError, counted
 
 NEWLINE = 10
 PIECE = 1 << 19  # bytes that one call of a compiled loop reads
@@ -63,6 +63,6 @@ class NegativeOrInfinite:
         for kind, remedy in remedies.items():
             if self._counts[kind]:
                 raise GraphValidationError(
-                    f"{self.path}: {self._counts[kind]} {kind} weights, the first {self._first[kind]}; "
+                    f"{self.path}: {counted(self._counts[kind], f'{kind} weight')}, the first {self._first[kind]}; "
                     f"expected finite weights >= 0: {remedy}"
                 )

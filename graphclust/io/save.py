@@ -13,7 +13,7 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.compiled.runtime.blocks import entry_blocks
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.io.writing import whole_file
@@ -95,7 +95,8 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
 def _refuse_isolated(graph: Graph, format: str) -> None:
     if graph.isolated.any():
         raise GraphValidationError(
-            f"G has {int(graph.isolated.sum())} isolated nodes; format={format!r} cannot hold them, 'matrix_market' can"
+            f"G has {counted(int(graph.isolated.sum()), 'isolated node')}; format={format!r} cannot hold nodes without "
+            "edges, 'matrix_market' can"
         )
 
 
@@ -133,7 +134,9 @@ def _csv(graph: Graph) -> Iterator[str]:
 
 def _metis(graph: Graph) -> Iterator[str]:
     if graph.loops.any():
-        raise GraphValidationError(f"G has {np.count_nonzero(graph.loops)} self-loops, which METIS files cannot hold")
+        raise GraphValidationError(
+            f"G has {counted(np.count_nonzero(graph.loops), 'self-loop')}, which METIS files cannot hold"
+        )
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
         raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")
     yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
