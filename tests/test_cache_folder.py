@@ -17,8 +17,8 @@ PACKAGE = pathlib.Path(cache_folder.__file__).parents[2]
 def test_read_only_package_and_home(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "graphclust", ignore=shutil.ignore_patterns("__pycache__"))
     # Nobody, not even root, can make a folder where a file is.
-    for room in (tmp_path / "graphclust" / "compiled").glob("*/"):
-        (room / "__pycache__").write_text("")
+    for folder in ("graphs", "runtime"):
+        (tmp_path / "graphclust" / "compiled" / folder / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
     (tmp_path / "temporary").mkdir()
     command = "from graphclust.compiled.graphs.gate import check_rows; print(check_rows.stats.cache_path)"

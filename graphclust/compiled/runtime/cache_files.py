@@ -1,0 +1,93 @@
+"""Files of compiled loops that were cut short or damaged are found, taken away and made anew.
+
+numba trusts its cache: half a file ends in an error of pickle, in every process until somebody deletes it, and a file
+with other bytes in it would be run. So the files of our loops end with a checksum of what is before it.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import warnings
+
+from numba.core import dispatcher
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+PACKAGE = __name__.split(".")[0] + "."
+_SIZE = 16
+
+
+class Damaged(Exception):
+    """The content of a file is not what was written."""
+
+
+def keep_cache_files_sound() -> None:
+    """From now on loops of this package that ask for a cache have one that checks its files."""
+    dispatcher.FunctionCache = _cache_of
+
+
+def _cache_of(loop) -> FunctionCache:
+    return (LoopCache if loop.__module__.startswith(PACKAGE) else FunctionCache)(loop)
+
+
+class CheckedFiles(IndexDataCacheFile):
+    """An index of the signatures of a loop, and a file for each; pickles, which end where their checksum starts."""
+
+    def _dump(self, obj) -> bytes:
+        content = super()._dump(obj)
+        return content + _checksum(content)
+
+    def _load_index(self) -> dict:
+        with contextlib.suppress(FileNotFoundError), open(self._index_path, "rb") as file:
+            pickle.load(file)  # the version of numba
+            _check(file.read())
+        return super()._load_index()
+
+    def _load_data(self, name: str):
+        with open(self._data_path(name), "rb") as file:
+            _check(file.read())
+        return super()._load_data(name)
+
+
+class LoopCache(FunctionCache):
+    """The cache of one loop."""
+
+    def __init__(self, loop):
+        super().__init__(loop)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig, target_context):
+        """The compiled loop, or None where there is no sound file of it."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever pickle or LLVM make of other bytes than were written
+            with contextlib.suppress(FileNotFoundError):
+                self._attempt(lambda: os.unlink(self._cache_file._index_path))
+            return None
+
+    def save_overload(self, sig, data) -> None:
+        """Keep a loop that was compiled, which is of use even if it cannot be kept."""
+        self._attempt(lambda: super(LoopCache, self).save_overload(sig, data))
+
+    def _attempt(self, change) -> None:
+        try:
+            change()
+        except FileNotFoundError:
+            raise
+        except OSError as problem:
+            warnings.warn(
+                f"compiled loops cannot be kept in {self._cache_path} ({problem}), so that every process compiles "
+                "them; make room or set NUMBA_CACHE_DIR to another folder",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_SIZE).digest()
+
+
+def _check(content: bytes) -> None:
+    if _checksum(content[:-_SIZE]) != content[-_SIZE:]:
+        raise Damaged
