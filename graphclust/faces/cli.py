@@ -44,7 +44,6 @@ def _run(arguments: list[str] | None) -> int:
             for category in (GraphWarning, ConvergenceWarning):  # the reports carry these sentences
                 warnings.simplefilter("ignore", category)
             options.run(options, Progress(line))
-        _flush()
         return 0
     except KeyboardInterrupt:
         line.clear()
@@ -105,7 +104,6 @@ def _demo(options: argparse.Namespace, progress: "Progress") -> None:
     for page in demo(seed=options.seed, progress=progress):
         _clear(progress)
         _print(page)
-        _flush()
 
 
 def _load(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
@@ -213,14 +211,15 @@ def _clear(progress: "Progress") -> None:
 
 
 def _print(text: str) -> None:
+    """Print at once, so that a reader who has gone is noticed here, and every time."""
     if sys.stdout is None:
         raise BrokenPipeError
-    print(text)
-
-
-def _flush() -> None:
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise OSError(problem.errno, f"cannot write to standard output: {problem.strerror}") from problem
 
 
 def _sentence(problem: BaseException) -> str:

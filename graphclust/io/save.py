@@ -20,6 +20,8 @@ from graphclust.io.writing import whole_file
 
 __all__ = ["save_graph"]
 
+_ENTRIES = 1 << 18  # of a block
+
 _ENDINGS = {
     ".mtx": "matrix_market", ".graph": "metis", ".metis": "metis", ".csv": "csv", ".txt": "snap", ".tsv": "snap",
     ".edges": "snap", ".edgelist": "snap",
@@ -37,7 +39,8 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     weights that are whole numbers. "matrix_market" and "metis" keep the order of the nodes, not their names; "csv"
     keeps the names, as text, and numbers them as they appear.
 
-    Raises ParameterError for another ending, GraphValidationError, FileExistsError, and OSError as `open` does.
+    Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
+    OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
 
     >>> import networkx as nx, tempfile
     >>> from graphclust.io.load import load_graph
@@ -56,9 +59,10 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
         if format is None:
             raise ParameterError(f"path={os.fsdecode(path)!r} ends in none of {', '.join(_ENDINGS)}; pass format=")
     as_choice(format, "format", tuple(dict.fromkeys(_ENDINGS.values())))
-    lines = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format](graph)
+    formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
+    lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
     first = next(lines)  # refuses before the file is made
-    with whole_file(path, overwrite) as file:
+    with whole_file(path, overwrite, lambda: _size(formatted(graph), n_rows)) as file:
         target = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if packed else file
         target.write(first.encode())
         for text in lines:
@@ -67,9 +71,15 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
             target.close()
 
 
+def _size(lines: Iterator[str], n_rows: int) -> int:
+    """About the bytes of a whole file, before compression, from the length of its first block of rows."""
+    header, block = next(lines), next(lines, "\n")
+    return len(header) + len(block.encode()) * n_rows // block.count("\n")
+
+
 def _upper_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
     """Every edge once, as its lower and its higher end, in blocks of rows."""
-    blocks = entry_blocks(graph.indptr, 1 << 18).tolist()
+    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
     for first, last in itertools.pairwise(blocks):
         start, end = graph.indptr[first], graph.indptr[last]
         low = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
@@ -108,8 +118,8 @@ def _snap(graph: Graph) -> Iterator[str]:
             "the nodes of G are not named by increasing whole numbers >= 0, as format='snap' needs; use 'csv'"
         )
     third = "" if graph.weights is None else "\tWeight"
-    yield f"# Undirected graph, each edge once\n# Nodes: {graph.n_nodes} Edges: {graph.n_edges}\n"
-    yield f"# FromNodeId\tToNodeId{third}\n"
+    counts = f"# Nodes: {graph.n_nodes} Edges: {graph.n_edges}"
+    yield f"# Undirected graph, each edge once\n{counts}\n# FromNodeId\tToNodeId{third}\n"
     for low, high, weights in _upper_entries(graph):
         yield _rows(ids[low].tolist(), ids[high].tolist(), weights, "\t")
 
@@ -140,7 +150,7 @@ def _metis(graph: Graph) -> Iterator[str]:
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
         raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")
     yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
-    blocks = entry_blocks(graph.indptr, 1 << 18).tolist()
+    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
     for first, last in itertools.pairwise(blocks):
         start = int(graph.indptr[first])
         words = list(map(str, (graph.indices[start : graph.indptr[last]] + 1).tolist()))

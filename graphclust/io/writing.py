@@ -1,12 +1,15 @@
 """Write a file whole or not at all: into a new file beside it, which then takes its name."""
 
+import errno
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
 from graphclust.errors import ParameterError
+
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathLike | None = None) -> None:
@@ -31,10 +34,29 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike, overwrite: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file that appears under its name when the block ends, and leaves nothing behind if that fails."""
+def whole_file(
+    path: str | os.PathLike, overwrite: bool = False, size: Callable[[], int] | None = None
+) -> Iterator[IO[bytes]]:
+    """A binary file that appears under its name when the block ends, and leaves nothing behind if that fails.
+
+    size : about how many bytes it will have, asked for if there is no room for them.
+
+    Raises what `check_target` does, and OSError with the file's name where the system refuses to write it.
+    """
     check_target(path, overwrite)
     name = os.fsdecode(path)
+    try:
+        yield from _renamed_when_whole(name, overwrite)
+    except OSError as problem:
+        if problem.errno not in (None, *_NO_ROOM):  # NumPy's own complaint of a short write has no number
+            raise
+        code = problem.errno or errno.ENOSPC
+        reason = os.strerror(code)
+        needed = "" if size is None else f" for about {size():,} bytes"
+        raise OSError(code, f"cannot write {name}: {reason}{needed}; nothing was left behind") from problem
+
+
+def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(name) or ".", prefix=".graphclust-")
     try:
         with os.fdopen(handle, "wb", buffering=1 << 20) as file:
@@ -44,7 +66,7 @@ def whole_file(path: str | os.PathLike, overwrite: bool = False) -> Iterator[IO[
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp's file is private
-        check_target(path, overwrite)
+        check_target(name, overwrite)
         os.replace(temporary, name)
     except BaseException:
         os.unlink(temporary)

@@ -35,7 +35,8 @@ def write_labels(
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
     Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
-    hold: other than strings or whole numbers, or in a TSV file with a tab or a line break.
+    hold: other than strings or whole numbers, or in a TSV file with a tab or a line break; OSError as `open` does, or,
+    with the file's name and about its size, where there is no room for it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +56,7 @@ def write_labels(
         raise GraphValidationError(f"nodes has {len(names)} names, expected one for each of {len(labels)} labels")
     if not all(type(name) is int for name in names):
         names = _as_text(names, kind)
-    with whole_file(path, overwrite) as file:
+    with whole_file(path, overwrite, lambda: _size(names, labels, kind)) as file:
         if kind == "npz":
             np.savez_compressed(file, nodes=np.array(names, dtype=None if names else np.int64), labels=labels)
         elif kind == "json":
@@ -67,12 +68,28 @@ def write_labels(
                 file.write("".join(f"{name}\t{label}\n" for name, label in rows).encode())
 
 
+def _size(names: list, labels: np.ndarray, kind: str) -> int:
+    """About the bytes of a file, before compression."""
+    if kind == "npz":
+        return np.array(names).nbytes + labels.nbytes
+    between = {"tsv": 2, "json": 6}[kind]
+    return sum(len(f"{name}{label}".encode()) + between for name, label in zip(names, labels.tolist(), strict=True))
+
+
 def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
     """Names of the nodes and their labels, int64, from a file of `write_labels`.
 
-    Names that are whole numbers in every line of a TSV file come back as numbers.
+    path : a .tsv (or .txt), .json or .npz file. Returns a list of n_nodes names, and labels of shape (n_nodes,), -1 for
+    nodes in no cluster. Names that are whole numbers in every line of a TSV file come back as numbers.
 
     Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/labels.tsv", "w") as file:
+    ...         _ = file.write("node\\tlabel\\nann\\t0\\nbob\\t1\\n")
+    ...     read_labels(f"{folder}/labels.tsv")
+    (['ann', 'bob'], array([0, 1]))
     """
     kind, name = kind_of(path), os.fsdecode(path)
     try:
@@ -122,7 +139,8 @@ def kind_of(path: str | os.PathLike) -> str:
     ending = os.path.splitext(os.fsdecode(path))[1].lower()
     kind = {".tsv": "tsv", ".txt": "tsv", ".json": "json", ".npz": "npz"}.get(ending)
     if kind is None:
-        raise ParameterError(f"path={os.fsdecode(path)!r} ends in {ending!r}, expected .tsv, .txt, .json or .npz")
+        found = f"ends in {ending!r}" if ending else "has no ending"
+        raise ParameterError(f"path={os.fsdecode(path)!r} {found}, expected a name in .tsv, .txt, .json or .npz")
     return kind
 
 

@@ -15,6 +15,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 PACKAGE = __name__.split(".")[0] + "."
 _SIZE = 16
+_WARNED_OF: set[str] = set()
 
 
 class Damaged(Exception):
@@ -76,6 +77,9 @@ class LoopCache(FunctionCache):
         except FileNotFoundError:
             raise
         except OSError as problem:
+            if self._cache_path in _WARNED_OF:
+                return
+            _WARNED_OF.add(self._cache_path)
             warnings.warn(
                 f"compiled loops cannot be kept in {self._cache_path} ({problem}), so that every process compiles "
                 "them; make room or set NUMBA_CACHE_DIR to another folder",
