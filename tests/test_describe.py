@@ -2,12 +2,15 @@
 
 import tracemalloc
 
+import networkx as nx
 import numpy as np
 import pytest
 from graph_files import BANNER, load
 
 import graphclust
 from graphclust import describe, load_graph
+from graphclust.errors import GraphValidationError
+from graphclust.graph.gate import as_graph
 
 
 def test_described_by_hand(tmp_path):
@@ -17,6 +20,19 @@ def test_described_by_hand(tmp_path):
     assert (facts["n_components"], facts["largest_component"]) == (3, 3)
     assert facts["degrees"] == {"min": 1.0, "median": 2.5, "mean": pytest.approx(17 / 6), "max": 6.0}
     assert facts["directions"] == {"one": 1, "two_equal": 2, "two_unequal": 0}
+
+
+def test_whatever_the_gate_takes_is_described(tmp_path):
+    network = nx.path_graph(4)
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n2 3\n")
+    expected = describe(as_graph(network))
+    assert (expected["n_edges"], expected["degrees"]["max"]) == (3, 2.0)
+    matrix = nx.to_scipy_sparse_array(network)
+    for G in (network, matrix, matrix.toarray(), tmp_path / "g.txt"):
+        same = {"named_nodes": False, "remarks": []}  # which the forms may differ in
+        assert describe(G) | same == expected | same
+    with pytest.raises(GraphValidationError, match="negative"):
+        describe(-matrix.astype(float))
 
 
 @pytest.mark.parametrize(

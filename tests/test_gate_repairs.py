@@ -218,6 +218,7 @@ def test_networkx_graphs_that_are_refused():
         (-1, "negative"),
         (np.nan, "non-finite"),
         (None, "non-finite"),
+        (10**400, "does not hold numbers everywhere: int too large"),
     ]:
         with pytest.raises(GraphValidationError, match=words):
             as_graph(nx.Graph([(0, 1, {"weight": weight})]))

@@ -1,5 +1,7 @@
 """What a Graph is, and that every format of a matrix becomes the same one; nothing of the caller's changes."""
 
+import copy
+import pickle
 import warnings
 
 import networkx as nx
@@ -60,6 +62,17 @@ def test_arrays_are_read_only_views():
             getattr(graph, name)[0] = 7
     with pytest.raises(AttributeError):
         graph.indptr = np.zeros(3)
+
+
+@pytest.mark.parametrize("name", ["weighted", "star", "isolates"])
+@pytest.mark.parametrize("copied", [lambda graph: pickle.loads(pickle.dumps(graph)), copy.deepcopy, copy.copy])
+def test_a_copy_is_the_same_and_read_only_too(name, copied):
+    graph = make_graph(name)
+    assert graph.n_components > 0  # kept once it is known
+    again = copied(graph)
+    assert same(again, graph) and again.remarks == graph.remarks and again.n_components == graph.n_components
+    for array in ("indptr", "indices", "weights", "degrees", "loops"):
+        assert getattr(again, array) is None or not getattr(again, array).flags.writeable
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)

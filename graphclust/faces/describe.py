@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from graphclust.errors import counted
-from graphclust.graph.container import Graph
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.gate import as_graph
 from graphclust.io.edges import bytes_to_load
 from graphclust.io.load import LoadInfo
 
@@ -15,21 +16,24 @@ __all__ = ["describe"]
 PER_NODE, PER_ENTRY = 120, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
 
 
-def describe(graph: Graph, info: LoadInfo | None = None) -> dict[str, Any]:
+def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
     """Size, weights, degrees, components, isolated nodes, loops, symmetry and memory of a graph, ready for JSON.
 
+    G : anything `as_graph` takes.
     info : what `load_graph(..., return_info=True)` said of its file.
 
     `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (None: no info),
     "to_cluster" at most while `coreset_sc` works on it with its defaults: the peak itself depends on the number of
     clusters and on the method that is chosen, and is a fraction of that on dense graphs.
 
+    Raises what `as_graph` does.
+
     >>> import networkx as nx
-    >>> from graphclust.graph.gate import as_graph
-    >>> facts = describe(as_graph(nx.path_graph(4)))
+    >>> facts = describe(nx.path_graph(4))
     >>> facts["n_edges"], facts["degrees"]["max"], facts["n_components"]
     (3, 2.0, 1)
     """
+    graph = as_graph(G)
     n_neighbors = np.diff(graph.indptr)
     component_sizes = np.bincount(graph.components)
     facts: dict[str, Any] = {

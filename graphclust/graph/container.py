@@ -57,6 +57,11 @@ class Graph:
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Of a copy the arrays are read-only as well: pickle makes them anew."""
+        self.__dict__.update(state)
+        self.__post_init__()
+
     @property
     def n_nodes(self) -> int:
         return len(self.indptr) - 1

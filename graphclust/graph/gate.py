@@ -121,7 +121,7 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
     try:
         matrix = networkx.to_scipy_sparse_array(G, nodelist=nodes, weight=weight, dtype=np.float64, format="csr")
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, OverflowError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE)
     if weight not in (None, "weight") and graph.weights is None and graph.n_edges:

@@ -77,7 +77,7 @@ def _edges_of(network, path: str, weights: str) -> Edges:
     if weighted:
         try:
             values = np.array([1.0 if weight is None else float(weight) for weight in written])
-        except (TypeError, ValueError) as problem:
+        except (TypeError, ValueError, OverflowError) as problem:
             raise GraphFormatError(f"the edge attribute weight is not always a number: {problem}", path) from None
         unfit = NegativeOrInfinite(path, weights)
         values = unfit.look_at(values, lambda i: f"edge ({nodes[ends[i, 0]]}, {nodes[ends[i, 1]]})")
