@@ -1,6 +1,7 @@
 """The small classic graphs that NetworkX carries, by name, for people without a file."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ def _generators() -> dict[str, "Callable[[], networkx.Graph]"]:
     }
 
 
+LEFT_OUT = "the weights that NetworkX gives the edges of this graph were left out"
 NAMES = ("karate", "les-miserables", "davis", "florentine")
 
 
@@ -34,7 +36,8 @@ def classic_graph(name: str) -> tuple[Graph, np.ndarray | None]:
 
     name : "karate" (34 members of a club that split, Zachary 1977; labelled), "les-miserables" (77 characters,
         Knuth 1993), "davis" (18 women and 14 events, Davis et al. 1941; labelled by the two kinds), "florentine" (15
-        families, Padgett and Ansell 1993). Edges are taken without weights.
+        families, Padgett and Ansell 1993). Edges are taken without weights, as in most of the literature; those that
+        NetworkX's graphs of the first two names have are left out, which a remark says.
 
     Raises ParameterError for another name.
 
@@ -50,4 +53,7 @@ def classic_graph(name: str) -> tuple[Graph, np.ndarray | None]:
     if attribute is not None:
         kinds = [kind for _, kind in network.nodes(data=attribute)]
         labels = np.array([sorted(set(kinds)).index(kind) for kind in kinds])
-    return as_graph(network, weight=None), labels
+    graph = as_graph(network, weight=None)
+    if any(weight is not None for *_, weight in network.edges(data="weight")):
+        graph = replace(graph, remarks=(*graph.remarks, LEFT_OUT))
+    return graph, labels
