@@ -1,12 +1,13 @@
-"""The command line: `graphclust cluster FILE -k K`, `graphclust info FILE`, `graphclust demo`.
+"""The command line: `graphclust cluster FILE -k K`, `graphclust info FILE`, `graphclust demo`, `graphclust compile`.
 
-Results go to stdout, progress and errors to stderr. Exit codes: 0 done, 1 failed, 2 asked for something impossible,
-130 interrupted. What takes time to import is imported where it is used, so that Ctrl-C is quiet at any time.
+Results go to stdout, errors to stderr, and so does progress where that is a terminal. What takes time to import is
+imported where it is used, so that Ctrl-C is quiet at any time.
 """
 
 import argparse
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from graphclust.progress import Progress
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
-IN_THE_SHELL = {
-    'components="all"': "--components all", "bipartite=True": "--bipartite",
-    "force overwriting it": "overwrite it with --force", "rng=": "--seed ", "coreset_size=": "--coreset-size ",
-    "effort=": "--effort ",
-}  # fmt: skip
+EXIT_CODES = """exit codes: 0 done, even when a reader such as `head` closes the pipe before the end of the report (that
+cannot always be noticed); 1 failed; 2 asked for something impossible; 130 interrupted"""
+# How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
+_KEYWORD = re.compile(
+    r"\b(weights|format|symmetrize|bipartite|method|effort|components|coreset_size|memory_limit|max_bytes|rng)"
+    r"=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
+)
+IN_THE_SHELL = {"force overwriting it": "overwrite it with --force", "path=": "-o "}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,9 +53,10 @@ def _run(arguments: list[str] | None) -> int:
         line.clear()
         return _fail("interrupted", INTERRUPTED, options.debug)
     except BrokenPipeError:
-        if sys.stdout is not None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout is quiet too
-        return FAILED
+        if sys.stdout is None:
+            return FAILED
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout is quiet too
+        return 0
     except (ParameterError, FileExistsError) as problem:
         line.clear()
         return _fail(str(problem), WRONG_USE, options.debug)
@@ -94,8 +99,8 @@ def _info(options: argparse.Namespace, progress: "Progress") -> None:
 
     graph, info = _load(options, progress)
     facts = describe(graph, info)
-    _clear(progress)
-    _print(json.dumps(facts) if options.report == "json" else as_text(facts))
+    progress.listener.clear()
+    _print(json.dumps(facts) if options.report == "json" else _in_the_shell(as_text(facts)))
 
 
 def _demo(options: argparse.Namespace, progress: "Progress") -> None:
@@ -104,6 +109,14 @@ def _demo(options: argparse.Namespace, progress: "Progress") -> None:
     for page in demo(seed=options.seed, progress=progress):
         _clear(progress)
         _print(page)
+
+
+def _compile(options: argparse.Namespace, progress: "Progress") -> None:
+    from graphclust.faces.compilation import compile_ahead
+
+    said = compile_ahead(progress)
+    progress.listener.clear()
+    _print(said)
 
 
 def _load(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
@@ -115,7 +128,8 @@ def _load(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, Lo
         return classics.classic_graph(options.file)[0], None
     return load_graph(
         options.file, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
-        bipartite=options.bipartite, return_info=True, progress=progress,
+        bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
+        return_info=True, progress=progress,
     )  # fmt: skip
 
 
@@ -130,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     from graphclust.io.load import FORMATS
     from graphclust.partition.options import COMPONENTS, EFFORTS, METHODS
 
-    parser = _Parser(prog="graphclust", description="Cluster large sparse graphs by normalised cut.")
+    parser = _Parser(prog="graphclust", description="Cluster large sparse graphs by normalised cut.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", parser_class=_Parser)
 
@@ -144,6 +158,8 @@ def _parser() -> argparse.ArgumentParser:
         "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
     )
     file.add_argument("--bipartite", action="store_true", help="make nodes of a matrix's rows, and of its columns")
+    file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
+    file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
 
     cluster = commands.add_parser(
@@ -169,32 +185,33 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", parents=[everywhere], help="cluster a planted graph, and a real one")
     demo.add_argument("--seed", type=int, default=0, metavar="S", help="of the random choices (0)")
     demo.set_defaults(run=_demo)
+
+    ahead = commands.add_parser(
+        "compile", parents=[everywhere], help="compile all loops ahead of time, for images and slow first calls"
+    )
+    ahead.set_defaults(run=_compile)
     return parser
 
 
 class ProgressLine:
-    """A line on stderr for work of more than a second: rewritten on a terminal, else a new one every ten seconds."""
+    """A line on stderr for work of more than a second, rewritten as it goes on; only where that is a terminal."""
 
     def __init__(self, stream: Any = None, clock: Any = time.monotonic):
         self.stream = sys.stderr if stream is None else stream
         self.clock = clock
         self.on_terminal = self.stream is not None and self.stream.isatty()
-        self.due = clock() + (1.0 if self.on_terminal else 10.0)
+        self.due = clock() + 1.0
         self.shown = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         now = self.clock()
-        if now < self.due or self.stream is None:
+        if now < self.due or not self.on_terminal:
             return
-        self.due = now + (0.1 if self.on_terminal else 10.0)
-        text = f"{stage:24s}{done / max(total, 1):4.0%}"
-        if self.on_terminal:
-            bar = "#" * int(24 * done / max(total, 1))
-            text += f"  [{bar:24s}]"
-            self.stream.write(f"\r{text:{self.shown}s}")
-            self.shown = len(text)
-        else:
-            self.stream.write(f"{text}\n")
+        self.due = now + 0.1
+        bar = "#" * int(24 * done / max(total, 1))
+        text = f"{stage:24s}{done / max(total, 1):4.0%}  [{bar:24s}]"
+        self.stream.write(f"\r{text:{self.shown}s}")
+        self.shown = len(text)
         self.stream.flush()
 
     def clear(self) -> None:
@@ -231,9 +248,16 @@ def _sentence(problem: BaseException) -> str:
 
 def _in_the_shell(text: str) -> str:
     """What the library calls by Python's names, by the names of the options here."""
+    text = _KEYWORD.sub(_as_option, text)
     for python, shell in IN_THE_SHELL.items():
         text = text.replace(python, shell)
     return text
+
+
+def _as_option(keyword: re.Match[str]) -> str:
+    name, value = keyword[1] or keyword[3], keyword[2]
+    option = "--seed" if name == "rng" else "--" + name.replace("_", "-")
+    return option if value in (None, "True") else f"{option} {value[1:-1]}"
 
 
 def _fail(sentence: str, code: int, debug: bool) -> int:

@@ -132,14 +132,14 @@ def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
         raise GraphFormatError(f"holds a {kind!r}, expected a matrix", path, 1)
     if layout != "coordinate":
         raise GraphFormatError(
-            f"holds the format {layout!r}, coordinate required; for an array, pass scipy.io.mmread(path) to as_graph",
+            f"holds the format {layout!r}, coordinate required: a line `row column value` for each entry that is not 0",
             path,
             1,
         )
     if field == "complex" or symmetry in ("hermitian", "skew-symmetric"):
         raise GraphValidationError(
             f"{path}, line 1: the matrix is {field} {symmetry}, expected a real symmetric or general one; "
-            "read it with scipy.io.mmread and pass abs(matrix)"
+            "write the absolute values of its entries to another file"
         )
     if field not in _FIELDS:
         raise GraphFormatError(f"holds the field {field!r}, expected one of {', '.join(_FIELDS)}", path, 1)

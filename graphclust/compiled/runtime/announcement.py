@@ -11,9 +11,11 @@ SENTENCE = "graphclust: compiling its loops, once (some 20 s; `graphclust compil
 PATIENCE = 0.5  # seconds of compiling before it is worth a word: a new type of array compiles one loop
 
 
-class _Announce(event.Listener):
+class Announcement(event.Listener):
+    """Counts the loops of this package that are compiled in this process, and the seconds it takes."""
+
     def __init__(self):
-        self.seconds, self.started, self.depth = 0.0, 0.0, 0
+        self.n_loops, self.seconds, self.started, self.depth = 0, 0.0, 0.0, 0
         self.is_ours = self.said = False
 
     def on_start(self, event) -> None:
@@ -34,9 +36,13 @@ class _Announce(event.Listener):
     def on_end(self, event) -> None:
         self.depth -= 1
         if self.depth == 0 and self.is_ours:
+            self.n_loops += 1
             self.seconds += time.perf_counter() - self.started
+
+
+compilation = Announcement()
 
 
 def announce_compilation() -> None:
     """From now on the first compilation of some length is said on stderr, if that is a terminal."""
-    event.register("numba:compile", _Announce())
+    event.register("numba:compile", compilation)
