@@ -92,6 +92,8 @@ def cluster_coreset(
     >>> len(set(cluster_coreset(coreset_graph(kernel, whole), 2, whole.weights, rng=0)[:4]))
     1
     """
+    # Imported here, for their linear algebra takes half of the time that the package takes to be imported.
+
     as_choice(embedding, "embedding", EMBEDDINGS)
     as_choice(degrees, "degrees", DEGREES)
     rng, progress = as_generator(rng), as_progress(progress)

@@ -1,0 +1,41 @@
+"""What the first call in a new process costs, beyond what numba needs to start."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+
+# Prints the processor time of the import and of the first call, and what of linear algebra and k-means is there then.
+SCRIPT = """
+import sys, time
+import networkx as nx, numpy as np
+from graphclust.compiled.graphs import gate
+gate.flatten(np.arange(3))  # numba starts
+G = nx.karate_club_graph()
+nx.to_scipy_sparse_array(G)
+start = time.process_time()
+from graphclust import coreset_sc
+imported = time.process_time()
+coreset_sc(G, 2, rng=0)
+print(imported - start, time.process_time() - imported, *({"scipy.sparse.linalg", "graphclust.k_means.lloyd"} & set(sys.modules)))
+"""
+
+
+def measured() -> tuple[float, float, list[str]]:
+    ended = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    imports, first, *modules = ended.stdout.split()
+    return float(imports), float(first), modules
+
+
+def test_a_first_call_costs_a_tenth_of_a_second_beyond_the_start_of_numba():
+    measured()  # may compile
+    runs = [measured() for _ in range(3)]
+    assert min(first for _, first, _ in runs) < 0.1
+    assert min(imports for imports, _, _ in runs) < 0.15
+
+
+def test_a_method_without_eigenvectors_imports_nothing_for_them():
+    assert measured()[2] == []
