@@ -1,0 +1,143 @@
+"""coreset_sc and what it is asked for: impossible arguments, options of another method, no graph at all."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from test_pipeline import PAPER, quietly
+
+from graphclust import coreset_sc
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.partition.options import METHODS, OPTIONS
+
+
+@pytest.mark.parametrize(
+    ("k", "error"),
+    [
+        *((k, ParameterError) for k in (0, -1, 35)),
+        *((k, TypeError) for k in (True, 2.5, "3", None, float("nan"))),
+    ],
+)
+def test_impossible_k(k, error):
+    with pytest.raises(error, match="k="):
+        coreset_sc(nx.karate_club_graph(), k)
+
+
+def test_k_may_be_any_kind_of_whole_number():
+    assert coreset_sc(nx.karate_club_graph(), np.int64(2), rng=0).n_clusters == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"coreset_size": 1}, ParameterError, "coreset_size=1"),
+        ({"coreset_size": 0}, ParameterError, "coreset_size=0"),
+        ({"coreset_size": 0.5}, TypeError, "coreset_size=0.5"),
+        ({"oversampling": -1}, ParameterError, "oversampling=-1"),
+        ({"oversampling": float("nan")}, ParameterError, "oversampling=nan"),
+        ({"shift": -1}, ParameterError, "shift=-1"),
+        ({"loops": "no"}, ParameterError, "loops='no'"),
+        ({"sampling": "fast"}, ParameterError, "'tree', 'naive'"),
+        ({"second_term": 3}, ParameterError, "second_term=3"),
+        ({"rounds": 0}, ParameterError, "rounds=0"),
+        ({"embedding": "lanczos"}, ParameterError, "embedding='lanczos'"),
+        ({"degrees": "d"}, ParameterError, "degrees='d'"),
+        ({"method": "best"}, ParameterError, "method='best'"),
+        ({"rng": -1}, ParameterError, "rng=-1"),
+        ({"rng": "a"}, TypeError, "rng='a'"),
+        ({"progress": 3}, TypeError, "progress=3"),
+        ({"symmetrize": "mean"}, ParameterError, "symmetrize='mean'"),
+    ],
+)
+@pytest.mark.parametrize("method", ["auto", "multilevel", "paper"])
+def test_impossible_options(options, error, words, method):
+    with pytest.raises(error, match=words.replace("(", r"\(")):
+        coreset_sc(nx.karate_club_graph(), 2, **{"method": method, **options})
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        (
+            "multilevel",
+            {"coreset_size": 20},
+            "coreset_size=20 means nothing.*'two-step' or 'paper'",
+        ),
+        ("multilevel", {"sampling": "naive"}, "sampling='naive' means nothing"),
+        ("multilevel", {"rounds": 2}, "rounds=2 means nothing.*method 'paper'"),
+        (
+            "two-step",
+            {"shift": 1.0},
+            "shift=1.0 means nothing to method 'two-step', expected it to be left out, or method 'paper'",
+        ),
+        ("two-step", {"shift": 0.0}, "shift=0.0 means nothing to method 'two-step'"),
+        ("paper", {"effort": "normal"}, "effort='normal' means nothing to method 'paper'"),
+        ("paper", {"effort": "high"}, "effort='high' means nothing to method 'paper'"),
+        ("auto", {"effort": "high", "embedding": "power"}, "effort='high' means nothing to method 'paper'"),
+    ],
+)
+def test_options_that_the_method_does_not_have(method, options, words):
+    with pytest.raises(ParameterError, match=words):
+        coreset_sc(nx.karate_club_graph(), 2, method=method, **options)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_giving_an_option_chooses_the_method_whatever_its_value(name):
+    graph, option = nx.karate_club_graph(), OPTIONS[name]
+    value = 20 if option.default is None else option.default
+    found = quietly(graph, 2, rng=0, **{name: value})
+    assert found.parameters["method"] == option.methods[0]
+    assert found.parameters[name] == value
+    for method in METHODS[1:]:
+        if method in option.methods:
+            assert quietly(graph, 2, method=method, rng=0, **{name: value}).parameters["method"] == method
+        else:
+            with pytest.raises(ParameterError, match=f"{name}=.* means nothing to method '{method}'"):
+                coreset_sc(graph, 2, method=method, **{name: value})
+    assert quietly(graph, 2, rng=0, **{name: None}).parameters["method"] == "multilevel"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [({"oversampling": 2.0}, {"oversampling": 2.1}), ({"rounds": 1}, {"rounds": 2}), ({"shift": 0}, {"shift": 1})],
+)
+def test_a_default_that_is_given_chooses_as_any_other_value(pair):
+    chosen = [quietly(nx.karate_club_graph(), 2, rng=0, **options).parameters["method"] for options in pair]
+    assert chosen[0] == chosen[1] != "multilevel"
+
+
+def test_a_coreset_option_beside_one_of_the_paper_is_the_papers():
+    found = quietly(nx.karate_club_graph(), 2, coreset_size=20, embedding="power", rng=0)
+    assert (found.parameters["method"], found.parameters["coreset_size"]) == ("paper", 20)
+
+
+def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
+    with pytest.raises(ParameterError, match="means nothing"):
+        coreset_sc(tmp_path / "no such file", 2, method="multilevel", shift=1.0)
+
+
+def test_parameters_are_those_that_were_used():
+    graph = nx.karate_club_graph()
+    by_method = {method: set(quietly(graph, 2, method=method, rng=0).parameters) for method in METHODS[1:]}
+    assert by_method["multilevel"] == {"method", "effort", "components"}
+    assert by_method["two-step"] == by_method["multilevel"] | {"coreset_size", "oversampling", "sampling"}
+    assert {"embedding", "loops"} <= by_method["paper"] and "effort" not in by_method["paper"]
+
+
+def test_a_mistyped_option_is_named():
+    with pytest.raises(TypeError, match="coreset_sise"):
+        coreset_sc(nx.karate_club_graph(), 2, coreset_sise=5)
+
+
+def test_no_graph_to_cluster():
+    with pytest.raises(GraphValidationError, match="no edges"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        coreset_sc(np.zeros((4, 4)), 2)
+    with pytest.raises(TypeError, match=r"expected a networkx\.Graph"):
+        coreset_sc([[0, 1], [1, 0]], 2)
+    with pytest.raises(GraphValidationError, match=r"symmetrize=.sum"):
+        coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2)
+    with pytest.warns(GraphWarning, match="sum of its two weights"):
+        result = coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2, symmetrize="sum", rng=0, **PAPER)
+    assert result.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
