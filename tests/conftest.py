@@ -12,11 +12,22 @@ import pytest
 collect_ignore_glob = [
     "benchmarks/*",  # scripts, some of which need packages that the tests do not
     "called_loops.py",  # a plugin that takes the compiler away: for the runs that ask for it only
+    "mutant*",  # a command and its tables
 ]
+MOST_WORKERS = 4  # each compiles for itself
 
 _sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
 _version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
+# Two processes that save the same loop at a time for different types can mix up the files of numba's cache.
+if os.environ["NUMBA_CACHE_DIR"] and "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] += "-" + os.environ["PYTEST_XDIST_WORKER"]
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """All cores for the whole suite; one process for files that are named, where a second would compile them again."""
+    named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
+    return 0 if named else min(os.cpu_count() or 1, MOST_WORKERS)
 
 
 @pytest.fixture(scope="session")
