@@ -178,8 +178,10 @@ def test_continuous_integration_runs_the_command_of_the_readme():
     runner = ROOT / ".ci" / "run"
     if not runner.exists():
         pytest.skip("not a checkout")
-    command = runner.read_text().splitlines()[-1]
-    assert command.endswith("-m pytest") and command in (ROOT / "README.md").read_text().splitlines()
+    promised = [line for line in (ROOT / "README.md").read_text().splitlines() if line.endswith("-m pytest")]
+    lines = runner.read_text().splitlines()
+    assert len(promised) == 1 and promised[0] in lines
+    assert "set -euo pipefail" in lines[: lines.index(promised[0])]
 
 
 def in_a_new_process(code: str) -> str:
