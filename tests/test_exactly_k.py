@@ -1,0 +1,172 @@
+"""Exactly k clusters wherever k nodes have edges: every method but the published one, every k, awkward graphs."""
+
+import functools
+import os
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from graphclust import as_graph, coreset_sc, multilevel_partition, planted_partition
+from graphclust.errors import ConvergenceWarning, GraphWarning
+from graphclust.graph.container import Graph
+
+METHODS = {
+    "auto": {},
+    "low effort": {"effort": "low"},
+    "high effort": {"effort": "high"},
+    "all components": {"components": "all"},
+    "multilevel": {"method": "multilevel"},
+    "two-step": {"method": "two-step"},
+    "two-step, all components": {"method": "two-step", "components": "all"},
+    "naive": {"method": "two-step", "sampling": "naive"},
+    "uniform": {"method": "two-step", "sampling": "uniform"},
+    "oversampled": {"oversampling": 5.0},
+}
+SMALLEST_CORESETS = {  # of k draws, of which some hit the same node
+    "two-step": {"method": "two-step"},
+    "uniform": {"sampling": "uniform"},
+    "low effort": {"effort": "low"},
+}
+
+
+def caught(graph) -> Graph:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        return as_graph(graph)
+
+
+def of_random_weights(graph: nx.Graph, orders: float) -> sparse.csr_array:
+    """The weights run over so many orders of magnitude."""
+    upper = sparse.triu(nx.to_scipy_sparse_array(graph, weight=None, dtype=np.float64), 1).tocoo()
+    upper.data = 10.0 ** np.random.default_rng(2209).uniform(-orders / 2, orders / 2, upper.nnz)
+    return (upper + upper.T).tocsr()
+
+
+def with_hub(n: int) -> nx.Graph:
+    return nx.compose(nx.star_graph(n), nx.cycle_graph(range(1, n + 1)))
+
+
+GRAPHS = {
+    "two nodes": lambda: nx.path_graph(2),
+    "three nodes": lambda: nx.path_graph(3),
+    "two looped nodes": lambda: np.ones((2, 2)),
+    "star": lambda: nx.star_graph(40),
+    "path": lambda: nx.path_graph(50),
+    "ring": lambda: nx.cycle_graph(36),
+    "complete": lambda: nx.complete_graph(24),
+    "complete bipartite": lambda: nx.complete_bipartite_graph(9, 21),
+    "tree": lambda: nx.full_rary_tree(3, 60),
+    "grid": lambda: nx.grid_2d_graph(8, 9),
+    "hub": lambda: with_hub(80),
+    "caveman": lambda: nx.connected_caveman_graph(6, 8),
+    "single edges": lambda: nx.disjoint_union_all([nx.path_graph(2)] * 30),
+    "many components": lambda: nx.disjoint_union_all([nx.complete_graph(size % 5 + 2) for size in range(20)]),
+    "tiny components": lambda: nx.disjoint_union_all([nx.gnp_random_graph(60, 0.2, seed=1), *[nx.path_graph(2)] * 20]),
+    "isolated nodes": lambda: nx.disjoint_union(nx.barbell_graph(8, 3), nx.empty_graph(12)),
+    "loops alone": lambda: np.diag([1.0, 2.0, 3.0, 0.5, 0.0, 7.0]),
+    "looped path": lambda: np.eye(12) + nx.to_numpy_array(nx.path_graph(12)),
+    "weighted": lambda: of_random_weights(nx.gnp_random_graph(70, 0.15, seed=7), 2.0),
+    "weights of all sizes": lambda: of_random_weights(nx.grid_2d_graph(7, 8), 16.0),
+    "planted": lambda: planted_partition(5, 30, 9, 1, rng=518).graph,
+    "power law": lambda: planted_partition(4, 30, 8, 2, degree_exponent=2.3, rng=7741).graph,
+    "no blocks": lambda: nx.gnp_random_graph(90, 0.06, seed=3),
+}
+
+
+@functools.cache
+def graph_of(name: str) -> Graph:
+    return caught(GRAPHS[name]())
+
+
+def assert_exactly_k(graph: Graph, k: int, **options) -> None:
+    """And nothing to warn about but that a small graph has fewer points than seeds were asked for."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "only .* seeds were drawn", ConvergenceWarning)
+        found = coreset_sc(graph, k, **options)
+    linked = ~graph.isolated
+    assert found.n_clusters == k and found.k == k
+    assert np.unique(found.labels[linked]).tolist() == list(range(k))
+    assert (found.labels[~linked] == -1).all()
+    assert (found.sizes > 0).all() and not any("clusters have nodes" in remark for remark in found.remarks)
+
+
+def some_k(n: int) -> list[int]:
+    """From 1 to n, denser where clusters are few or single nodes."""
+    return sorted({1, 2, 3, 5, n // 2, n - 1, n} & set(range(1, n + 1)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_graph_is_cut_into_exactly_k(name, method):
+    graph = graph_of(name)
+    for k in some_k(int((~graph.isolated).sum())):
+        assert_exactly_k(graph, k, rng=k, **METHODS[method])
+
+
+@pytest.mark.parametrize("method", SMALLEST_CORESETS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_coreset_of_k_draws_is_enough(name, method):
+    graph = graph_of(name)
+    for k in some_k(int((~graph.isolated).sum())):
+        assert_exactly_k(graph, k, coreset_size=k, rng=k, **SMALLEST_CORESETS[method])
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_multilevel_partitions_have_exactly_k_parts(name):
+    graph = graph_of(name)
+    graph = graph.subgraph(np.flatnonzero(~graph.isolated))
+    for k in some_k(graph.n_nodes):
+        labels = multilevel_partition(graph, k, rng=k)
+        assert np.unique(labels).tolist() == list(range(k))
+
+
+@st.composite
+def graph_and_k(draw) -> tuple[Graph, int]:
+    """Few nodes and any edges between them, plain or weighted, in one piece or many."""
+    n = draw(st.integers(2, 14))
+    weight = st.one_of(st.just(1.0), st.floats(1e-6, 1e6))
+    pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), weight)
+    edges = draw(st.lists(pairs, min_size=1, max_size=3 * n))
+    matrix = np.zeros((n, n))
+    for u, v, w in edges:
+        matrix[u, v] = matrix[v, u] = w
+    graph = caught(matrix)
+    return graph, draw(st.integers(1, int((~graph.isolated).sum())))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(graph_and_k(), st.sampled_from(sorted(METHODS)), st.integers(0, 3))
+@example((caught(np.ones((2, 2))), 2), "two-step", 0)
+def test_any_small_graph_is_cut_into_exactly_k(case, method, seed):
+    graph, k = case
+    assert_exactly_k(graph, k, rng=seed, **METHODS[method])
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@pytest.mark.parametrize("k", [3, 5])
+def test_few_clusters_of_a_large_graph_of_many_blocks(k):
+    graph = large_graph_of_blocks()
+    for method in ("auto", "two-step"):
+        assert_exactly_k(graph, k, method=method, rng=0)
+    assert_exactly_k(graph, k, coreset_size=500, rng=1)
+
+
+@functools.cache
+def large_graph_of_blocks() -> Graph:
+    return planted_partition(50, 2000, 18, 3, rng=0).graph
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@pytest.mark.parametrize("name", ["altsoph_football", "planetoid_cora", "fb100_Caltech36_dorm", "metis_PGPgiantcompo"])
+def test_real_graphs_are_cut_into_exactly_k(data_folder, name):
+    with np.load(data_folder / "graphs" / f"{name}.npz", allow_pickle=False) as stored:
+        indptr, indices, n = stored["indptr"], stored["indices"], len(stored["indptr"]) - 1
+    graph = caught(sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n)))
+    for options in ({}, {"method": "two-step"}, {"components": "all"}, {"coreset_size": 100}):
+        for k in (2, 5, 60):
+            assert_exactly_k(graph, k, rng=k, **options)
