@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from graphs import make_graph
 from scipy import sparse, stats
 
 from graphclust import generators
@@ -176,6 +175,15 @@ def test_planted_partition_has_the_mean_degrees_asked_for(size_ratio):
         assert np.bincount(labels)[[0, -1]] == pytest.approx([400 * 20 * 0.2 / (1 - 0.8**20), 23], rel=0.05)
 
 
+@pytest.mark.parametrize(("block_size", "inside_degree"), [(4, 2.0), (3, 1.0), (2, 1.0)])
+def test_in_small_blocks_a_node_is_not_counted_as_its_own_neighbor(block_size, inside_degree):
+    graph, labels = planted_partition(20_000, block_size, inside_degree, 0.0, rng=518)
+    n = 20_000 * block_size
+    assert abs(graph.n_entries - inside_degree * n) <= 5 * np.sqrt(2 * inside_degree * n)
+    row, column = graph.to_scipy().nonzero()
+    assert (labels[row] == labels[column]).all()
+
+
 def test_degree_exponent_sets_the_tail_of_the_degrees():
     graph, _ = planted_partition(4, 50_000, 20, 4, degree_exponent=3.0, rng=77)
     tail = np.sort(graph.degrees)[-2000:]
@@ -191,9 +199,10 @@ def test_blocks_are_runs_of_consecutive_nodes():
     assert labels.tolist() == [0, 0, 1, 1, 1, 2]
 
 
-def test_the_graph_cannot_be_changed():
+@pytest.mark.parametrize("name", ["indptr", "indices", "degrees", "loops"])
+def test_the_graph_cannot_be_changed(name):
     with pytest.raises(ValueError, match="read-only"):
-        make_graph("block model").indices[0] = 1
+        getattr(stochastic_block_model([4, 5], 0.8, 0.3, rng=1).graph, name)[0] = 1
 
 
 @pytest.mark.parametrize(

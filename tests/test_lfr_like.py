@@ -28,6 +28,16 @@ def test_sizes_follow_the_exponent():
         assert sizes.mean() == pytest.approx(mean, rel=0.15)
 
 
+def test_in_small_blocks_the_mean_degree_is_kept():
+    """Blocks of ten nodes, in which a node has nine others."""
+    graph, labels = lfr_like(100_000, 4, 0.25, degree_exponent=1e6, smallest=10, largest=10, rng=7741)
+    assert set(np.bincount(labels)) == {10}
+    matrix = graph.to_scipy().tocoo()
+    inside = (labels[matrix.row] == labels[matrix.col]).sum()
+    assert inside == pytest.approx(3 * 100_000, rel=0.01)
+    assert matrix.nnz == pytest.approx(4 * 100_000, rel=0.01)
+
+
 def test_the_same_seed_gives_the_same_graph():
     one, other = (lfr_like(3000, 12, 0.2, rng=7741) for _ in range(2))
     assert (one.graph.indices == other.graph.indices).all() and (one.labels == other.labels).all()

@@ -133,6 +133,17 @@ def test_scaling_all_weights_changes_no_ratio():
         assert np.array_equal(measure(A, labels), measure(A * 1024.0, labels))
 
 
+def test_conductance_where_rounding_leaves_nothing_of_the_rest():
+    """A sum of 1e17 and 1 is 1e17: the rest of the heavy cluster weighs at least what leaves it."""
+    assert conductance(np.array([[1e17, 1.0], [1.0, 0.0]]), [0, 1]).tolist() == [1.0, 1.0]
+    rng = np.random.default_rng(518)
+    for _ in range(50):
+        A = 10.0 ** rng.uniform(-9, 9, (12, 12))
+        A = np.triu(A, 1) + np.triu(A, 1).T
+        found = conductance(A, np.arange(12) // 6)
+        assert (found > 0).all() and (found <= 1).all()
+
+
 def test_renaming_clusters_permutes_the_measures():
     graph, labels = make("karate"), random_labels(34, 4, 5)
     new_name = np.array([2, 0, 3, 1])
