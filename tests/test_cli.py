@@ -69,10 +69,16 @@ def test_options_of_the_method(capsys, edges):
     assert code == cli.WRONG_USE and "--coreset-size 5 means nothing to method 'multilevel'" in err
 
 
-def test_same_seed_same_labels(capsys, tmp_path):
-    for name in ("a.npz", "b.npz"):
-        assert said(capsys, "cluster", "les-miserables", "-k", 5, "--seed", 7, "-o", tmp_path / name)[0] == 0
-    assert (read_labels(tmp_path / "a.npz")[1] == read_labels(tmp_path / "b.npz")[1]).all()
+def test_same_seed_same_labels_and_another_seed_others(capsys, tmp_path):
+    path = tmp_path / "no-blocks.txt"
+    path.write_text("".join(f"{u} {v}\n" for u, v in nx.gnp_random_graph(150, 0.05, seed=518).edges))
+    found = []
+    for run, seed in enumerate((7, 7, 0, 1, 2)):
+        labels = tmp_path / f"{run}.npz"
+        arguments = "-k", 7, "--method", "two-step", "--effort", "low", "--seed", seed, "-o", labels
+        assert said(capsys, "cluster", path, *arguments)[0] == 0
+        found.append(read_labels(labels)[1].tolist())
+    assert found[0] == found[1] and any(labels != found[0] for labels in found[2:])
 
 
 def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):

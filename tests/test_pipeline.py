@@ -244,18 +244,51 @@ def test_undecided_nodes_are_shown():
     assert f"{result.undecided.sum():,} nodes" in str(result)
 
 
+def coresets_of(blocks, **options):
+    found = coreset_sc(blocks.graph, 8, coreset_size=600, rng=1, **options, **PAPER)
+    assert adjusted_rand_index(found.labels, blocks.labels) > 0.9, options
+    return found.coreset
+
+
 def test_a_chosen_diagonal(blocks):
+    plain = coresets_of(blocks)
     for loops, shift in (("given", 1.0), ("implied", 0.5)):
-        found = coreset_sc(blocks.graph, 8, coreset_size=600, loops=loops, shift=shift, rng=1, **PAPER)
-        assert adjusted_rand_index(found.labels, blocks.labels) > 0.9
+        coreset = coresets_of(blocks, loops=loops, shift=shift)
+        assert not np.array_equal(coreset.nodes, plain.nodes)  # other distances, so that others are drawn
     with pytest.raises(ParameterError, match="shift"):
         coreset_sc(blocks.graph, 8, loops="given", **PAPER)
 
 
-def test_naive_sampling_voronoi_rounds_and_coreset_weights_as_degrees(blocks):
-    for options in ({"sampling": "naive"}, {"second_term": "voronoi"}, {"rounds": 2}, {"degrees": "weights"}):
-        found = coreset_sc(blocks.graph, 8, coreset_size=600, rng=1, **options, **PAPER)
-        assert adjusted_rand_index(found.labels, blocks.labels) > 0.9, options
+@pytest.mark.parametrize("options", [{"sampling": "naive"}, {"second_term": "voronoi"}, {"rounds": 2}])
+def test_naive_sampling_voronoi_and_rounds_draw_other_coresets_as_good(blocks, options):
+    assert not np.array_equal(coresets_of(blocks, **options).weights, coresets_of(blocks).weights)
+
+
+@pytest.mark.parametrize(("embedding", "function"), [("eigsh", "spectral"), ("power", "fast_spectral")])
+def test_coreset_weights_may_stand_for_its_degrees(blocks, embedding, function, monkeypatch):
+    real, given = getattr(paper, f"{function}_embedding"), []
+
+    def spy(*arguments, degrees, **options):
+        given.append(degrees)
+        return real(*arguments, degrees=degrees, **options)
+
+    monkeypatch.setattr(paper, f"{function}_embedding", spy)
+    options = {"coreset_size": 600, "embedding": embedding, "rng": 1, **PAPER}
+    found = coreset_sc(blocks.graph, 8, degrees="weights", **options)
+    coreset_sc(blocks.graph, 8, degrees="row_sums", **options)
+    assert np.array_equal(given[0], found.coreset.weights) and given[1] is None
+
+
+def test_coreset_nodes_count_by_their_weights_in_k_means(blocks, monkeypatch):
+    real, given = paper.kmeans, []
+
+    def spy(*arguments, sample_weight=None, **options):
+        given.append(sample_weight)
+        return real(*arguments, sample_weight=sample_weight, **options)
+
+    monkeypatch.setattr(paper, "kmeans", spy)
+    coreset = coresets_of(blocks)
+    assert np.array_equal(given[0], coreset.weights) and np.ptp(coreset.weights) > 0
 
 
 def test_fewer_clusters_than_asked_for_are_announced():

@@ -244,9 +244,10 @@ def test_unevenness_of_the_weights_is_a_reason_for_doubt(monkeypatch):
 @pytest.mark.parametrize("effort", ["low", "normal", "high"])
 def test_every_effort_is_good_and_seeded(effort):
     planted = planted_partition(12, 200, 14, 3, rng=5)
-    one, again = (coreset_sc(planted.graph, 12, effort=effort, rng=8).labels for _ in range(2))
-    assert (one == again).all()
-    assert adjusted_rand_index(one, planted.labels) > 0.99
+    assert adjusted_rand_index(coreset_sc(planted.graph, 12, effort=effort, rng=8).labels, planted.labels) > 0.99
+    no_blocks = nx.gnp_random_graph(200, 0.05, seed=518)  # as many good partitions as seeds
+    one, again, other = (coreset_sc(no_blocks, 9, effort=effort, rng=seed).labels for seed in (8, 8, 9))
+    assert (one == again).all() and (one != other).any()
 
 
 def test_high_effort_refines_what_the_coreset_showed():
