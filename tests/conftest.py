@@ -24,6 +24,7 @@ if os.environ["NUMBA_CACHE_DIR"] and "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["NUMBA_CACHE_DIR"] += "-" + os.environ["PYTEST_XDIST_WORKER"]
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """All cores for the whole suite; one process for files that are named, where a second would compile them again."""
     named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
