@@ -14,7 +14,7 @@ TOO_LONG_INTERPRETED = (
     "not float32_sized_masses and not very_long_walk and not bomb and not blocks_do_not_matter "
     "and not top_eigenvectors and not test_cli and not interrupt and not notebook "
     "and not (goes_through and block) and not clustered_like_any_other and not more_effort "
-    "and not uneven_weights_spoilt and not hub_has_100_000 and not foretold"
+    "and not uneven_weights_spoilt and not hub_has_100_000 and not foretold and not exactly_k"
 )
 INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 # The setting is not part of numba's cache key: such loops need a cache of their own.

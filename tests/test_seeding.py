@@ -112,6 +112,13 @@ def test_tree_draws_each_leaf_in_proportion_to_its_mass(n):
     assert masses[sampling_tree.draw(tree, np.nextafter(1.0, 0.0))] > 0
 
 
+def test_a_sum_rounded_up_does_not_lead_to_a_leaf_without_mass():
+    """Rounding twice makes the last target as large as the last mass, as if it belonged to the leaf behind it."""
+    eps = 2.0**-52
+    masses = np.array([1.5 * eps, 0.0, 1.0 + 2.0 * eps, 0.0])
+    assert sampling_tree.draw(sampling_tree.build(masses), np.nextafter(1.0, 0.0)) == 2
+
+
 def test_a_tree_of_many_float32_sized_masses_reaches_the_last_leaves():
     n = (1 << 24) + (1 << 20)  # a running float32 sum of ones stops at 2^24
     tree = sampling_tree.build(np.ones(n))

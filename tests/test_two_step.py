@@ -344,6 +344,7 @@ def test_block_power_spans_the_top_eigenvectors():
     found = block_power_embedding(B, 10, n_steps=40, rows="degree", rng=1) * np.sqrt(d)[:, None]
     overlap = exact[:, ::-1][:, :6].T @ found[:, :6]
     np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-6)
+    assert (found[np.abs(found).argmax(axis=0), np.arange(10)] > 0).all()
     unit = block_power_embedding(B, 10, rng=1)
     np.testing.assert_allclose((unit**2).sum(axis=1), 1)
     with pytest.raises(ParameterError, match="n_columns=601"):
