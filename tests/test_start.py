@@ -20,7 +20,8 @@ start = time.process_time()
 from graphclust import coreset_sc
 imported = time.process_time()
 coreset_sc(G, 2, rng=0)
-print(imported - start, time.process_time() - imported, *({"scipy.sparse.linalg", "graphclust.k_means.lloyd"} & set(sys.modules)))
+late = {"scipy.sparse.linalg", "graphclust.k_means.lloyd"} & set(sys.modules)
+print(imported - start, time.process_time() - imported, *late)
 """
 
 
