@@ -19,9 +19,9 @@ _HOME = {
     "importance_sample": "coreset.sampling",
     "sampling_probabilities": "coreset.sampling",
     "merge_clusters": "partition.merging",
-    "move_nodes": "partition.moves",
+    "move_nodes": "partition.improvement",
     "multilevel_partition": "partition.multilevel",
-    "refine_partition": "partition.multilevel",
+    "refine_partition": "partition.improvement",
     "quotient_graph": "partition.quotient",
     "two_step_coreset_graph": "coreset.two_step",
     "two_step_factor": "coreset.two_step",
@@ -164,12 +164,12 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.cuts import normalized_cut as normalized_cut
     from graphclust.objective.cuts import volume as volume
     from graphclust.partition.clustering import Clustering as Clustering
+    from graphclust.partition.improvement import move_nodes as move_nodes
+    from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
     from graphclust.partition.merging import merge_clusters as merge_clusters
-    from graphclust.partition.moves import move_nodes as move_nodes
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
-    from graphclust.partition.multilevel import refine_partition as refine_partition
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.quotient import quotient_graph as quotient_graph
     from graphclust.progress import Progress as Progress

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import reference
+from graphclust.partition.two_step_partition import by_shared_neighbors, default_size, is_doubtful
 from graphs import all_graphs, make, make_graph
 from scipy import sparse
 from test_coreset import some_coreset
@@ -26,7 +27,6 @@ from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.partition import pipeline, two_step_partition
 from graphclust.partition.small_components import put_back
-from graphclust.partition.two_step_partition import by_shared_neighbors, default_size, is_doubtful
 from graphclust.progress import as_progress
 from graphclust.spectral.block_power import block_power_embedding
 
@@ -160,7 +160,7 @@ def test_sparse_blocks_where_the_published_method_finds_nothing():
 def test_the_steps_that_decided_add_up():
     planted = planted_partition(20, 500, 12, 3, rng=3)
     found = coreset_sc(planted.graph, 20, coreset_size=400, rng=3)
-    assert list(found.decided)[:3] == ["coreset", "coreset neighbour", "round 1"]
+    assert list(found.decided)[:3] == ["coreset", "coreset neighbor", "round 1"]
     assert 0.9 < sum(found.decided.values()) <= 1 + 1e-12
     assert found.decided["coreset"] == pytest.approx(len(found.coreset.nodes) / 10_000, abs=0.02)
     assert "first labels" in str(found)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.compiled.graphs import gate, subgraphs
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.matrices import plain, scipy_csr
 
@@ -91,6 +92,11 @@ class Graph:
     def weights_or_empty(self) -> npt.NDArray[np.float64]:
         """The weights as compiled loops take them: an empty array stands for all ones."""
         return NO_WEIGHTS if self.weights is None else self.weights
+
+    @cached_property
+    def rows(self) -> Rows:
+        """indptr, indices and weights as compiled loops take them."""
+        return Rows(self.indptr, self.indices, self.weights_or_empty)
 
     @cached_property
     def components(self) -> npt.NDArray[np.int64]:

@@ -46,6 +46,9 @@ class Clustering:
         nodes have -1.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
+    objective : what the partition was made for, as `coreset_sc` names it.
+    resolution : at which, for objectives that have one, or None.
+    natural_range : from which resolution to which k is the natural number of clusters of this graph's regions, or None.
     coreset : the coreset and its labels, or None.
     undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
     remarks : what was assumed or repaired, one sentence each.
@@ -58,6 +61,9 @@ class Clustering:
     labels: npt.NDArray[np.int64]
     k: int
     graph: Graph
+    objective: str = "normalized_cut"
+    resolution: float | None = None
+    natural_range: tuple[float, float] | None = None
     coreset: CoresetClustering | None = None
     undecided: npt.NDArray[np.bool_] | None = None
     remarks: tuple[str, ...] = ()
@@ -114,6 +120,13 @@ class Clustering:
         cut, volume = self._cut_and_volume
         return float((cut / volume).sum())
 
+    @cached_property
+    def modularity(self) -> float:
+        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2."""
+        cut, volume = self._cut_and_volume
+        total = self.graph.total_volume
+        return float(((volume - cut) / total - (volume / total) ** 2).sum())
+
     def as_dict(self) -> dict[Hashable, int]:
         """Node -> label."""
         return dict(zip(self.nodes, self.labels.tolist(), strict=True))
@@ -144,6 +157,7 @@ class Clustering:
         return (
             self.k == other.k
             and self.parameters == other.parameters
+            and (self.objective, self.resolution) == (other.objective, other.resolution)
             and np.array_equal(self.labels, other.labels)
             and self.graph == other.graph
         )
@@ -193,10 +207,9 @@ def clustering_of(
     largest = np.bincount(labels[labels >= 0], weights=graph.degrees[labels >= 0]).max() / graph.total_volume
     if k > 2 and n_found > 1 and largest > DOMINANT:
         remarks.append(
-            f"one cluster holds {largest:.1%} of the volume: a small normalised cut may cut off small pieces that hang "
-            "on by few edges, rather than divide the rest"
+            f"one cluster holds {largest:.1%} of the volume: the rest are small pieces that hang on by few edges"
         )
-    return Clustering(labels, k, graph, coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
+    return Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
 
 
 def numbering_by_size(labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Merge clusters greedily by the normalised cut."""
+"""Merge clusters greedily by an objective, and read off the resolution at which a number of clusters is natural."""
 
 from __future__ import annotations
 
@@ -7,23 +7,36 @@ import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs import merging as loops
+from graphclust.compiled.graphs.objective import Objective
 from graphclust.errors import ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.objective.objective import Weighed, as_aim, chance_objective, weighed
+from graphclust.partition.resolution import goal_of
 from graphclust.progress import Progress
 
 __all__ = ["merge_clusters"]
 
 ENTRIES_PER_STEP = 1 << 24
+NO_TRACE = np.empty(0)
 
 
-def merge_clusters(G: GraphLike, k: int, *, weight: str | None = "weight") -> npt.NDArray[np.int64]:
-    """Merge nodes into k clusters, one pair at a time, each time a pair whose union lowers the normalised cut most.
+def merge_clusters(
+    G: GraphLike,
+    k: int,
+    *,
+    objective: str = "modularity",
+    resolution: float | str | None = None,
+    weight: str | None = "weight",
+) -> npt.NDArray[np.int64]:
+    """Merge nodes into k clusters, one pair at a time, each time a pair whose union raises the objective most.
 
     G, weight : as `as_graph` takes them, without isolated nodes, typically a `quotient_graph`; k : 1 <= k <= n_nodes.
+    objective, resolution : as `coreset_sc` takes them.
 
-    Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or include the cluster
-    of most volume at the time; of pairs whose gains differ by less than 0.001 either may be taken.
+    Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or, for the normalised
+    and the ratio cut, include the cluster of most mass at the time; of pairs whose gains differ by less than 0.001 of
+    what a cluster can be worth either may be taken there. Where no pair is linked any more the lightest are united.
 
     Raises ParameterError for isolated nodes and an impossible k.
 
@@ -33,7 +46,10 @@ def merge_clusters(G: GraphLike, k: int, *, weight: str | None = "weight") -> np
     """
     graph = graph_without_isolated_nodes(G, weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
-    return merged(graph, k, Progress()).astype(np.int64)
+    aim, progress = as_aim(objective, resolution), Progress()
+    on = weighed(graph, aim.name)
+    goal = goal_of(aim, on, k, unions(on, progress))
+    return merged(on, k, goal.objective, progress)[0].astype(np.int64)
 
 
 def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
@@ -46,20 +62,35 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     return graph
 
 
-def merged(graph: Graph, k: int, progress: Progress) -> np.ndarray:
-    """`merge_clusters` on checked arguments; int32 labels."""
-    n = graph.n_nodes
+def merged(
+    on: Weighed, k: int, objective: Objective, progress: Progress, trace: np.ndarray = NO_TRACE
+) -> tuple[np.ndarray, int]:
+    """Merge nodes pair by pair into k clusters: int32 labels, and how many they are.
+
+    trace : when of shape (n_nodes,), trace[t] becomes the gain of the union that leaves t clusters, for linked pairs.
+    """
+    graph, n = on.graph, on.graph.n_nodes
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
-    following, tail, merged_into, met, labels = np.empty((5, n), np.int32)
+    lengths, (following, tail, merged_into, met, labels) = np.empty(n, np.int64), np.empty((5, n), np.int32)
+    chains = loops.Chains(graph.indptr, graph.indices.copy(), links, lengths, following, tail)
+    heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     state = np.zeros(3, np.int64)
-    arrays = (
-        graph.indptr, graph.indices.copy(), links, graph.loops.copy(), graph.degrees.copy(), np.empty(n, np.int64),
-        following, tail, merged_into, np.zeros(n), met, np.empty(n), np.empty(2 * n + 16),
-        np.empty(2 * n + 16, np.int32), state,
-    )  # fmt: skip
-    loops.start_merging(*arrays)
-    while state[2] > k:
-        loops.merge_pairs(ENTRIES_PER_STEP, k, *arrays)
+    merger = loops.Merger(
+        merged_into, on.terms.loops.copy(), on.terms.mass.copy(), np.zeros(n), *heap, np.zeros(n), met, state, trace
+    )
+    loops.start_merging(objective, chains, merger)
+    while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):
         progress.step(n - int(state[2]), n - k)
-    loops.number_roots(merged_into, np.full(n, -1, np.int32), labels)
-    return labels
+    return labels, loops.number_roots(merged_into, np.full(n, -1, np.int32), labels)
+
+
+def unions(on: Weighed, progress: Progress) -> np.ndarray:
+    """The resolution below which each union of the tree pays; shape (n_nodes,), entry t for the one that leaves t.
+
+    The tree unites, time and again, the two clusters whose links exceed chance most (Bonald et al. 2018). That ratio
+    never rises from union to union, so between entry k and entry k - 1 lie the resolutions at which k clusters are
+    natural: no two of them are linked more than chance at that resolution. Minus infinity where nothing is linked.
+    """
+    trace = np.full(on.graph.n_nodes, -np.inf)
+    merged(on, 1, chance_objective(on), progress, trace)
+    return trace / on.chance

@@ -12,10 +12,12 @@ from graphclust.coreset.published import DEGREES, EMBEDDINGS
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
 from graphclust.graph.kernel import LOOP_POLICIES
+from graphclust.objective.objective import OBJECTIVES
 
 METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
 COMPONENTS = ("large", "all")
+PUBLISHED_OBJECTIVE = "normalized_cut"
 
 
 class Option(NamedTuple):
@@ -26,8 +28,14 @@ class Option(NamedTuple):
     methods: tuple[str, ...]
 
 
+def _as_resolution(value: Any, name: str) -> float | str:
+    return value if isinstance(value, str) else as_number(value, name, above=0.0)
+
+
 _OURS, _CORESETS, _PAPER = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",)
 OPTIONS = {
+    "objective": Option("modularity", partial(as_choice, allowed=OBJECTIVES), (*_OURS, "paper")),
+    "resolution": Option("auto", _as_resolution, _OURS),
     "effort": Option("normal", partial(as_choice, allowed=tuple(EFFORTS)), _OURS),
     "components": Option("large", partial(as_choice, allowed=COMPONENTS), _OURS),
     "coreset_size": Option(None, partial(as_whole_number, at_least=1), _CORESETS),  # by default, the method's own rule
@@ -67,7 +75,15 @@ def settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
                 f"{name}={value!r} means nothing to method {method!r}, expected it to be left out, or method "
                 f"{' or '.join(map(repr, able))}"
             )
-    return {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    chosen = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    if method == "paper":
+        chosen["objective"] = given.get("objective", PUBLISHED_OBJECTIVE)
+        if chosen["objective"] != PUBLISHED_OBJECTIVE:
+            raise ParameterError(
+                f"objective={chosen['objective']!r} is not what method 'paper' is made for, expected "
+                f"{PUBLISHED_OBJECTIVE!r} or another method"
+            )
+    return chosen
 
 
 def used_settings(options: dict[str, Any]) -> dict[str, Any]:

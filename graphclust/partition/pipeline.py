@@ -1,4 +1,4 @@
-"""coreset_sc: a graph and k in, a clustering of small normalised cut out."""
+"""coreset_sc: a graph and k in, a clustering out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.cuts import normalized_cut
-from graphclust.partition import two_step_partition
+from graphclust.objective.objective import Aim, as_aim, value_of, weighed
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, polished_partition
+from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
+from graphclust.partition.improvement import goal_for
+from graphclust.partition.moves import summed
+from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
+from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -32,6 +35,8 @@ def coreset_sc(
     k: int,
     *,
     method: str = "auto",
+    objective: str | None = None,
+    resolution: float | str | None = None,
     effort: str | None = None,
     components: str | None = None,
     coreset_size: int | None = None,
@@ -48,7 +53,7 @@ def coreset_sc(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> Clustering:
-    """Cluster a graph into k parts of small normalised cut.
+    """Cluster a graph into exactly k parts.
 
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
@@ -61,11 +66,17 @@ def coreset_sc(
         "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes. "auto"
         takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
     The options from here on have None for not given; giving one asks for a method that has it, whatever its value.
+    objective : "modularity" (default), at the resolution where k is the natural number of clusters: what agrees best
+        with the groups that people recognise. "normalized_cut" for the smallest normalised cut, which on many real
+        graphs takes off small groups that hang on by few edges; the objective of "paper" and of spectral clustering.
+        "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees.
+    resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts model
+        it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept.
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" minimises the
-        plain objective over everything, for which any component is a perfect cluster.
+        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" searches
+        everything, and any component is a perfect cluster of the cuts.
     coreset_size : draws of the importance sample, >= k. By default so many that an average node has about one
         coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
         of nodes on, the coreset is the whole graph.
@@ -101,7 +112,7 @@ def coreset_sc(
     k = as_whole_number(k, "k", at_least=1)
     method = as_choice(method, "method", METHODS)
     given = given_options(
-        k, effort=effort, components=components, coreset_size=coreset_size, oversampling=oversampling,
+        k, objective=objective, resolution=resolution, effort=effort, components=components, coreset_size=coreset_size, oversampling=oversampling,
         sampling=sampling, loops=loops, shift=shift, second_term=second_term, rounds=rounds, embedding=embedding,
         degrees=degrees,
     )  # fmt: skip
@@ -109,16 +120,18 @@ def coreset_sc(
         method = implied_method(given) or "auto"
     if method != "auto":
         settings(method, given)  # an option too many is refused before the graph is read
+    aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     remarks = list(graph.remarks)
     chosen_here = method == "auto"
     if chosen_here:
         method = _chosen_method(graph, rng)
     options = {"method": method, **settings(method, given)}
+    goal = None
     if options["method"] == "paper":
         outcome = _published(graph, k, options, remarks, rng, progress)
     else:
-        outcome = _best(graph, k, options, remarks, chosen_here, rng, progress)
+        goal, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
 
     coreset = outcome.coreset
     return clustering_of(
@@ -130,6 +143,9 @@ def coreset_sc(
         None
         if coreset is None or outcome.coreset_labels is None
         else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
+        objective=options["objective"],
+        resolution=None if goal is None else goal.resolution,
+        natural_range=None if goal is None else goal.natural,
         undecided=outcome.undecided,
         entries_read=outcome.entries_read,
         decided=outcome.decided,
@@ -172,7 +188,9 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     return outcome
 
 
-def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progress: Progress) -> Outcome:
+def _best(
+    graph: Graph, k: int, aim: Aim, options, remarks: list[str], chosen_here: bool, rng, progress: Progress
+) -> tuple[Goal, Outcome]:
     """The new methods, on the nodes that have edges, in the components that are large enough.
 
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
@@ -180,27 +198,28 @@ def _best(graph, k, options, remarks: list[str], chosen_here: bool, rng, progres
     kept = searched_nodes(graph, k, options["components"], remarks)
     whole = len(kept) == graph.n_nodes
     part = graph if whole else graph.subgraph(kept)
+    on = weighed(part, aim.name)
     k = min(k, len(kept))
     effort = EFFORTS[options["effort"]]
     if options["method"] == "two-step":
         if options["coreset_size"] is None:
-            options["coreset_size"] = two_step_partition.default_size(part.n_nodes, part.n_entries, k)
-        kernel = NormalizedCutKernel.of(part)
+            options["coreset_size"] = default_size(part.n_nodes, part.n_entries, k)
         size = max(k, min(options["coreset_size"], part.n_nodes))
-        outcome = two_step_partition.by_shared_neighbors(
-            kernel, k, size, options["oversampling"], options["sampling"], effort, rng, progress
-        )
+        sampling = Sampling(size, options["oversampling"], options["sampling"])
+        found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
         if outcome.doubtful and chosen_here:
             with progress.stage("partition"):
-                labels = polished_partition(part, k, effort, rng, progress).astype(np.int64)
-            if normalized_cut(part, labels) < normalized_cut(part, outcome.labels):
-                options["method"], outcome = "multilevel", Outcome(labels)
+                other = partitioned(on, k, aim, effort, rng, progress)
+            if value_of(found.goal.objective, summed(on, other.labels, k)[1]) > found.value:
+                options["method"], found, outcome = "multilevel", other, Outcome(other.labels.astype(np.int64))
                 remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
         if effort >= HIGH_EFFORT and options["method"] == "two-step":
             with progress.stage("refining"):
-                refined = in_cycles(part, outcome.labels.astype(np.int32), int(outcome.labels.max()) + 1, rng, progress)
-            outcome = replace(outcome, labels=refined.astype(np.int64))
+                _, resolutions = goal_for(aim, on, k, rng, progress)
+                labels, _ = in_cycles(on, found.labels, k, found.goal.objective, resolutions, 1.0, rng, progress)
+            outcome = replace(outcome, labels=labels.astype(np.int64))
     else:
         with progress.stage("partition"):
-            outcome = Outcome(polished_partition(part, k, effort, rng, progress).astype(np.int64))
-    return outcome if whole else put_back(graph, kept, outcome)
+            found = partitioned(on, k, aim, effort, rng, progress)
+        outcome = Outcome(found.labels.astype(np.int64))
+    return found.goal, outcome if whole else put_back(graph, kept, outcome)

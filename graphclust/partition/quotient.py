@@ -13,6 +13,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
+from graphclust.objective.objective import NodeTerms, Weighed
 
 __all__ = ["quotient_graph"]
 
@@ -51,7 +52,18 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)
     rows = rows_in_blocks(
-        coarsening.sum_links, blocks, most_entries, starts, members, graph.indptr, graph.indices,
-        graph.weights_or_empty, cluster, loops,
+        coarsening.sum_links, blocks, most_entries, starts, members, graph.rows, cluster, loops,
     )  # fmt: skip
     return Graph(*rows, volumes, loops)
+
+
+def contracted(on: Weighed, cluster: np.ndarray, n_clusters: int) -> Weighed:
+    """The quotient graph of int32 labels, with the sums of its clusters' terms: every partition of it has its value."""
+    quotient = contract(on.graph, cluster, n_clusters)
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        return np.bincount(cluster, weights=values, minlength=n_clusters)
+
+    # What stays inside a cluster is its loop; the rest of a node's own share adds up.
+    loops = quotient.loops + summed(on.terms.loops - on.graph.loops)
+    return Weighed(quotient, NodeTerms(loops, summed(on.terms.mass), quotient.degrees))

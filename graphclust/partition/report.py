@@ -24,6 +24,10 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "k": clustering.k,
         "n_clusters": clustering.n_clusters,
         "normalized_cut": clustering.normalized_cut,
+        "modularity": clustering.modularity,
+        "objective": clustering.objective,
+        "resolution": clustering.resolution,
+        "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
         "mean_normalized_cut": clustering.normalized_cut / max(clustering.n_clusters, 1),
         "sizes": clustering.sizes.tolist(),
         "volume": clustering.volume.tolist(),
@@ -48,6 +52,8 @@ def as_text(clustering: "Clustering") -> str:
         f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'edge')} ({kind}) in "
         f"{counted(clustering.n_clusters, 'cluster')}",
         f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
+        f"  modularity       {clustering.modularity:.4f}",
+        f"  made for         {_objective(clustering)}",
     ]
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
@@ -65,6 +71,19 @@ def as_text(clustering: "Clustering") -> str:
     if clustering.remarks:
         lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]
     return "\n".join(lines)
+
+
+def _objective(clustering: "Clustering") -> str:
+    """The objective in words, with its resolution and the range in which k is natural."""
+    words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
+    words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
+    text = words[clustering.objective]
+    if clustering.resolution is not None:
+        text += f" at resolution {clustering.resolution:.3g}"
+    if clustering.natural_range is not None:
+        lowest, highest = clustering.natural_range
+        text += f"; {clustering.k} clusters are natural from {lowest:.3g} to {highest:.3g}"
+    return text
 
 
 def _cluster_table(clustering: "Clustering") -> list[str]:

@@ -1,17 +1,49 @@
-"""Merge clusters pair by pair, always the pair whose union lowers the normalised cut most."""
+"""Merge clusters pair by pair, always the pair whose union raises the objective most."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.objective import RATIO, gain_of_union
+
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
-NEAR_ENOUGH = 1e-3  # of one cluster's normalised cut: each merge with the giant shifts all gains by a little
+NEAR_ENOUGH = 1e-3  # units; each merge with the giant shifts all gains by a little
 
 
-@njit(cache=True, nogil=True)
-def _gain(a, b, link, inside, volume):
-    """Change of sum_j inside_j / volume_j when a and b become one, plus 1: the fall of the normalised cut."""
-    joined = (inside[a] + inside[b] + 2.0 * link) / (volume[a] + volume[b])
-    return 1.0 + joined - inside[a] / volume[a] - inside[b] / volume[b]
+class Chains(NamedTuple):
+    """The neighbors of each live cluster: a chain of the lists of the nodes that it swallowed.
+
+    neighbors and links are those of the graph at first, `lengths` how much of each list is used, `following` the next
+    list of the chain, `tail` its last.
+    """
+
+    indptr: np.ndarray
+    neighbors: np.ndarray
+    links: np.ndarray
+    lengths: np.ndarray
+    following: np.ndarray
+    tail: np.ndarray
+
+
+class Merger(NamedTuple):
+    """merged_into (n,): itself for live clusters; inside and mass of the live; a heap of gains and their clusters.
+
+    expected (n,) is the gain that each cluster was last pushed with, state = (size of the heap, the cluster of most
+    mass, clusters left); link (n,) and met (n,) are scratch, link all zero between calls. trace is empty, or (n,):
+    trace[t] becomes the gain of the union that leaves t clusters.
+    """
+
+    merged_into: np.ndarray
+    inside: np.ndarray
+    mass: np.ndarray
+    expected: np.ndarray
+    gains: np.ndarray
+    items: np.ndarray
+    link: np.ndarray
+    met: np.ndarray
+    state: np.ndarray
+    trace: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -58,129 +90,155 @@ def _alive(merged_into, a):
 
 
 @njit(cache=True, nogil=True)
-def _best_partner(a, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met):
-    """The live neighbour, or the giant, that a gains most by joining, the gain, and how many entries were read.
+def _best_partner(a, objective, chains, merger):
+    """The live neighbor that a gains most by joining, the gain, their link, and how many entries were read.
 
-    The list of a is a chain of pieces, one of each node that it swallowed; it is rewritten to one entry a live
-    neighbour, which never needs more room than it had.
+    For ratio objectives the cluster of most mass is a candidate too, linked or not: such a union can pay. The chain of
+    a is rewritten to one entry a live neighbor, which never needs more room than it had. Without candidates -1 and a
+    gain of minus infinity.
     """
+    link, met = merger.link, merger.met
     n_met = 0
     n_read = 1
     piece = a
     while piece >= 0:
-        n_read += lengths[piece]
-        for e in range(indptr[piece], indptr[piece] + lengths[piece]):
-            b = _alive(merged_into, neighbors[e])
+        n_read += chains.lengths[piece]
+        for e in range(chains.indptr[piece], chains.indptr[piece] + chains.lengths[piece]):
+            b = _alive(merger.merged_into, chains.neighbors[e])
             if b == a:
                 continue
             if link[b] == 0.0:
                 met[n_met] = b
                 n_met += 1
-            link[b] += links[e]
-        piece = following[piece]
-    best, most = -1, -np.inf
-    if giant != a:
-        best, most = giant, _gain(a, giant, link[giant], inside, volume)
+            link[b] += chains.links[e]
+        piece = chains.following[piece]
+    best, most, shared = -1, -np.inf, 0.0
+    giant = merger.state[1]
+    inside, mass = merger.inside[a], merger.mass[a]
+    if objective.kind == RATIO and giant != a:
+        best, shared = giant, link[giant]
+        most = gain_of_union(objective, shared, inside, mass, merger.inside[giant], merger.mass[giant])
     for i in range(n_met):
-        gain = _gain(a, met[i], link[met[i]], inside, volume)
-        if gain > most or (gain == most and met[i] < best):
-            best, most = met[i], gain
+        b = met[i]
+        gain = gain_of_union(objective, link[b], inside, mass, merger.inside[b], merger.mass[b])
+        if gain > most or (gain == most and b < best):
+            best, most, shared = b, gain, link[b]
     written = 0
     piece = a
     while piece >= 0:
-        lengths[piece] = min(indptr[piece + 1] - indptr[piece], n_met - written)
-        for e in range(indptr[piece], indptr[piece] + lengths[piece]):
-            neighbors[e] = met[written]
-            links[e] = link[met[written]]
+        chains.lengths[piece] = min(chains.indptr[piece + 1] - chains.indptr[piece], n_met - written)
+        for e in range(chains.indptr[piece], chains.indptr[piece] + chains.lengths[piece]):
+            chains.neighbors[e] = met[written]
+            chains.links[e] = link[met[written]]
             written += 1
-        piece = following[piece]
+        piece = chains.following[piece]
     for i in range(n_met):
         link[met[i]] = 0.0
-    return best, most, n_read
+    return best, most, shared, n_read
 
 
 @njit(cache=True, nogil=True)
-def start_merging(
-    indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met, expected, gains, items,
-    state,
-):  # fmt: skip
-    """Every node is a cluster; state becomes (size of the heap, the cluster of most volume, clusters left)."""
-    n = len(volume)
+def start_merging(objective, chains, merger):
+    """Every node is a cluster; fills what is empty of chains and merger."""
+    n = len(merger.mass)
     giant = 0
     for u in range(n):
-        merged_into[u] = tail[u] = u
-        following[u] = -1
-        expected[u] = -np.inf
-        lengths[u] = indptr[u + 1] - indptr[u]
-        if volume[u] > volume[giant]:
+        merger.merged_into[u] = chains.tail[u] = u
+        chains.following[u] = -1
+        merger.expected[u] = -np.inf
+        chains.lengths[u] = chains.indptr[u + 1] - chains.indptr[u]
+        if merger.mass[u] > merger.mass[giant]:
             giant = u
-    size = 0
+    merger.state[0], merger.state[1], merger.state[2] = 0, giant, n
     for u in range(n):
-        if u != giant:
-            _, expected[u], _ = _best_partner(
-                u, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
-            )
-            size = _push(gains, items, size, expected[u], u)
-    state[0], state[1], state[2] = size, giant, n
+        if not (objective.kind == RATIO and u == giant):
+            _look_at(u, objective, chains, merger)
 
 
 @njit(cache=True, nogil=True)
-def merge_pairs(
-    budget, n_clusters, indptr, neighbors, links, inside, volume, lengths, following, tail, merged_into, link, met,
-    expected, gains, items, state,
-):  # fmt: skip
-    """Merge until n_clusters are left or about `budget` entries were read.
+def _look_at(a, objective, chains, merger):
+    """Push the best gain of a; returns the entries read."""
+    _, merger.expected[a], _, n_read = _best_partner(a, objective, chains, merger)
+    size = merger.state[0]
+    if size == len(merger.gains):  # full of entries that are no longer true
+        size = 0
+        for u in range(len(merger.mass)):
+            if u != a and merger.merged_into[u] == u and not (objective.kind == RATIO and u == merger.state[1]):
+                size = _push(merger.gains, merger.items, size, merger.expected[u], u)
+    merger.state[0] = _push(merger.gains, merger.items, size, merger.expected[a], a)
+    return n_read
 
-    A pair must share an edge or include the giant, the cluster of most volume. The heap holds, for each other cluster,
-    the gain of its best partner when it was last looked at; the cluster on top is looked at again before it is merged.
-    Merging changes only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs,
-    and all pairs with the giant, are also kept by their other ends.
+
+@njit(cache=True, nogil=True)
+def _unite(a, b, link, chains, merger):
+    """Cluster a becomes a part of b."""
+    merger.inside[b] += merger.inside[a] + 2.0 * link
+    merger.mass[b] += merger.mass[a]
+    merger.merged_into[a] = b
+    chains.following[chains.tail[b]] = a
+    chains.tail[b] = chains.tail[a]
+    merger.state[2] -= 1
+
+
+@njit(cache=True, nogil=True)
+def _unite_unlinked(n_clusters, chains, merger):
+    """Where no two clusters are linked the two of least mass are united, again and again."""
+    size = 0
+    for u in range(len(merger.mass)):
+        if merger.merged_into[u] == u:
+            size = _push(merger.gains, merger.items, size, -merger.mass[u], u)
+    while merger.state[2] > n_clusters:
+        a = merger.items[0]
+        size = _pop(merger.gains, merger.items, size)
+        b = merger.items[0]
+        size = _pop(merger.gains, merger.items, size)
+        _unite(a, b, 0.0, chains, merger)
+        size = _push(merger.gains, merger.items, size, -merger.mass[b], b)
+
+
+@njit(cache=True, nogil=True)
+def merge_pairs(budget, n_clusters, objective, chains, merger):
+    """Merge until n_clusters are left or about `budget` entries were read; returns whether it ended for the first.
+
+    A pair must share an edge or, for ratio objectives, include the giant, the cluster of most mass; where plain ones
+    have no linked pair left the lightest clusters are united. The heap holds, for each cluster, the gain of its
+    best partner when it was last looked at; the cluster on top is looked at again before it is merged. Merging changes
+    only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs, and all pairs with
+    the giant, are also kept by their other ends.
     """
-    n = len(volume)
-    size, giant, n_left = state[0], state[1], state[2]
-    while n_left > n_clusters and budget > 0:
+    gains, items, state = merger.gains, merger.items, merger.state
+    near = NEAR_ENOUGH * objective.unit if objective.kind == RATIO else 0.0
+    while state[2] > n_clusters:
+        if budget <= 0:
+            return False
         gain, a = gains[0], items[0]
-        size = _pop(gains, items, size)
-        if merged_into[a] != a or a == giant or gain != expected[a]:
+        if gain == -np.inf:
+            _unite_unlinked(n_clusters, chains, merger)
+            return True
+        state[0] = _pop(gains, items, state[0])
+        if merger.merged_into[a] != a or (objective.kind == RATIO and a == state[1]) or gain != merger.expected[a]:
             continue  # merged meanwhile, or pushed again with another gain
-        b, now, n_read = _best_partner(
-            a, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
-        )
+        b, now, link, n_read = _best_partner(a, objective, chains, merger)
         budget -= n_read
-        if size > 0 and now < gains[0] - NEAR_ENOUGH:
-            expected[a] = now
-            size = _push(gains, items, size, now, a)
+        if (state[0] > 0 and now < gains[0] - near) or b < 0:
+            merger.expected[a] = now
+            state[0] = _push(gains, items, state[0], now, a)
             continue
-        shared = 0.0
-        piece = a
-        while piece >= 0:
-            for e in range(indptr[piece], indptr[piece] + lengths[piece]):
-                if neighbors[e] == b:
-                    shared = links[e]
-            piece = following[piece]
-        inside[b] += inside[a] + 2.0 * shared
-        volume[b] += volume[a]
-        merged_into[a] = b
-        following[tail[b]] = a
-        tail[b] = tail[a]
-        n_left -= 1
+        grew_little = merger.mass[a] * SMALL_SHARE < merger.mass[b]
+        if objective.kind != RATIO and merger.mass[a] > merger.mass[b]:
+            a, b = b, a  # the shorter chain goes to the end of the longer; the one without an entry is left
+            grew_little = False
+        if len(merger.trace):
+            merger.trace[state[2] - 1] = now
+        _unite(a, b, link, chains, merger)
         looked_at = b
-        if b != giant and volume[b] > volume[giant]:
-            looked_at = giant  # the giant of until now has to have an entry again
-            giant = b
-        elif b == giant or volume[a] * SMALL_SHARE < volume[b]:
+        if objective.kind == RATIO and b != state[1] and merger.mass[b] > merger.mass[state[1]]:
+            looked_at = state[1]  # the giant of until now has to have an entry again
+            state[1] = b
+        elif grew_little or (objective.kind == RATIO and b == state[1]):
             continue
-        _, expected[looked_at], n_read = _best_partner(
-            looked_at, giant, indptr, neighbors, links, lengths, following, inside, volume, merged_into, link, met
-        )
-        budget -= n_read
-        if size == len(gains):  # full of entries that are no longer true
-            size = 0
-            for u in range(n):
-                if merged_into[u] == u and u != giant and u != looked_at:
-                    size = _push(gains, items, size, expected[u], u)
-        size = _push(gains, items, size, expected[looked_at], looked_at)
-    state[0], state[1], state[2] = size, giant, n_left
+        budget -= _look_at(looked_at, objective, chains, merger)
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -193,3 +251,4 @@ def number_roots(merged_into, number, labels):
             number[root] = count
             count += 1
         labels[u] = number[root]
+    return count

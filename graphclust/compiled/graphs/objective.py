@@ -1,0 +1,90 @@
+"""What a cluster is worth, and what changes when clusters grow: written once, inlined into every loop.
+
+An objective is a sum over clusters of score(inside, mass), two sums that add over nodes. `inside` is the weight between
+nodes of the cluster, every edge twice, plus what each node brings along by itself; `mass` is the sum of the nodes'
+masses. Ratio objectives score inside / mass, plain ones inside - pull mass^2.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+LEAST_GAIN = 1e-12  # units; a smaller change may be round-off, and such moves could go round in circles
+
+
+class Rows(NamedTuple):
+    """A graph as the loops read it; empty weights stand for all ones."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+
+
+class NodeTerms(NamedTuple):
+    """What each node adds to the sums of its cluster, to `inside` by itself and to `mass`, and its degree; (n,) each."""
+
+    loops: np.ndarray
+    mass: np.ndarray
+    degrees: np.ndarray
+
+
+CHANCE, PLAIN, RATIO = 0, 1, 2
+
+
+class Objective(NamedTuple):
+    """The kind of score and its pull; `unit` is about what one good cluster is worth: the scale of round-off."""
+
+    kind: int
+    pull: float
+    unit: float
+
+
+class ClusterSums(NamedTuple):
+    """What the score of each cluster follows from, and its number of nodes; shape (k,) each."""
+
+    inside: np.ndarray
+    mass: np.ndarray
+    size: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def score(objective, inside, mass):
+    """The worth of one cluster of positive mass."""
+    if objective.kind == RATIO:
+        return inside / mass
+    return inside - objective.pull * mass * mass
+
+
+@njit(cache=True, nogil=True)
+def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b):
+    """Change of the sum of scores when two clusters with the weight `link` between them become one."""
+    if objective.kind == RATIO:
+        return (inside_a + inside_b + 2.0 * link) / (mass_a + mass_b) - inside_a / mass_a - inside_b / mass_b
+    if objective.kind == CHANCE:
+        return link / (mass_a * mass_b)
+    return 2.0 * (link - objective.pull * mass_a * mass_b)
+
+
+@njit(cache=True, nogil=True)
+def loss_of_leaving(objective, link, loop, mass, inside_own, mass_own):
+    """How much the score of its cluster falls when a node leaves; `link` is its weight to the others of the cluster."""
+    if objective.kind == RATIO:
+        return inside_own / mass_own - (inside_own - 2.0 * link - loop) / (mass_own - mass)
+    return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_own - mass)
+
+
+@njit(cache=True, nogil=True)
+def gain_of_joining(objective, link, loop, mass, inside, mass_of):
+    """How much the score of a cluster of positive mass rises when a node with the weight `link` to it comes."""
+    if objective.kind == RATIO:
+        return (inside + 2.0 * link + loop) / (mass_of + mass) - inside / mass_of
+    return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_of + mass)
+
+
+@njit(cache=True, nogil=True)
+def most_from_joining(objective, link, loop, mass, least_mass, worst):
+    """A bound on `gain_of_joining` over all clusters: none has less mass, and none a score per mass below -worst."""
+    if objective.kind == RATIO:
+        return (2.0 * link + loop + mass * worst) / (least_mass + mass)
+    return 2.0 * link + loop - objective.pull * mass * (2.0 * least_mass + mass)

@@ -1,0 +1,92 @@
+"""The objectives that a partition can be made for, in the one form that every loop reads.
+
+An objective is the sum over clusters of score(inside, mass), where both sums add over the nodes of a cluster; see
+`graphclust.compiled.graphs.objective`. The four are told apart by what a node brings to `inside` by itself, what its
+mass is, and how the score is made of the two sums:
+
+    name             loops            mass     score                       source
+    normalized_cut   A_uu             degree   inside / mass               Shi & Malik 2000; k less the normalised cut
+    ratio_cut        A_uu - degree    1        inside / mass               Hagen & Kahng 1992; less sum of cut / size
+    modularity       A_uu             degree   inside - g / vol(V) mass^2  Reichardt & Bornholdt 2006, times vol(V)
+    constant_potts   A_uu             1        inside - g mass^2           Traag, Van Dooren & Nesterov 2011
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_number
+from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, ClusterSums, NodeTerms, Objective
+from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph
+
+OBJECTIVES = ("modularity", "normalized_cut", "ratio_cut", "constant_potts")
+RATIOS = ("normalized_cut", "ratio_cut")
+BY_DEGREE = ("normalized_cut", "modularity")
+
+
+class Aim(NamedTuple):
+    """What a partition is wanted for: the name of an objective and, for those that have one, a resolution or "auto"."""
+
+    name: str
+    resolution: float | str | None
+
+
+class Weighed(NamedTuple):
+    """A graph, and what its nodes bring to the sums of a cluster: what a partition of it is judged by."""
+
+    graph: Graph
+    terms: NodeTerms
+
+    @property
+    def chance(self) -> float:
+        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
+        return self.graph.total_volume / float(self.terms.mass.sum()) ** 2
+
+
+def as_aim(objective: str, resolution: float | str | None) -> Aim:
+    """The aim that two arguments name; ParameterError where they name none."""
+    as_choice(objective, "objective", OBJECTIVES)
+    if objective in RATIOS:
+        if resolution not in (None, "auto"):
+            raise ParameterError(
+                f"resolution={resolution!r} means nothing to objective {objective!r}, expected it to be left out, or "
+                "objective 'modularity' or 'constant_potts'"
+            )
+        return Aim(objective, None)
+    if resolution is None or (isinstance(resolution, str) and resolution == "auto"):
+        return Aim(objective, "auto")
+    if isinstance(resolution, str):
+        raise ParameterError(f"resolution={resolution!r} is unknown, expected 'auto' or a number > 0")
+    return Aim(objective, as_number(resolution, "resolution", above=0.0))
+
+
+def weighed(graph: Graph, name: str) -> Weighed:
+    """The terms of the nodes of a graph under the objective of that name."""
+    loops = graph.loops - graph.degrees if name == "ratio_cut" else graph.loops
+    mass = graph.degrees if name in BY_DEGREE else np.ones(graph.n_nodes)
+    return Weighed(graph, NodeTerms(loops, mass, graph.degrees))
+
+
+def ratio_objective(on: Weighed) -> Objective:
+    """Score inside / mass; the unit is the worth of a cluster that no edge leaves."""
+    return Objective(RATIO, 0.0, on.graph.total_volume / float(on.terms.mass.sum()))
+
+
+def plain_objective(on: Weighed, k: int, resolution: float) -> Objective:
+    """Score inside - pull mass^2; at resolution 1 a cluster is worth its weight beyond what chance would put there."""
+    return Objective(PLAIN, resolution * on.chance, on.graph.total_volume / k)
+
+
+def chance_objective(on: Weighed) -> Objective:
+    """For unions only: those first whose links exceed chance most (Bonald et al. 2018, "Hierarchical graph clustering")."""
+    return Objective(CHANCE, 0.0, on.chance)
+
+
+def value_of(objective: Objective, sums: ClusterSums) -> float:
+    """The sum of the scores of the clusters that have any mass."""
+    used = sums.mass > 0
+    inside, mass = sums.inside[used], sums.mass[used]
+    return float((inside / mass).sum() if objective.kind == RATIO else (inside - objective.pull * mass * mass).sum())

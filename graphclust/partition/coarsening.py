@@ -1,0 +1,68 @@
+"""Coarser and coarser quotient graphs, whose nodes are regions that hang together at a resolution.
+
+On each level nodes move from singletons into the neighboring cluster that gains most by modularity at that resolution
+(for objectives that count nodes: by the constant Potts model), as in the method of Louvain (Blondel et al. 2008). Such
+regions come in every size that the graph has, and stop growing by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs import coarsening as loops
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.objective.objective import Weighed, plain_objective
+from graphclust.partition.moves import move_in_turn
+from graphclust.partition.quotient import contracted
+from graphclust.progress import Progress
+
+LEAST_SHRINKAGE = 0.98  # a level that leaves more of the nodes than this is not worth its contraction
+PASSES = 2.0  # over the entries of a level: later ones move few nodes, and those move again on the way back
+
+
+class Level(NamedTuple):
+    """A graph, and for each of its nodes the node of the next coarser graph, int32."""
+
+    on: Weighed
+    coarse: np.ndarray
+
+
+def coarsened(
+    on: Weighed,
+    resolution: float,
+    enough: int,
+    rng: np.random.Generator,
+    progress: Progress,
+    parts: np.ndarray | None = None,
+) -> tuple[list[Level], Weighed, np.ndarray]:
+    """Levels from fine to coarse, the coarsest graph, of `enough` nodes at least, and the part of each of its nodes.
+
+    parts : int32, shape (n_nodes,); nodes of different parts are never joined. None: all are of one part.
+    """
+    parts = np.zeros(on.graph.n_nodes, np.int32) if parts is None else parts
+    levels: list[Level] = []
+    while on.graph.n_nodes > enough:
+        coarse, n_coarse = joined(on, resolution, parts, rng, progress)
+        if n_coarse < enough or n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
+            break
+        levels.append(Level(on, coarse))
+        of_fine, parts = parts, np.empty(n_coarse, np.int32)
+        parts[coarse] = of_fine
+        on = contracted(on, coarse, n_coarse)
+    return levels, on, parts
+
+
+def joined(
+    on: Weighed, resolution: float, parts: np.ndarray, rng: np.random.Generator, progress: Progress
+) -> tuple[np.ndarray, int]:
+    """Clusters of nodes of one part that hang together, int32, and how many they are."""
+    n = on.graph.n_nodes
+    cluster = np.arange(n, dtype=np.int32)
+    sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
+    objective = plain_objective(on, n, resolution)
+    most_read = PASSES * on.graph.n_entries
+    scratch = np.zeros(n), np.empty(n, np.int32)
+    move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, parts, most_read)
+    return cluster, loops.number_clusters(cluster, np.full(n, -1, np.int32))

@@ -1,0 +1,164 @@
+"""Partition a large graph from a coreset linked by shared neighbors, then mend the partition on the whole graph.
+
+1. A coreset of a few per cent of the nodes, and its two-step graph: O(entries of the coreset's rows).
+2. That small graph is partitioned into several times k regions, so that no cluster is missed.
+3. Every node with a coreset neighbor takes the nearest centroid in kernel space; the rest follow along the edges.
+4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the objective.
+5. Single nodes move, with the exact change of the objective.
+
+Where coreset nodes have few links the regions are not pure enough for that. Then there are a thousand of them; those are
+merged into 5 k on the whole graph, and nodes move between these in a few rounds, before the k clusters are made.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.sampling import Coreset, construct_coreset
+from graphclust.coreset.spreading import spread_labels
+from graphclust.coreset.two_step import link_coreset
+from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.objective import Aim, Weighed, ratio_objective, weighed
+from graphclust.partition.moves import moved_in_rounds, moved_until_stable
+from graphclust.partition.multilevel import Partition, partitioned
+from graphclust.partition.quotient import contracted
+from graphclust.progress import Progress
+
+REGIONS_PER_CLUSTER = 5
+WELL_COVERED, FEW_LINKS = 2.0, 30.0  # coreset neighbors of a node; links of a coreset node
+MANY_REGIONS = 1_000
+NODES_PER_REGION = 12
+COVERAGE = 0.8  # expected coreset neighbors of a node
+NODES_PER_CLUSTER = 20
+SPREADING_ROUNDS = 4
+REGION_ROUNDS = 4
+MENDING_SWEEPS, FEW = 3, 0.001
+ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
+LEAST_SIGNAL = 6.5
+LEAST_CORESET_NODES = 2
+
+
+class Sampling(NamedTuple):
+    """How the coreset is drawn, see `construct_coreset`."""
+
+    size: int
+    oversampling: float
+    method: str
+
+
+def default_size(n_nodes: int, n_entries: int, k: int) -> int:
+    """So many nodes that an average node has 0.8 coreset neighbors, and 20 a cluster.
+
+    Up to 10,000, rather so many that it has three: small clusters then show even where sizes are very unequal.
+    """
+    for_one_neighbor = n_nodes * n_nodes / max(n_entries, 1)
+    size = max(COVERAGE * for_one_neighbor, min(3 * for_one_neighbor, 10_000), NODES_PER_CLUSTER * k)
+    return min(n_nodes, ceil(size))
+
+
+def by_shared_neighbors(
+    on: Weighed,
+    k: int,
+    aim: Aim,
+    sampling: Sampling,
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Partition, Outcome]:
+    """The steps above on a graph without isolated nodes; k is at most the number of its nodes."""
+    graph = on.graph
+    kernel = NormalizedCutKernel.of(graph)
+    coreset = construct_coreset(
+        kernel, k, sampling.size, oversampling=sampling.oversampling, sampling=sampling.method, rng=rng,
+        progress=progress,
+    )  # fmt: skip
+    with progress.stage("coreset graph"):
+        small = link_coreset(kernel, coreset)
+        linked = np.flatnonzero(~small.isolated)
+        if len(linked) < len(coreset.nodes):
+            small = small.subgraph(linked)
+    mean_links = small.n_entries / max(small.n_nodes, 1)
+    covered = len(coreset.nodes) * graph.n_entries / graph.n_nodes**2
+    thin = covered < WELL_COVERED and mean_links < FEW_LINKS
+    few = REGIONS_PER_CLUSTER * k
+    n_regions = max(min(k, len(linked)), min(max(few, MANY_REGIONS) if thin else few, len(linked) // NODES_PER_REGION))
+    cut = Aim("normalized_cut", None)
+    if n_regions == 0:
+        linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
+    else:
+        with progress.stage("coreset partition"):
+            found = partitioned(weighed(small, cut.name), n_regions, cut, ONE_START, rng, progress).labels
+    with progress.stage("labelling"):
+        labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
+        extended, undecided, _ = extend_labels(kernel, labelled, found.astype(np.int64))
+        labels = np.where(undecided, -1, extended).astype(np.int32)
+        spread = spread_labels(graph, labels, int(found.max()) + 1, SPREADING_ROUNDS, progress)
+        labels = spread.labels
+        out_of_reach = labels < 0
+        labels[out_of_reach] = 0  # farther from the coreset than the rounds reach: moves will place them
+    with progress.stage("merging"):
+        if thin:
+            labels, n_found = used_labels(labels)
+            if n_found > few:
+                by_cut = weighed(graph, cut.name)
+                quotient = contracted(by_cut, labels, n_found)
+                labels = partitioned(quotient, few, cut, ONE_START, rng, progress).labels[labels]
+                moved_in_rounds(by_cut, labels, few, ratio_objective(by_cut), REGION_ROUNDS, progress)
+        labels, n_found = used_labels(labels)
+        if n_found >= k:
+            quotient = contracted(on, labels, n_found)
+            merged = partitioned(quotient, k, aim, effort, rng, progress)
+            labels, goal = merged.labels[labels], merged.goal
+        else:  # a coreset too small or too scattered to show k clusters
+            labels, goal, _ = partitioned(on, k, aim, effort, rng, progress)
+    with progress.stage("mending"):
+        value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
+
+    n = graph.n_nodes
+    counts = [len(labelled.nodes), *spread.n_labelled]
+    names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
+    decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
+    coreset_labels = labels[coreset.nodes].astype(np.int64)
+    leaving = leaving_share(on, labels, k)
+    doubtful = is_doubtful(leaving, k, mean_links * evenness(graph.weights), coreset_labels)
+    outcome = Outcome(labels.astype(np.int64), coreset, coreset_labels, out_of_reach, {}, decided, doubtful)
+    return Partition(labels, goal, value), outcome
+
+
+def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """int32 labels renumbered without gaps, and how many they are."""
+    used = np.bincount(labels) > 0
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    return number[labels], int(used.sum())
+
+
+def leaving_share(on: Weighed, labels: np.ndarray, k: int) -> float:
+    """Share of its volume that leaves a cluster, on average over the clusters."""
+    quotient = contracted(on, labels, k).graph
+    return float(1.0 - (quotient.loops / quotient.degrees).mean())
+
+
+def evenness(weights: np.ndarray | None) -> float:
+    """The share of edges that would do as well if their weights were equal: (sum w)^2 / (n sum w^2)."""
+    return 1.0 if weights is None else float(weights.sum() ** 2 / (len(weights) * np.square(weights).sum()))
+
+
+def is_doubtful(leaving: float, k: int, mean_links: float, coreset_labels: np.ndarray) -> bool:
+    """Whether the coreset can have missed clusters that the whole graph shows.
+
+    leaving : share of the volume that leaves a cluster, on average: the normalised cut over k.
+
+    A step of the walk keeps the share stays = (1 - leaving - 1/k) / (1 - 1/k) of what it knows about the cluster, two
+    steps keep stays^2. Of a graph in which a node has c links that keep the share s, clusters can be learnt only if
+    c s^2 > 1 (Kesten & Stigum 1966; Decelle et al. 2011); greedy merging was seen to need 6.5. Where too much was lost
+    the cut found is larger, and so the doubt. Of a cluster that few coreset nodes fell into, others like it may have
+    had none.
+    """
+    stays = 1.0 if k == 1 else (1.0 - leaving - 1.0 / k) / (1.0 - 1.0 / k)
+    fewest = np.bincount(coreset_labels, minlength=k).min()
+    return stays <= 0.0 or mean_links * stays**4 < LEAST_SIGNAL or fewest < LEAST_CORESET_NODES

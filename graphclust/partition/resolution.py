@@ -1,0 +1,52 @@
+"""The resolution at which k is the natural number of clusters, and the objective that follows from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.objective import Objective
+from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective
+
+# Where a graph has many more natural clusters than k, the resolution that matches k is tiny, and almost nothing but
+# small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
+# the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
+FLOOR = 0.3
+
+
+class Goal(NamedTuple):
+    """The objective with its numbers; the resolution as a caller states it (None: it has none), and k's own range."""
+
+    objective: Objective
+    resolution: float | None
+    natural: tuple[float, float] | None
+
+
+def natural_range(unions: np.ndarray, k: int) -> tuple[float, float]:
+    """From which resolution to which k clusters are natural: when k + 1 become k, and when those become k - 1."""
+    highest = float(unions[k]) if k < len(unions) else np.inf
+    return max(float(unions[min(k, len(unions)) - 1]), 0.0), max(highest, 0.0)
+
+
+def matched_resolution(unions: np.ndarray, k: int) -> float:
+    """The middle of the range in which k is natural, on a logarithmic scale; for more clusters than half the nodes, that
+    for half the nodes.
+    """
+    lowest, highest = natural_range(unions, max(min(k, len(unions) // 2), 1))
+    if not np.isfinite(highest):
+        return max(lowest, FLOOR)
+    return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))
+
+
+def goal_of(aim: Aim, on: Weighed, k: int, unions: np.ndarray) -> Goal:
+    """The objective of an aim on a graph; `unions` are those of the graph or of a quotient graph of it."""
+    if aim.name in RATIOS:
+        return Goal(ratio_objective(on), None, None)
+    unit = 1.0 if aim.name == "modularity" else on.chance  # Potts' resolution is in weight between two nodes
+    natural = natural_range(unions, k)
+    if aim.resolution == "auto":
+        resolution = max(matched_resolution(unions, k), FLOOR)
+    else:
+        resolution = float(aim.resolution) / unit  # type: ignore[arg-type]
+    return Goal(plain_objective(on, k, resolution), resolution * unit, (natural[0] * unit, natural[1] * unit))
