@@ -27,6 +27,7 @@ def machine() -> str:
 
 def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> None:
     """Print a markdown table, and write it to results/<name>.md."""
+    header, *rows = [[cell.replace("|", r"\|") for cell in row] for row in (header, *rows)]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
              for row in [header, ["-" * width for width in widths], *rows]]  # fmt: skip
