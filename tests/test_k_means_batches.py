@@ -22,7 +22,7 @@ from graphclust.compiled.runtime import blocks
 from graphclust.compiled.runtime.blocks import thread_blocks
 from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
-from graphclust.k_means.points import as_points
+from graphclust.k_means.points import as_points, point_blocks
 from graphclust.k_means.spherical import geodesic_means
 from graphclust.k_means.tally import Tally
 
@@ -94,7 +94,12 @@ def test_a_first_batch_of_copies_does_not_limit_the_number_of_clusters():
 
 
 def test_nested_gives_the_same_bits_on_one_and_two_threads(monkeypatch):
-    monkeypatch.setattr("graphclust.k_means.points._SMALL_WORK", 0)
+    for name, small in (
+        ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64), ("parallel_seeding.ROWS", 64),
+        ("centroid_update._SMALL", 0), ("centroid_update._CHUNK", 16),
+    ):  # fmt: skip
+        monkeypatch.setattr(f"graphclust.k_means.{name}", small)
+    assert len(point_blocks(900, 5)) > 10
     X = blobs(1200, 6, 9, 8, spread=1.0)
     before = numba.get_num_threads()
     results = []

@@ -127,7 +127,7 @@ def verdicts(names: list[str], means: Figures, spreads: Figures) -> str:
         f"{to_whole.min():.1f} to {to_whole.max():.1f} times as fast at tau = 200.",
         f"- 10 to 100 times faster than full batch: {word(to_full.min() >= 10.0)} at these sizes for whole runs, "
         f"{to_full.min():.1f} to {to_full.max():.1f} times as fast at tau = 200, against a full batch that computes "
-        f"entries on demand and follows changed labels only (for single iterations see the tables of letter and pendigits).",
+        f"entries on demand and follows changed labels only (single iterations: see letter and pendigits).",
     ])  # fmt: skip
 
 
