@@ -13,6 +13,8 @@ class Progress:
     An exception raised by the listener ends the work and reaches the caller: that is how a budget or a stop button
     is made. Ctrl-C needs nothing: no block runs longer than about a second.
 
+    Raises TypeError for a listener that cannot be called.
+
     >>> progress = Progress(lambda stage, done, total: print(stage, done, "of", total))
     >>> with progress.stage("sampling"):
     ...     progress.step(1, 2)

@@ -50,7 +50,10 @@ class NormalizedCutKernel:
         shift : s >= 0; adds s D^-1. K is positive semi-definite for s = 1 at the latest, all k-partitions keep their
             order, but distances then hardly depend on the edges.
 
-        Raises what `as_graph` raises, and GraphValidationError when there are no edges.
+        Raises what `as_graph` does, GraphValidationError when there are no edges, and ParameterError for an impossible
+        shift, or loops="given" with shift 0 on a graph without self-loops.
+
+        Source: Dhillon, Guan & Kulis 2007, "Weighted Graph Cuts without Eigenvectors".
 
         >>> import numpy as np
         >>> NormalizedCutKernel.of(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])).degrees

@@ -89,7 +89,9 @@ def load_graph(
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2.
 
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
-        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml".
+        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an edge
+        list that start with # or % are comments; but in a table of names with a header or a delimiter, `#name,other` is
+        an edge, and what remains in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
@@ -109,6 +111,9 @@ def load_graph(
     Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken or of no known format;
     GraphValidationError for one that holds no graph: rectangular, negative, non-finite, without edges to read;
     ResourceLimitError, before the memory is taken, for one that would need more than the limits.
+
+    Sources of the formats: https://math.nist.gov/MatrixMarket/formats.html; https://sparse.tamu.edu; Karypis, METIS 5.1
+    manual, section 4.1; https://snap.stanford.edu/data; GraphML and GML as NetworkX reads them.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:

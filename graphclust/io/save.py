@@ -31,6 +31,7 @@ _ENDINGS = {
 def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
+    G : anything `as_graph` takes.
     format : "matrix_market", "snap", "csv" or "metis"; None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist,
         .csv, .graph, .metis.
 
