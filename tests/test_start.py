@@ -20,8 +20,8 @@ start = time.process_time()
 from graphclust import coreset_sc
 imported = time.process_time()
 coreset_sc(G, 2, rng=0)
-late = {"scipy.sparse.linalg", "graphclust.k_means.lloyd"} & set(sys.modules)
-print(imported - start, time.process_time() - imported, *late)
+end = time.process_time()
+print(imported - start, end - imported, *({"scipy.sparse.linalg", "graphclust.k_means.lloyd"} & set(sys.modules)))
 """
 
 

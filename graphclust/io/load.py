@@ -89,8 +89,8 @@ def load_graph(
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2.
 
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
-        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an edge
-        list that start with # or % are comments; but in a table of names with a header or a delimiter, `#name,other` is
+        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an
+        edge list that start with # or % are comments; but in a table of names with a header or a delimiter, `#name,other` is
         an edge, and what remains in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.

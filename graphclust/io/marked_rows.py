@@ -52,6 +52,8 @@ class Doubts:
 
     def look_at(self, block: bytes, line: int) -> None:
         """Count the lines of a block of numbers that start with a name; `line` lines came before it."""
+        if not any(mark in block for mark in COMMENTS):
+            return
         for found in _NAMED_LINE.finditer(block):
             fields = found[0].decode("utf-8", "replace").split(self.layout.delimiter)
             if has_shape(fields, self.layout.n_columns, None):
