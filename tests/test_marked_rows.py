@@ -71,6 +71,7 @@ def test_white_space_between_columns_that_have_names(tmp_path):
         ("weights.csv", "#ends,ends,how often\n1,2,1\n2,3,1\n"),
         ("above.csv", "#made,yesterday\n# of two, or three\nsource,target\n1,2\n2,3\n"),
         ("within.csv", "source,target\n1,2\n# so far, so good, or not\n#nothing\n2,3\n"),
+        ("long.csv", "source,target\n1,2\n#one,two,three\n2,3\n"),
         ("konect.txt", "% sym unweighted\n% 2 3 3\n1 2\n2 3\n"),
     ],
 )
