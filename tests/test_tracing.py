@@ -1,6 +1,7 @@
 """Under a profiler, a debugger or coverage everything works: they hold references to whatever a function holds."""
 
 import cProfile
+import os
 import sys
 from collections.abc import Callable
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import graphclust
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="every step of every loop would be watched")
 
 
 def reads(path) -> graphclust.Graph:
