@@ -100,7 +100,8 @@ def run_tests(tree: pathlib.Path, tests: list[str], *options: str, seconds: floa
     # An empty folder name makes numba keep its code beside the sources, where the copies of it are links.
     environment = {**os.environ, "NUMBA_CACHE_DIR": "", "PYTHONPATH": str(tree)}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-o", "addopts=", *options]
-    command += ["--tb=no", *(f"tests/{name}" for name in tests)]
+    # A folder for temporary files of its own: several at a time would clear each other's away.
+    command += ["--tb=no", f"--basetemp={tree.parent / 'temporary'}", *(f"tests/{name}" for name in tests)]
     with subprocess.Popen(
         command, cwd=tree, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True,
@@ -159,8 +160,8 @@ def main() -> int:
 
     mutants = with_homes(read_tables([arguments.table] if arguments.table else TABLES))
     mutants = [mutant for mutant in mutants if not arguments.only or arguments.only in mutant.name]
-    mutants = mutants[arguments.turn % arguments.share :: arguments.share]
     stale = [mutant for mutant in mutants if is_stale(mutant)]
+    mutants = mutants[arguments.turn % arguments.share :: arguments.share]
     for mutant in stale:
         print(f"{'STALE':12s} {mutant.name}: {is_stale(mutant)}")
     equivalent = [mutant for mutant in mutants if mutant.equivalent]
