@@ -34,8 +34,10 @@ __all__ = ["multilevel_partition"]
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 40  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
+HIGHEST = 1e9  # no region of two nodes or more is natural beyond
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
+LARGE = 1_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
 MOST_CYCLES, WORTHWHILE = 3, 0.005  # while each takes half a per cent off what is lacking
 HIGH_EFFORT = 2.0  # from here on, starts and cycles are repeated in proportion
 
@@ -96,20 +98,29 @@ def partitioned(
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     labels, value = best_start(start, k, goal.objective, resolutions, effort, rng, progress)
+    if shared and on.graph.n_entries > LARGE:
+        labels, value = in_cycles(start, labels, k, goal.objective, resolutions, effort, rng, progress)
     if shared:
         labels, value = carried(shared, labels, k, goal.objective, progress)
-    labels, value = in_cycles(on, labels, k, goal.objective, resolutions, effort, rng, progress)
+    if on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT:
+        labels, value = in_cycles(on, labels, k, goal.objective, resolutions, effort, rng, progress)
     return Partition(labels, goal, value)
 
 
 def regions(on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
-    """Levels down to the coarsest graph of ENOUGH regions a cluster, at a resolution that leaves so many."""
+    """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
+
+    Where a resolution would leave fewer, the level is made again at a higher one.
+    """
+    levels: list[Level] = []
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
-    while True:
-        levels, coarsest, _ = coarsened(on, resolution, ENOUGH * k, rng, progress)
-        if levels or on.graph.n_nodes <= ENOUGH * k or resolution > on.graph.n_nodes:
-            return levels, coarsest
-        resolution *= FINER
+    while on.graph.n_nodes > ENOUGH * k and resolution <= HIGHEST:
+        more, coarser, _ = coarsened(on, resolution, ENOUGH * k, rng, progress)
+        levels += more
+        if levels and coarser.graph.n_nodes < SMALL * k:
+            return levels, coarser
+        on, resolution = coarser, resolution * FINER
+    return levels, on
 
 
 def best_start(

@@ -25,7 +25,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["coreset_sc"]
 
 # A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
-MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 1_000_000, 8.0, 0.1
+MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 5_000_000, 8.0, 0.1
 VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
 PROBES = 2_000
 
