@@ -289,7 +289,10 @@ def test_coreset_nodes_count_by_their_weights_in_k_means(blocks, monkeypatch):
 
 
 def test_fewer_clusters_than_asked_for_are_announced():
-    with pytest.warns(ConvergenceWarning, match=r"only \d+ of k=6"):
+    with (
+        pytest.warns(GraphWarning, match="have no neighbor in the coreset"),
+        pytest.warns(ConvergenceWarning, match=r"only \d+ of k=6"),
+    ):
         result = coreset_sc(nx.path_graph(30), 6, coreset_size=6, rng=0, **PAPER)  # a node is drawn twice
     assert result.n_clusters < 6
     assert any("of k=6" in remark for remark in result.remarks)

@@ -17,6 +17,8 @@ def coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_a
 
     With the whole graph as coreset, weights D and shift 0 this is the adjacency matrix with its (implied) loops.
 
+    Source: Jourdan et al. 2025, Algorithm 3, line 4.
+
     Raises GraphValidationError for nodes or weights that are no coreset of this graph.
 
     >>> import numpy as np

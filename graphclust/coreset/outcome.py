@@ -13,6 +13,7 @@ class Outcome:
 
     decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
     doubtful : whether a look at more of the graph is likely to find a smaller cut.
+    remarks : what the reader of the labels should know, one sentence each.
     """
 
     labels: np.ndarray
@@ -22,3 +23,4 @@ class Outcome:
     entries_read: dict[str, int] = field(default_factory=dict)
     decided: dict[str, float] = field(default_factory=dict)
     doubtful: bool = False
+    remarks: tuple[str, ...] = ()

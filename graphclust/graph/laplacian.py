@@ -42,5 +42,9 @@ class NormalizedAdjacency(LinearOperator):
     def _matvec(self, column: np.ndarray) -> np.ndarray:
         return self._matmat(column.reshape(-1, 1)).ravel()
 
+    def toarray(self) -> np.ndarray:
+        """N as a dense matrix, symmetric to the bit."""
+        return self.graph.to_scipy().toarray() * (self.scale[:, None] * self.scale[None, :])
+
     def _adjoint(self) -> "NormalizedAdjacency":
         return self

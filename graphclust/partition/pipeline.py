@@ -180,6 +180,7 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
         options["coreset_size"] = paper.default_size(graph.n_nodes, k)
     kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])
     outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
+    remarks += outcome.remarks
     if options["loops"] == "implied" and (graph.loops == 0).any():
         remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
     n_clipped = 0 if outcome.coreset is None else outcome.coreset.n_clipped

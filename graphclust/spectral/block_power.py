@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.errors import GraphValidationError
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.embedding import ROW_SCALES, scale_rows
 
@@ -34,7 +35,12 @@ def block_power_embedding(
     f^n_steps.
     rows : "unit" or "degree", as in `spectral_embedding`.
 
+    Raises TypeError when B is no sparse array, GraphValidationError when it has negative or non-finite entries,
+    ParameterError (n_columns, n_steps, rows).
+
     Returns float64, shape (m, n_columns), by decreasing eigenvalue; zero rows of B stay zero.
+
+    Source: Halko, Martinsson & Tropp, "Finding structure with randomness", SIAM Review 53, 2011, Algorithms 4.4, 5.3.
 
     >>> B = sparse.csr_array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
     >>> points = block_power_embedding(B, 2, rng=0)
@@ -50,6 +56,10 @@ def block_power_embedding(
     n_columns = as_whole_number(n_columns, "n_columns", at_least=1, at_most=m, why=", the number of rows")
     n_steps = as_whole_number(n_steps, "n_steps", at_least=1)
     as_choice(rows, "rows", ROW_SCALES)
+    B = B.tocsr()
+    bad = np.flatnonzero(~((B.data >= 0) & np.isfinite(B.data)))
+    if len(bad):
+        raise GraphValidationError(f"B holds {B.data[bad[0]]} among its entries, expected finite numbers >= 0")
     rng, progress = as_generator(rng), as_progress(progress)
     degrees = B @ (B.T @ np.ones(m))
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros(m), where=degrees > 0)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from math import ceil, log2
+from math import ceil, exp, log, log2
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
-from graphclust.errors import ConvergenceError, ParameterError
-from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.progress import ProgressLike, as_progress
+from graphclust.spectral.eigenvectors import Deflated, top_eigenpairs
 
 __all__ = ["fast_spectral_embedding", "spectral_embedding"]
 
-DENSE_SIZE = 128  # up to here a dense solver is quicker, and small enough that BLAS keeps to one thread
-LARGEST_DENSE = 2_000  # the fallback when the sparse solver does not converge
-TOLERANCE = 1e-8
+FLOOR = 1e-300  # of a squared length: columns may be all zeros
 ROW_SCALES = ("unit", "degree")
 
 
@@ -46,7 +40,12 @@ def spectral_embedding(
     nodes of degree 0 are zero. Each connected component is solved on its own, since its top vector D^1/2 1 is known;
     equal eigenvalues go to the component of larger volume. With k or more components nothing is left to solve.
 
-    Raises ConvergenceError when neither the sparse solver nor its dense fallback (up to 2,000 nodes) succeeds.
+    Raises ConvergenceError when no solver's eigenvectors stand up to a check, none being missed, after a bounded amount
+    of work; ParameterError (k out of range, unknown rows, most eigenvectors of more than 20,000 nodes),
+    GraphValidationError (no graph, impossible degrees), TypeError. Warns with GraphWarning as `as_graph` does.
+
+    Source: Ng, Jordan & Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001; Shi & Malik, "Normalized
+    cuts and image segmentation", IEEE PAMI 2000. The solvers: `graphclust.spectral.eigenvectors`.
 
     >>> import networkx as nx
     >>> spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).round(1)[:, 1].tolist()
@@ -82,11 +81,30 @@ def fast_spectral_embedding(
     Returns float64, shape (n_nodes, n_columns), rows scaled by d^-1/2. The top vector D^1/2 1, which carries no
     information, is projected out of the random columns. Nodes of degree 0 have zero rows.
 
+    degrees : D, shape (n_nodes,); None for the row sums. The walk must not gain mass, or a few nodes would drown all
+        others: where the row sum is more than D it is taken instead, and where it is less, the rest stays at the node.
+
+    Raises ParameterError (k, n_columns, n_steps out of range), GraphValidationError (no graph, impossible degrees),
+    TypeError. Warns with GraphWarning as `as_graph` does.
+
     Source: Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023, Algorithm 2.
 
     >>> import networkx as nx
     >>> fast_spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).shape
     (6, 2)
+    """
+    return walked_columns(
+        G, k, degrees=degrees, n_columns=n_columns, n_steps=n_steps, weight=weight, rng=rng, progress=progress
+    )[0]  # fmt: skip
+
+
+def walked_columns(
+    G: GraphLike, k: int, *, degrees=None, n_columns=None, n_steps=None, weight="weight", rng=None, progress=None
+) -> tuple[np.ndarray, float]:
+    """`fast_spectral_embedding`, and about how many eigenvectors its columns are still made of.
+
+    The walk gives an eigenvector a share g of a column's squared length; their number is (sum g)^2 / sum g^2 where g is
+    taken after half of the walk, when sum g is the squared length and sum g^2 that after all of it, in expectation.
     """
     graph, degrees, k, rng = _checked(G, k, degrees, weight, rng)
     progress = as_progress(progress)
@@ -95,18 +113,26 @@ def fast_spectral_embedding(
     default_steps = 10 * max(1, ceil(log2(n / k)))
     n_steps = default_steps if n_steps is None else as_whole_number(n_steps, "n_steps", at_least=1)
 
+    degrees = np.where(degrees > 0, np.maximum(degrees, graph.degrees), 0.0)
+    loops = np.divide(degrees - graph.degrees, degrees, out=np.zeros(n), where=degrees > 0)[:, None]
     operator = NormalizedAdjacency(graph, degrees)
     columns = rng.standard_normal((n, n_columns))
-    top = np.sqrt(graph.degrees)
+    top = np.sqrt(degrees)
     # Sums by NumPy, not products by BLAS, whose last bits depend on its threads.
     columns -= top[:, None] * ((columns * top[:, None]).sum(axis=0) / (top * top).sum())
+    log_scale, log_lengths = 0.0, np.zeros(2)
     for done in range(n_steps):
-        columns = operator.lazy_step(columns, 0.5)
+        columns = operator.lazy_step(columns, 0.5) + 0.5 * loops * columns
         largest = np.abs(columns).max()
         if largest > 0:  # a power of the walk would underflow in the end
             columns /= largest
+            log_scale += log(largest)
+        if done + 1 in (n_steps // 2, n_steps):
+            squared = max(float((columns * columns).sum()) / n_columns, FLOOR)
+            log_lengths[int(done + 1 == n_steps)] = log(squared) + 2 * log_scale
         progress.step(done + 1, n_steps)
-    return scale_rows(columns, degrees, "degree")
+    n_left = exp(min(2 * log_lengths[0] - log_lengths[1], log(n)))
+    return scale_rows(columns, degrees, "degree"), n_left
 
 
 def scale_rows(vectors: np.ndarray, degrees: np.ndarray, rows: str) -> np.ndarray:
@@ -116,9 +142,7 @@ def scale_rows(vectors: np.ndarray, degrees: np.ndarray, rows: str) -> np.ndarra
 
 
 def _checked(G, k, degrees, weight, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
-    # Matrices of our own making come here too: graph_from_csr checks them and does not warn of isolated nodes.
-    ours = isinstance(G, sparse.csr_array) and weight is not None and G.shape[0] == G.shape[1]
-    graph = graph_from_csr(G.indptr, G.indices, G.data) if ours else as_graph(G, weight=weight)
+    graph = as_graph(G, weight=weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     degrees = graph.degrees if degrees is None else as_weights(degrees, graph.n_nodes, "degrees")
     return graph, degrees, k, as_generator(rng)
@@ -140,41 +164,10 @@ def _top_vectors(graph: Graph, degrees: np.ndarray, k: int, rng) -> list[tuple[n
             wanted = min(len(nodes), k - len(members) + 1 if known_top else k)
             if wanted > known_top:
                 part = graph if len(nodes) == graph.n_nodes else graph.subgraph(nodes)
-                values, vectors = _eigenpairs(NormalizedAdjacency(part, degrees[nodes]), wanted, rng)
-                candidates += [(values[i], c, nodes, vectors[:, i]) for i in range(int(known_top), wanted)]
+                operator = NormalizedAdjacency(part, degrees[nodes])
+                top = np.sqrt(degrees[nodes] / volumes[c])[:, None]
+                unknown = Deflated(operator, top, 3.0) if known_top else operator  # 1 becomes -2, below all others
+                values, vectors = top_eigenpairs(unknown, wanted - known_top, rng)
+                candidates += [(value, c, nodes, vectors[:, i]) for i, value in enumerate(values.tolist())]
     candidates.sort(key=lambda pair: (-round(pair[0], 10), -volumes[pair[1]], pair[1]))
     return [(nodes, vector / np.sqrt((vector * vector).sum())) for _, _, nodes, vector in candidates[:k]]
-
-
-def _eigenpairs(operator: NormalizedAdjacency, k: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues of a connected graph's N, decreasing, and their vectors."""
-    n = operator.shape[0]
-    start = rng.standard_normal(n)
-    if n <= DENSE_SIZE or k >= n - 1:
-        return _dense_eigenpairs(operator, k)
-    for n_lanczos in (min(n, max(2 * k + 1, 20)), min(n, 4 * k + 60)):
-        try:
-            values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=n_lanczos, tol=TOLERANCE)
-        except (ArpackNoConvergence, ArpackError) as problem:
-            failure = problem
-            continue
-        order = np.argsort(-values, kind="stable")
-        return values[order], vectors[:, order]
-    if n <= LARGEST_DENSE:
-        return _dense_eigenpairs(operator, k)
-    found = len(getattr(failure, "eigenvalues", ()))
-    raise ConvergenceError(
-        f"{found} of k={k} eigenvectors converged on {n} nodes ({failure}); use the power method, fewer clusters, "
-        "or another rng"
-    )
-
-
-def _dense_eigenpairs(operator: NormalizedAdjacency, k: int) -> tuple[np.ndarray, np.ndarray]:
-    n = operator.shape[0]
-    if n > 20_000:
-        raise ParameterError(
-            f"k={k} of {n} eigenvectors need a dense solver, which is limited to 20,000 nodes; lower k"
-        )
-    scaled = operator.graph.to_scipy().toarray() * (operator.scale[:, None] * operator.scale[None, :])
-    values, vectors = eigh(scaled, subset_by_index=(n - k, n - 1))
-    return values[::-1], vectors[:, ::-1]

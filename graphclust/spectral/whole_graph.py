@@ -7,16 +7,19 @@ import warnings
 import numpy as np
 
 from graphclust.checks import Seed, as_generator
-from graphclust.errors import ConvergenceWarning
+from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.k_means.lloyd import kmeans
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
+from graphclust.spectral.embedding import spectral_embedding, walked_columns
 
 __all__ = ["fast_spectral_clustering", "spectral_clustering"]
 
 N_INIT = 3
+# Planted blocks that are found have 0.8 to 1.8 eigenvectors a cluster left, k-NN graphs of moons, circles and digits 2
+# to 10, small dense graphs of many classes, where the walk ends with one or two of them, 0.05 to 0.25.
+LEFT_TIMES, LEFT_SHARE = 2.0, 4.0
 
 
 def spectral_clustering(
@@ -33,6 +36,11 @@ def spectral_clustering(
     The exact method, for graphs of up to some ten thousand nodes and few clusters: the eigenvectors cost at least
     O(k x entries + k^2 n). Arguments, result and errors as in `coreset_sc`.
 
+    Raises ConvergenceError when the eigenvectors do not converge, see `spectral_embedding`; ParameterError (k),
+    GraphValidationError (no graph to cluster), TypeError.
+
+    Source: Ng, Jordan & Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001.
+
     >>> import networkx as nx
     >>> spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).communities()
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
@@ -41,7 +49,7 @@ def spectral_clustering(
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
         points = spectral_embedding(graph, k, rng=rng)
-    return _clustered(graph, k, points, "spectral", rng, progress)
+    return _clustered(graph, k, points, "spectral", list(graph.remarks), rng, progress)
 
 
 def fast_spectral_clustering(
@@ -58,6 +66,9 @@ def fast_spectral_clustering(
     Source: Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023. Arguments, result and
     errors as in `coreset_sc`.
 
+    Raises ParameterError (k), GraphValidationError (no graph to cluster), TypeError. Warns with GraphWarning, and a
+    remark, when the walk turns out far too short or too long to tell k clusters apart.
+
     >>> import networkx as nx
     >>> fast_spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).sizes
     array([4, 4])
@@ -65,11 +76,21 @@ def fast_spectral_clustering(
     rng, progress = as_generator(rng), as_progress(progress)
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
-        points = fast_spectral_embedding(graph, k, rng=rng, progress=progress)
-    return _clustered(graph, k, points, "fast spectral", rng, progress)
+        points, n_left = walked_columns(graph, k, rng=rng, progress=progress)
+    remarks = list(graph.remarks)
+    if not k / LEFT_SHARE <= n_left <= LEFT_TIMES * k and k > 1:
+        remarks.append(
+            f"the walk's columns mix about {n_left:.0f} eigenvectors where {k} would tell k={k} clusters apart: its "
+            "length does not suit this graph, and the labels may be worth little; coreset_sc or spectral_clustering "
+            "would help, or fast_spectral_embedding with other n_steps"
+        )
+        warn_caller(remarks[-1], GraphWarning)
+    return _clustered(graph, k, points, "fast spectral", remarks, rng, progress)
 
 
-def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progress: Progress) -> Clustering:
+def _clustered(
+    graph: Graph, k: int, points: np.ndarray, method: str, remarks: list[str], rng, progress: Progress
+) -> Clustering:
     """k-means on the rows of the nodes that have edges."""
     connected = np.flatnonzero(~graph.isolated)
     with progress.stage("k-means"), warnings.catch_warnings():
@@ -85,4 +106,4 @@ def _clustered(graph: Graph, k: int, points: np.ndarray, method: str, rng, progr
         )
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[connected] = found.labels
-    return clustering_of(graph, k, labels, list(graph.remarks), progress, parameters={"method": method})
+    return clustering_of(graph, k, labels, remarks, progress, parameters={"method": method})
