@@ -90,7 +90,7 @@ def test_the_block_process_alone(name):
     for k in (1, 6, 20):
         values, vectors = eigenvectors._by_block_lanczos(aslinearoperator(N), k, np.random.default_rng(k))
         np.testing.assert_allclose(values, np.linalg.eigvalsh(N)[::-1][:k], atol=1e-8)
-        np.testing.assert_allclose(N @ vectors, vectors * values, atol=1e-7)
+        assert np.linalg.norm(N @ vectors - vectors * values, axis=0).max() < 1.1 * eigenvectors.TOLERANCE
 
 
 ON_ANY_PROCESSOR = """
@@ -188,6 +188,15 @@ def test_a_second_eigenvector_that_was_left_out_is_noticed():
         assert eigenvectors._missed_one(operator, values[kept], vectors[:, kept], rng) == missed, kept
 
 
+def test_rounding_does_not_bring_back_what_was_found():
+    """Along a path the search takes hundreds of steps, in which the vectors found grow again if they are let."""
+    N = reference.normalized_adjacency(adjacency("path", 900, False).toarray())
+    values, vectors = (array[..., ::-1] for array in np.linalg.eigh(N))
+    for k in (3, 40):
+        found = values[:k], vectors[:, :k]
+        assert not eigenvectors._missed_one(aslinearoperator(N), *found, np.random.default_rng(k))
+
+
 def test_a_matrix_with_nan_is_refused(capfd):
     matrix = np.ones((200, 200))
     matrix[3, 4] = matrix[4, 3] = np.nan
@@ -239,11 +248,12 @@ def test_row_sums_as_degrees_change_nothing():
     graph = as_graph(nx.karate_club_graph())
     by_default = fast_spectral_embedding(graph, 2, rng=3)
     assert (fast_spectral_embedding(graph, 2, degrees=graph.degrees.copy(), rng=3) == by_default).all()
+    assert (fast_spectral_embedding(graph, 2, degrees=graph.degrees / 4, rng=3) == by_default).all()  # no mass gained
 
 
 def test_a_worthless_coreset_is_announced():
     planted = planted_partition(20, 400, 8, 2, rng=2)
-    with pytest.warns(GraphWarning, match=r"no neighbor in the coreset.*larger coreset_size.*method=.auto"):
+    with pytest.warns(GraphWarning, match=r"no neighbor in .* 0\.5 neighbors in .*larger coreset_size.*method=.auto"):
         found = coreset_sc(planted.graph, 20, method="paper", coreset_size=300, rng=0)
     assert adjusted_rand_index(found.labels, planted.labels) < 0.2
     assert any("larger coreset_size" in remark for remark in found.remarks)

@@ -35,10 +35,10 @@ TOLERANCE = 1e-8  # of residuals, against the largest eigenvalue; eigenvalues ar
 TRUSTED = 1e-6  # of what a solver returned: far from its tolerance, and so far no embedding changes visibly
 EQUAL = 1e-10  # eigenvalues this close are one eigenvalue, whose eigenvectors any rotation may mix
 MISSED = 1e-8  # an eigenvalue this far above the k-th one found, and not among them, was missed
-RISK = 1e-6  # the probability that the search for missed eigenvalues overlooks one
-FEW_PRODUCTS, MOST_PRODUCTS = 5_000, 30_000  # columns multiplied by one solver, up to QUICK_DENSE nodes and beyond:
-# a mesh of 32,768 nodes takes 1,300, a path of 3,000 takes 24,000
-LEAST_LANCZOS = 40  # vectors; ARPACK's own 20 take twice as many products on paths and meshes
+RISK = 1e-4  # the probability that the search overlooks an eigenvalue that was missed, at most
+FEW_PRODUCTS, MOST_PRODUCTS = 5_000, 40_000  # columns multiplied by one solver, up to QUICK_DENSE nodes and beyond:
+# a mesh of 32,768 nodes takes 1,400, a path of 3,000 takes 32,000
+LEAST_LANCZOS = 30  # vectors; ARPACK's own 20 take half as many products again on paths and meshes, 40 cost more each
 LEAST_BLOCK, LARGEST_BLOCK = 8, 32  # columns; a block finds as many eigenvectors of one eigenvalue as it has columns
 MOST_ROUNDS = 8  # on the complement of what was found; each finds one more eigenvector of each eigenvalue at least
 LOST = 1e-9  # a column of which no more is left outside the basis is rounding
@@ -225,7 +225,13 @@ class Deflated(LinearOperator):
         self.shift = shift
 
     def _matmat(self, columns: np.ndarray) -> np.ndarray:
-        return self.operator @ columns - self.known @ (self.shift * (self.known.T @ columns))
+        product = self.operator @ columns
+        parts = self.shift * (self.known.T @ columns)
+        if self.known.shape[1] == 1:
+            product -= self.known * parts  # quicker than a product of matrices
+        else:
+            product -= self.known @ parts
+        return product
 
     def _matvec(self, column: np.ndarray) -> np.ndarray:
         return self._matmat(column.reshape(-1, 1)).ravel()
@@ -248,7 +254,7 @@ class _Budget(LinearOperator):
         if self.n_left < 0:
             raise _Failed(f"no convergence after {self.n_allowed:,} products", self.n_converged)
         product = self.operator @ columns
-        if not np.isfinite(product).all():
+        if not np.isfinite(product.sum()):
             raise _Failed("a product with the matrix has non-finite entries")
         return product
 
