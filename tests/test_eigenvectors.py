@@ -93,6 +93,17 @@ def test_the_block_process_alone(name):
         assert np.linalg.norm(N @ vectors - vectors * values, axis=0).max() < 1.1 * eigenvectors.TOLERANCE
 
 
+def test_what_is_left_outside_a_basis():
+    rng = np.random.default_rng(2)
+    basis = np.linalg.qr(rng.standard_normal((40, 6)))[0]
+    columns = rng.standard_normal((40, 5)) * [1.0, 9.0, 2.0, 5.0, 0.1]
+    columns[:, 3] = basis @ rng.standard_normal(6)  # nothing of it is left
+    q, r = eigenvectors._orthonormal(columns, basis, rng)
+    np.testing.assert_allclose(q @ r, columns - basis @ (basis.T @ columns), atol=1e-12)
+    both = np.hstack([basis, q])
+    np.testing.assert_allclose(both.T @ both, np.eye(11), atol=1e-12)
+
+
 ON_ANY_PROCESSOR = """
 import warnings, sys
 warnings.simplefilter("ignore")
