@@ -24,9 +24,11 @@ from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, Weighed, ratio_objective, weighed
+from graphclust.partition.merging import unions
 from graphclust.partition.moves import moved_in_rounds, moved_until_stable
-from graphclust.partition.multilevel import Partition, partitioned
+from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
 from graphclust.partition.quotient import contracted
+from graphclust.partition.resolution import goal_of, matched_resolution
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 5
@@ -39,6 +41,8 @@ SPREADING_ROUNDS = 4
 REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
+CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
+NO_UNIONS = np.empty(0)  # what a cut does not need
 LEAST_SIGNAL = 6.5
 LEAST_CORESET_NODES = 2
 
@@ -88,6 +92,7 @@ def by_shared_neighbors(
     few = REGIONS_PER_CLUSTER * k
     n_regions = max(min(k, len(linked)), min(max(few, MANY_REGIONS) if thin else few, len(linked) // NODES_PER_REGION))
     cut = Aim("normalized_cut", None)
+    by_cut = weighed(graph, cut.name)
     if n_regions == 0:
         linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
     else:
@@ -105,19 +110,23 @@ def by_shared_neighbors(
         if thin:
             labels, n_found = used_labels(labels)
             if n_found > few:
-                by_cut = weighed(graph, cut.name)
                 quotient = contracted(by_cut, labels, n_found)
                 labels = partitioned(quotient, few, cut, ONE_START, rng, progress).labels[labels]
                 moved_in_rounds(by_cut, labels, few, ratio_objective(by_cut), REGION_ROUNDS, progress)
-        labels, n_found = used_labels(labels)
+        fragments, n_found = used_labels(labels)
         if n_found >= k:
-            quotient = contracted(on, labels, n_found)
-            merged = partitioned(quotient, k, aim, effort, rng, progress)
-            labels, goal = merged.labels[labels], merged.goal
+            quotient = contracted(by_cut, fragments, n_found)
+            labels = partitioned(quotient, k, cut, effort, rng, progress).labels[fragments]
         else:  # a coreset too small or too scattered to show k clusters
-            labels, goal, _ = partitioned(on, k, aim, effort, rng, progress)
+            labels = partitioned(by_cut, k, cut, effort, rng, progress).labels
+            fragments = labels
     with progress.stage("mending"):
-        value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
+        moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, MENDING_SWEEPS, FEW)
+        found = Partition(labels, goal_of(cut, by_cut, k, NO_UNIONS), 0.0)
+        if aim != cut:
+            found = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
+        value = moved_until_stable(on, found.labels, k, found.goal.objective, progress, MENDING_SWEEPS, FEW)
+        labels, goal = found.labels, found.goal
 
     n = graph.n_nodes
     counts = [len(labelled.nodes), *spread.n_labelled]
@@ -130,8 +139,48 @@ def by_shared_neighbors(
     return Partition(labels, goal, value), outcome
 
 
+def turned_to(
+    aim: Aim,
+    on: Weighed,
+    labels: np.ndarray,
+    fragments: np.ndarray,
+    k: int,
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Partition:
+    """A partition by the normalised cut turned to another aim: its fragments are merged anew where that is better.
+
+    The cut comes first since it heals: a stray fragment that was left as a cluster draws in the nodes around it.
+    """
+    pieces, n_pieces = common_pieces(on, labels, fragments)
+    quotient = contracted(on, pieces, n_pieces)
+    of_piece = np.empty(n_pieces, np.int32)
+    of_piece[pieces] = labels
+    # The resolutions at which k is natural start where no two of the clusters belong together.
+    tree = unions(quotient, progress)
+    tree[k - 1] = min(tree[k - 1], unions(contracted(quotient, of_piece, k), progress)[k - 1])
+    goal = goal_of(aim, on, k, tree)
+    resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
+    merged, value = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
+    return Partition(merged[pieces], goal, value)
+
+
+def common_pieces(on: Weighed, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:
+    """What each cluster has of each fragment, int32, and how many pieces that makes; crumbs stay with their cluster."""
+    n_fragments = int(fragments.max()) + 1
+    pieces, n_pieces = used_labels(labels.astype(np.int64) * n_fragments + fragments)
+    volumes = np.bincount(pieces, weights=on.terms.degrees)
+    crumbs = volumes < CRUMB * on.graph.total_volume / n_fragments
+    return used_labels(np.where(crumbs[pieces], n_pieces + labels, pieces))
+
+
 def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """int32 labels renumbered without gaps, and how many they are."""
+    """Labels >= 0 renumbered without gaps as int32, and how many they are."""
+    highest = int(labels.max())
+    if highest > 8 * len(labels):
+        distinct, numbered = np.unique(labels, return_inverse=True)
+        return numbered.astype(np.int32), len(distinct)
     used = np.bincount(labels) > 0
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return number[labels], int(used.sum())

@@ -93,4 +93,5 @@ def unions(on: Weighed, progress: Progress) -> np.ndarray:
     """
     trace = np.full(on.graph.n_nodes, -np.inf)
     merged(on, 1, chance_objective(on), progress, trace)
-    return trace / on.chance
+    # Entry t came before entry t - 1; of unions within a hundredth of each other either may have come first.
+    return np.minimum.accumulate(trace[::-1])[::-1] / on.chance
