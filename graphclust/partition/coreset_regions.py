@@ -41,6 +41,7 @@ SPREADING_ROUNDS = 4
 REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
+ONE_CYCLE = 1 / 3  # the effort of one cycle of the three that are usual
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 NO_UNIONS = np.empty(0)  # what a cut does not need
 LEAST_SIGNAL = 6.5
@@ -121,12 +122,12 @@ def by_shared_neighbors(
             labels = partitioned(by_cut, k, cut, effort, rng, progress).labels
             fragments = labels
     with progress.stage("mending"):
-        moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, MENDING_SWEEPS, FEW)
-        found = Partition(labels, goal_of(cut, by_cut, k, NO_UNIONS), 0.0)
+        sweeps = MENDING_SWEEPS if aim == cut else 1
+        value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
+        goal = goal_of(cut, by_cut, k, NO_UNIONS)
         if aim != cut:
-            found = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
-        value = moved_until_stable(on, found.labels, k, found.goal.objective, progress, MENDING_SWEEPS, FEW)
-        labels, goal = found.labels, found.goal
+            labels, goal, _ = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
+            value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
 
     n = graph.n_nodes
     counts = [len(labelled.nodes), *spread.n_labelled]
@@ -162,7 +163,7 @@ def turned_to(
     tree[k - 1] = min(tree[k - 1], unions(contracted(quotient, of_piece, k), progress)[k - 1])
     goal = goal_of(aim, on, k, tree)
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
-    merged, value = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
+    merged, value = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
     return Partition(merged[pieces], goal, value)
 
 
