@@ -3,11 +3,12 @@
 1. A coreset of a few per cent of the nodes, and its two-step graph: O(entries of the coreset's rows).
 2. That small graph is partitioned into several times k regions, so that no cluster is missed.
 3. Every node with a coreset neighbor takes the nearest centroid in kernel space; the rest follow along the edges.
-4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the objective.
-5. Single nodes move, with the exact change of the objective.
+4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the normalised cut.
+5. Single nodes move. For another objective what the clusters have of each region is merged anew by it, where that is
+   better, and nodes move again.
 
-Where coreset nodes have few links the regions are not pure enough for that. Then there are a thousand of them; those are
-merged into 5 k on the whole graph, and nodes move between these in a few rounds, before the k clusters are made.
+Where coreset nodes have few links the regions are not pure enough for that. Then there are a thousand of them; those
+are merged into 5 k on the whole graph, and nodes move between these in a few rounds, before the k clusters are made.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 1. The graph is coarsened into some dozen regions a cluster, and the tree of unions of the regions tells at which
    resolution any number of clusters is natural.
-2. A few starts from other regions: those of the resolutions at which 4 k, 8 k, 16 k and 3 k clusters are natural. Regions
-   are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way back. The
-   best start is kept.
-3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move on
-   every level again; while that pays.
+2. A few starts from other regions: those of the resolutions at which 4 k, 8 k, 16 k and 3 k clusters are natural.
+   Regions are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
+   back. The best start is kept.
+3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
+   on every level again; while that pays.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
 regions of modularity at several resolutions are what the smallest cuts run between was found by measuring.
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs.objective import RATIO, Objective
 from graphclust.graph.container import GraphLike
-from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weighed
-from graphclust.partition.coarsening import Level, coarsened
+from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, value_of, weighed
+from graphclust.partition.coarsening import PASSES, PASSES_FOR_CUTS, Level, coarsened
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.moves import moved_until_stable, summed
 from graphclust.partition.resolution import Goal, goal_of, matched_resolution
@@ -72,7 +72,7 @@ def multilevel_partition(
 
     Raises ParameterError for isolated nodes, an impossible k, effort or resolution, and an unknown objective.
 
-    Source: see the module; the coarsening is that of Blondel et al. 2008, the tree of unions that of Bonald et al. 2018.
+    Source: see the module; coarsening as in Blondel et al. 2008, the tree of unions of Bonald et al. 2018.
 
     >>> import networkx as nx
     >>> multilevel_partition(nx.barbell_graph(4, 0), 2, rng=0)
@@ -89,7 +89,7 @@ def partitioned(
     on: Weighed, k: int, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
-    levels, coarsest = regions(on, k, rng, progress)
+    levels, coarsest = regions(on, k, aim, rng, progress)
     tree = unions(coarsest, progress)
     goal = goal_of(aim, coarsest, k, tree)
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
@@ -107,15 +107,16 @@ def partitioned(
     return Partition(labels, goal, value)
 
 
-def regions(on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
+def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
     """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
 
     Where a resolution would leave fewer, the level is made again at a higher one.
     """
     levels: list[Level] = []
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
+    passes = PASSES_FOR_CUTS if aim.name in RATIOS else PASSES
     while on.graph.n_nodes > ENOUGH * k and resolution <= HIGHEST:
-        more, coarser, _ = coarsened(on, resolution, ENOUGH * k, rng, progress)
+        more, coarser, _ = coarsened(on, resolution, ENOUGH * k, rng, progress, None, passes)
         levels += more
         if levels and coarser.graph.n_nodes < SMALL * k:
             return levels, coarser
@@ -134,9 +135,10 @@ def best_start(
 ) -> tuple[np.ndarray, float]:
     """Labels and their value: the best of several partitions, each merged from the regions of another resolution."""
     best: tuple[np.ndarray, float] | None = None
+    passes = passes_for(objective)
     n_starts = max(1, round(effort * len(resolutions)))
     for start in range(n_starts):
-        levels, core, _ = coarsened(on, resolutions[start % len(resolutions)], 2 * k, rng, progress)
+        levels, core, _ = coarsened(on, resolutions[start % len(resolutions)], 2 * k, rng, progress, None, passes)
         labels, _ = merged(core, k, objective, progress)
         value = moved_until_stable(core, labels, k, objective, progress)
         if levels:
@@ -196,7 +198,7 @@ def cycle(
     The regions are also merged anew into k: that splits a cluster which is two and joins two which are one, the local
     optimum that no moves leave.
     """
-    levels, core, moved = coarsened(on, resolution, 2 * k, rng, progress, labels)
+    levels, core, moved = coarsened(on, resolution, 2 * k, rng, progress, labels, passes_for(objective))
     moved = moved.copy()
     value = moved_until_stable(core, moved, k, objective, progress)
     anew, _ = merged(core, k, objective, progress)
@@ -204,6 +206,11 @@ def cycle(
     if value_anew > value:
         moved, value = anew, value_anew
     return carried(levels, moved, k, objective, progress) if levels else (moved, value)
+
+
+def passes_for(objective: Objective) -> float:
+    """How far regions are finished, as passes over a level."""
+    return PASSES_FOR_CUTS if objective.kind == RATIO else PASSES
 
 
 def best_conceivable(on: Weighed, k: int, objective: Objective) -> float:

@@ -30,9 +30,7 @@ def natural_range(unions: np.ndarray, k: int) -> tuple[float, float]:
 
 
 def matched_resolution(unions: np.ndarray, k: int) -> float:
-    """The middle of the range in which k is natural, on a logarithmic scale; for more clusters than half the nodes, that
-    for half the nodes.
-    """
+    """The middle of the range in which k is natural, on a logarithmic scale; at most for half as many as nodes."""
     lowest, highest = natural_range(unions, max(min(k, len(unions) // 2), 1))
     if not np.isfinite(highest):
         return max(lowest, FLOOR)
@@ -45,8 +43,8 @@ def goal_of(aim: Aim, on: Weighed, k: int, unions: np.ndarray) -> Goal:
         return Goal(ratio_objective(on), None, None)
     unit = 1.0 if aim.name == "modularity" else on.chance  # Potts' resolution is in weight between two nodes
     natural = natural_range(unions, k)
-    if aim.resolution == "auto":
-        resolution = max(matched_resolution(unions, k), FLOOR)
+    if isinstance(aim.resolution, float):
+        resolution = aim.resolution / unit
     else:
-        resolution = float(aim.resolution) / unit  # type: ignore[arg-type]
+        resolution = max(matched_resolution(unions, k), FLOOR)
     return Goal(plain_objective(on, k, resolution), resolution * unit, (natural[0] * unit, natural[1] * unit))
