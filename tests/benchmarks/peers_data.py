@@ -1,4 +1,4 @@
-"""Graphs to compare tools on: planted by a spec, real ones from files, nearest-neighbour graphs; and their memory."""
+"""Graphs to compare tools on: planted by a spec, real ones from files, nearest-neighbor graphs; and their memory."""
 
 import gzip
 import itertools
@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
@@ -62,6 +63,29 @@ def largest_component(matrix, labels) -> tuple[sparse.csr_matrix, np.ndarray]:
     return sparse.csr_matrix(matrix[kept][:, kept]), labels
 
 
+def with_random_weights(matrix: sparse.csr_matrix, kind: str, seed: int = 0) -> sparse.csr_matrix:
+    """The same edges with weights that say nothing about the clusters: "exponential" or "log-normal" (sigma 1.5)."""
+    upper = sparse.triu(matrix, 1).tocoo()
+    rng = np.random.default_rng(seed)
+    drawn = rng.exponential(size=upper.nnz) if kind == "exponential" else rng.lognormal(0.0, 1.5, upper.nnz)
+    weighted = sparse.coo_matrix((drawn, (upper.row, upper.col)), shape=matrix.shape)
+    return sparse.csr_matrix(weighted + weighted.T)
+
+
+def lfr(mixing: float, n_nodes: int = 5_000, seed: int = 1) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """NetworkX's LFR benchmark graph of mean degree 20, without loops, and the planted community of each node."""
+    import networkx as nx
+
+    graph = nx.LFR_benchmark_graph(
+        n_nodes, 2.5, 1.5, mixing, average_degree=20, max_degree=50, min_community=20, max_community=100,
+        max_iters=2_000, seed=seed,
+    )  # fmt: skip
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    first_member = np.array([min(members) for _, members in sorted(graph.nodes(data="community"))])
+    matrix = nx.to_scipy_sparse_array(graph, nodelist=sorted(graph), dtype=np.float64)
+    return sparse.csr_matrix(matrix), np.unique(first_member, return_inverse=True)[1]
+
+
 def points(name: str) -> tuple[np.ndarray, np.ndarray]:
     folder = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "features"
     if name != "mnist":
@@ -75,14 +99,41 @@ def points(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(images).reshape(-1, 784).astype(np.float32), np.concatenate(classes).astype(np.int64)
 
 
-def nearest_neighbors(name: str, n_neighbors: int) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """The k-NN graph of a data set with distances as entries, joined by union; and the classes."""
+def nearest_neighbors(
+    name: str, n_neighbors: int, most_points: int | None = None
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """The k-NN graph of a data set with distances as entries, joined by union; and the classes.
+
+    most_points : None for all; otherwise, where there are more, so many are drawn.
+    """
     from sklearn.neighbors import kneighbors_graph
 
     X, classes = points(name)
+    if most_points is not None and len(X) > most_points:
+        kept = np.random.default_rng(0).permutation(len(X))[:most_points]
+        X, classes = X[kept], classes[kept]
     distances = kneighbors_graph(X, n_neighbors, mode="distance", n_jobs=2)
     distances.data = np.maximum(distances.data, 1e-12)
     return sparse.csr_matrix(distances.maximum(distances.T)), classes
+
+
+NOT_IN_THE_MEAN = {"livejournal_top5000_sub", "heterophilous_actor"}  # labels of sampled groups; classes unlike links
+MOST_POINTS = 12_000
+
+
+def annotated_graphs() -> Iterator[tuple[str, sparse.csr_matrix, np.ndarray]]:
+    """Largest components of the real graphs with at least two known classes, and of 15-NN graphs of the points."""
+    folder = pathlib.Path(os.environ["GRAPHCLUST_DATA"])
+    for path in sorted((folder / "graphs").glob("*.npz")):
+        if path.stem not in NOT_IN_THE_MEAN:
+            matrix, classes = largest_component(*real_graph(path))
+            if classes.max() > 0:
+                yield path.stem, matrix, classes
+    for path in sorted((folder / "features").glob("feat_*.npz")):
+        name = path.stem.removeprefix("feat_")
+        matrix, classes = nearest_neighbors(name, 15, MOST_POINTS)
+        matrix.data[:] = 1.0
+        yield f"{name} 15-NN", *largest_component(matrix, classes)
 
 
 def gaussian_weights(distances: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -25,13 +25,26 @@ def machine() -> str:
     )
 
 
-def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> None:
-    """Print a markdown table, and write it to results/<name>.md."""
+def table_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> str:
+    """A markdown table under its title and the machine."""
     header, *rows = [[cell.replace("|", r"\|") for cell in row] for row in (header, *rows)]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
              for row in [header, ["-" * width for width in widths], *rows]]  # fmt: skip
-    text = "\n".join([f"# {title}", "", machine(), "", *lines, *(["", notes] if notes else [])]) + "\n"
+    return "\n".join([f"# {title}", "", machine(), "", *lines, *(["", notes] if notes else [])]) + "\n"
+
+
+def write_table(
+    name: str,
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    notes: str = "",
+    whole: bool = True,
+) -> None:
+    """Print a markdown table; if it is whole, write it to results/<name>.md."""
+    text = table_text(title, header, rows, notes)
     print(text)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text)
+    if whole:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(text)

@@ -1,0 +1,72 @@
+"""How far is our normalised cut from the smallest one known? Ratios over graphs and k, at normal and at high effort.
+
+    python bench_best_cuts.py [--repeats 3] [--only NAME ...]
+
+The smallest cuts known, over many seeds and methods, are read from bench/best_known_cuts.json beside the folder that
+$GRAPHCLUST_DATA names; without that file there is nothing to compare with. Largest components; medians over the seeds.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import warnings
+
+import numpy as np
+from peers_data import largest_component, planted, real_graph
+from tables import write_table
+from tools import METIS, SMALLEST_CUT, measure, ours
+
+HIGH_EFFORT = ours("high effort", objective="normalized_cut", effort="high")
+TOOLS = {"normal effort": SMALLEST_CUT, "high effort": HIGH_EFFORT, "METIS": METIS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="graphs whose name holds one of these; the table is printed, not kept"
+    )
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    data = pathlib.Path(os.environ["GRAPHCLUST_DATA"])
+    figures = data.parent / "bench" / "best_known_cuts.json"
+    if not figures.exists():
+        sys.exit(f"{figures} is not there: no best known cuts to compare with")
+    for tool in (SMALLEST_CUT, HIGH_EFFORT):
+        tool.run(planted("5x200:10:1")[0], 5, 0)  # compile
+    rows, ratios = [], []
+    for name, cuts in json.loads(figures.read_text())["cuts"].items():
+        if not any(part in name for part in options.only or [""]):
+            continue
+        matrix, classes = largest_component(*real_graph(data / "graphs" / f"{name}.npz"))
+        for k, best in sorted((int(k), cut) for k, cut in cuts.items()):
+            found = [measure(tool, matrix, k, classes, options.repeats) for tool in TOOLS.values()]
+            ratios.append([one.cut / best if one.parts == k else np.inf for one in found])
+            seconds = [f"{one.seconds:.3f}" for one in found]
+            rows.append([name, str(k), f"{best:.5f}", *(f"{ratio:.3f}" for ratio in ratios[-1]), *seconds])
+            print(*rows[-1], flush=True)
+    summaries = {
+        "geometric mean": [f"{value:.3f}" for value in np.exp(np.log(ratios).mean(axis=0))],
+        "worst": [f"{value:.3f}" for value in np.max(ratios, axis=0)],
+        "within 2 %": [f"{value:.0%}" for value in (np.array(ratios) <= 1.02).mean(axis=0)],
+        "below 1": [f"{value:.0%}" for value in (np.array(ratios) < 1.0).mean(axis=0)],
+    }
+    rows += [[name, "", "", *cells, "", "", ""] for name, cells in summaries.items()]
+    header = [
+        "graph",
+        "k",
+        "best known NCut/k",
+        *(f"{name} / best" for name in TOOLS),
+        *(f"{name} s" for name in TOOLS),
+    ]
+    notes = (
+        f"{len(ratios)} pairs of graph and k. Best known figures are rounded to five digits, so 1.000 or a little less "
+        "may be the same cut."
+    )
+    write_table("best_cuts", "Our normalised cuts over the smallest known", header, rows, notes, options.only is None)
+
+
+if __name__ == "__main__":
+    main()

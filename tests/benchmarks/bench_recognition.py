@@ -1,0 +1,103 @@
+"""Do people recognise the clusters? Agreement with annotated classes over many real graphs, at exactly as many parts.
+
+    python bench_recognition.py [--repeats 3] [--floors] [--only NAME ...]
+
+Largest components; k is the number of classes; 15-NN graphs (exact, union, unweighted) of points besides. Leiden at k
+is what people do who need k clusters: its resolution is bisected on a logarithmic scale, 1e-3 to 1e3, until k parts
+come out, 20 runs at most, all timed, the closest kept. Medians over the seeds; compile time is excluded, our gate
+included.
+--floors measures our default for several floors of the resolution instead (`FLOOR` in partition/resolution.py).
+Needs igraph, pymetis, scikit-learn and the data that $GRAPHCLUST_DATA names.
+"""
+
+import argparse
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from peers_data import annotated_graphs, planted
+from tables import write_table
+from tools import DEFAULT, LEIDEN_AT_K, METIS, SMALLEST_CUT, Measured, measure
+
+from graphclust import coreset_sc
+from graphclust.partition import resolution
+
+TOOLS = (DEFAULT, SMALLEST_CUT, METIS, LEIDEN_AT_K)
+FLOORS = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 1.0)
+
+
+def compare_tools(graphs: list, repeats: int, whole: bool) -> None:
+    rows: list[list[str]] = []
+    found: list[list[Measured]] = []
+    for name, matrix, classes in graphs:
+        k = int(classes.max()) + 1
+        found.append([measure(tool, matrix, k, classes, repeats) for tool in TOOLS])
+        for tool, one in zip(TOOLS, found[-1], strict=True):
+            parts = "" if one.parts == k else f" ({one.parts:.0f} parts)"
+            rows.append([name, str(k), tool.name + parts, *_figures(one, found[-1][0].seconds)])
+            print(*rows[-1], flush=True)
+    total = sum(row[0].seconds for row in found)
+    for place, tool in enumerate(TOOLS):
+        of_tool = [row[place] for row in found]
+        seconds = sum(one.seconds for one in of_tool)
+        ari, nmi = np.mean([(one.ari, one.nmi) for one in of_tool], axis=0)
+        rows.append([f"mean of {len(found)}", "", tool.name, f"{ari:.3f}", f"{nmi:.3f}", f"{seconds:.2f}",
+                     f"{seconds / total:.1f}"])  # fmt: skip
+    notes = (
+        "The last rows hold means of ARI and NMI, and all seconds together. Below the better of METIS and Leiden at k "
+        f"by more than 0.05 ARI: {_worse([name for name, *_ in graphs], found) or 'no graph'}."
+    )
+    header = ["graph", "k", "tool", "ARI", "NMI", "seconds", "times ours"]
+    write_table("recognition", "Agreement with annotated classes", header, rows, notes, whole)
+
+
+def _figures(one: Measured, ours: float) -> list[str]:
+    return [f"{one.ari:.3f}", f"{one.nmi:.3f}", f"{one.seconds:.3f}", f"{one.seconds / ours:.1f}"]
+
+
+def _worse(names: Sequence[str], found: list[list[Measured]]) -> str:
+    gaps = [max(metis.ari, leiden.ari) - ours.ari for ours, _, metis, leiden in found]
+    return ", ".join(f"{name} ({gap:.2f})" for name, gap in zip(names, gaps, strict=True) if gap > 0.05)
+
+
+def compare_floors(graphs: list, repeats: int, whole: bool) -> None:
+    """Mean agreement of the default for each floor, and on how many graphs the floor is what decides."""
+    chosen, rows = resolution.FLOOR, []
+    try:
+        for floor in FLOORS:
+            resolution.FLOOR = floor
+            found = [
+                measure(DEFAULT, matrix, int(classes.max()) + 1, classes, repeats) for _, matrix, classes in graphs
+            ]
+            at_floor = sum(
+                coreset_sc(matrix, int(classes.max()) + 1, rng=0).resolution <= floor for _, matrix, classes in graphs
+            )
+            ari, nmi = np.mean([(one.ari, one.nmi) for one in found], axis=0)
+            mark = " (as it is)" if floor == chosen else ""
+            rows.append([f"{floor:g}{mark}", f"{ari:.3f}", f"{nmi:.3f}", str(at_floor)])
+            print(*rows[-1], flush=True)
+    finally:
+        resolution.FLOOR = chosen
+    notes = f"{len(graphs)} graphs, those of recognition.md. ARI and NMI are means over them."
+    header = ["floor", "ARI", "NMI", "graphs at the floor"]
+    write_table("recognition_floors", "Floors of the matched resolution", header, rows, notes, whole)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--floors", action="store_true")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="graphs whose name holds one of these; the table is printed, not kept"
+    )
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    for tool in (DEFAULT, SMALLEST_CUT):
+        tool.run(planted("5x200:10:1")[0], 5, 0)  # compile
+    wanted = options.only or [""]
+    graphs = [graph for graph in annotated_graphs() if any(part in graph[0] for part in wanted)]
+    (compare_floors if options.floors else compare_tools)(graphs, options.repeats, whole=options.only is None)
+
+
+if __name__ == "__main__":
+    main()

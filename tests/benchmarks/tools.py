@@ -1,0 +1,175 @@
+"""The tools that are compared, each called as tool.run(matrix, k, seed), and what is measured of them.
+
+Leiden, Louvain, METIS, scikit-learn and coreset-sc are imported where they are called. What converts the matrix into a
+tool's own form is not held against its time; our gate is held against ours.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from graphclust import adjusted_rand_index, coreset_sc, normalized_cut, normalized_mutual_information
+
+MOST_BISECTIONS = 20  # runs of Leiden that somebody in want of k parts has patience for
+LARGEST_WEIGHT_SUM = 1e9  # METIS adds whole numbers of 32 bits
+
+
+class Tool(NamedTuple):
+    """What the tables call it, and labels and seconds from (matrix, k, seed)."""
+
+    name: str
+    run: Callable[[sparse.csr_matrix, int, int], tuple[np.ndarray, float]]
+
+
+def ours(name: str = "graphclust", **options) -> Tool:
+    """coreset_sc with some options."""
+
+    def run(matrix, k, seed):
+        start = time.perf_counter()
+        labels = coreset_sc(matrix, k, rng=seed, **options).labels
+        return labels, time.perf_counter() - start
+
+    return Tool(name, run)
+
+
+def _igraph(matrix):
+    """igraph's form of the graph, and its weights; None where all are 1, as modularity is quicker then."""
+    import igraph
+
+    upper = sparse.triu(matrix, 1).tocoo()
+    weights = None if (upper.data == 1).all() else upper.data.tolist()
+    return igraph.Graph(n=matrix.shape[0], edges=np.c_[upper.row, upper.col]), weights
+
+
+def _leiden(matrix, k, seed):
+    graph, weights = _igraph(matrix)
+    random.seed(seed)
+    start = time.perf_counter()
+    found = graph.community_leiden(objective_function="modularity", weights=weights, n_iterations=2)
+    return np.asarray(found.membership), time.perf_counter() - start
+
+
+def _leiden_at_k(matrix, k, seed):
+    """The resolution bisected on a logarithmic scale until k parts come out; all runs count, the closest is kept."""
+    graph, weights = _igraph(matrix)
+    random.seed(seed)
+    low, high = 1e-3, 1e3
+    closest: list[int] = []
+    n_closest = None
+    start = time.perf_counter()
+    for _ in range(MOST_BISECTIONS):
+        resolution = (low * high) ** 0.5
+        found = graph.community_leiden(
+            objective_function="modularity", weights=weights, resolution=resolution, n_iterations=2
+        )
+        n_found = len(found)
+        if n_closest is None or abs(n_found - k) < abs(n_closest - k):
+            closest, n_closest = found.membership, n_found
+        if n_found == k:
+            break
+        low, high = (resolution, high) if n_found < k else (low, resolution)
+    return np.asarray(closest), time.perf_counter() - start
+
+
+def _louvain(matrix, k, seed):
+    from sknetwork.clustering import Louvain
+
+    start = time.perf_counter()
+    labels = Louvain(random_state=seed).fit_predict(matrix)
+    return labels, time.perf_counter() - start
+
+
+def _metis(matrix, k, seed):
+    import pymetis
+
+    weights = None
+    if not (matrix.data == 1).all():
+        scale = min(1000.0, LARGEST_WEIGHT_SUM / matrix.data.sum())
+        weights = np.maximum(1, np.rint(matrix.data * scale)).astype(int)
+    rows = pymetis.CSRAdjacency(adj_starts=matrix.indptr, adjacent=matrix.indices)
+    start = time.perf_counter()
+    _, parts = pymetis.part_graph(k, adjacency=rows, eweights=weights, options=pymetis.Options(seed=seed))
+    return np.asarray(parts), time.perf_counter() - start
+
+
+def sklearn_spectral(eigen_solver: str | None = None) -> Tool:
+    """SpectralClustering; its own default solver is arpack."""
+
+    def run(matrix, k, seed):
+        from sklearn.cluster import SpectralClustering
+
+        model = SpectralClustering(k, affinity="precomputed", eigen_solver=eigen_solver, random_state=seed)
+        start = time.perf_counter()
+        labels = model.fit_predict(matrix)
+        return labels, time.perf_counter() - start
+
+    return Tool("scikit-learn" if eigen_solver is None else f"scikit-learn, {eigen_solver}", run)
+
+
+def _coreset_sc_rust(matrix, k, seed):
+    from coreset_sc import CoresetSpectralClustering
+
+    looped = sparse.csr_matrix(matrix + sparse.eye_array(matrix.shape[0], format="csr"))
+    start = time.perf_counter()
+    model = CoresetSpectralClustering(k, coreset_ratio=0.01, ignore_warnings=True).fit(looped)
+    return model.labels_.astype(np.int64), time.perf_counter() - start
+
+
+DEFAULT = ours()
+SMALLEST_CUT = ours("graphclust, normalized_cut", objective="normalized_cut")
+LEIDEN = Tool("Leiden", _leiden)
+LEIDEN_AT_K = Tool("Leiden at k", _leiden_at_k)
+LOUVAIN = Tool("Louvain", _louvain)
+METIS = Tool("METIS", _metis)
+CORESET_SC = Tool("coreset-sc", _coreset_sc_rust)
+
+
+class Measured(NamedTuple):
+    """Medians over the seeds; `cut` is the mean over the parts found, agreement is NaN where no class is known."""
+
+    seconds: float
+    cut: float
+    ari: float
+    nmi: float
+    parts: float
+
+
+def measure(tool: Tool, matrix, k: int, truth: np.ndarray, repeats: int) -> Measured:
+    """Medians over the seeds 0, 1, ...; nodes whose class is unknown (-1) do not count in the agreement."""
+    known = truth >= 0
+    runs = []
+    for seed in range(repeats):
+        labels, seconds = tool.run(matrix, k, seed)
+        parts = len(np.unique(labels))
+        agreement = (np.nan, np.nan)
+        if known.any():
+            pair = labels[known], truth[known]
+            agreement = adjusted_rand_index(*pair), normalized_mutual_information(*pair)
+        runs.append((seconds, normalized_cut(matrix, labels) / parts, *agreement, parts))
+    return Measured(*np.median(runs, axis=0))
+
+
+HEADER = ["graph", "k", "tool", "seconds", "times ours", "NCut/k", "ARI"]
+
+
+def compare(
+    name: str, matrix, k: int, truth: np.ndarray, tools: Sequence[Tool], repeats: int, once: Sequence[Tool] = ()
+) -> list[list[str]]:
+    """A row of HEADER for each tool, times as multiples of the first one's; the tools in `once` run once.
+
+    Where a tool found another number of parts than k its cut is not comparable and stands in brackets.
+    """
+    rows: list[list[str]] = []
+    first: Measured | None = None
+    for tool in tools:
+        found = measure(tool, matrix, k, truth, 1 if tool in once else repeats)
+        first = first or found
+        cut = f"{found.cut:.4f}" if found.parts == k else f"({found.cut:.4f}, {found.parts:.0f} parts)"
+        ari = "" if np.isnan(found.ari) else f"{found.ari:.4f}"
+        rows.append([name, str(k), tool.name, f"{found.seconds:.3f}", f"{found.seconds / first.seconds:.1f}", cut, ari])
+        print(*rows[-1], flush=True)
+    return rows
