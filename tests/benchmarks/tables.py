@@ -25,13 +25,14 @@ def machine() -> str:
     )
 
 
-def table_text(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> str:
-    """A markdown table under its title and the machine."""
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A markdown table, its columns padded."""
     header, *rows = [[cell.replace("|", r"\|") for cell in row] for row in (header, *rows)]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-             for row in [header, ["-" * width for width in widths], *rows]]  # fmt: skip
-    return "\n".join([f"# {title}", "", machine(), "", *lines, *(["", notes] if notes else [])]) + "\n"
+    lines = [header, ["-" * max(width, 1) for width in widths], *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in lines
+    )
 
 
 def write_table(
@@ -43,7 +44,8 @@ def write_table(
     whole: bool = True,
 ) -> None:
     """Print a markdown table; if it is whole, write it to results/<name>.md."""
-    text = table_text(title, header, rows, notes)
+    parts = [f"# {title}", machine(), aligned(header, rows), *([notes] if notes else [])]
+    text = "\n\n".join(parts) + "\n"
     print(text)
     if whole:
         RESULTS.mkdir(exist_ok=True)
