@@ -39,7 +39,7 @@ def twin_minibatch(K, seeds, batches, rate, tau=None, renormalize=False):
     means = [[] for _ in range(k)]  # of each cluster: (batch, share, mean as coefficients, number of points)
     totals, seen = np.zeros(k), []
 
-    def centre(j):
+    def center(j):
         run, held = means[j], 0
         if tau is not None:
             for first in range(len(means[j]) - 1, -1, -1):
@@ -54,7 +54,7 @@ def twin_minibatch(K, seeds, batches, rate, tau=None, renormalize=False):
         return total / total.sum() if renormalize else total
 
     for batch in batches:
-        C = np.array([centre(j) for j in range(k)])
+        C = np.array([center(j) for j in range(k)])
         labels = (np.einsum("jx,xy,jy->j", C, K, C)[:, None] - 2 * C @ K[:, batch]).argmin(axis=0)
         seen.append(labels)
         for j in range(k):
@@ -63,7 +63,7 @@ def twin_minibatch(K, seeds, batches, rate, tau=None, renormalize=False):
             if len(members):
                 share = np.sqrt(len(members) / len(batch)) if rate == "sqrt" else len(members) / totals[j]
                 means[j].append((share, np.bincount(members, minlength=n) / len(members), len(members)))
-    return np.array([centre(j) for j in range(k)]), seen
+    return np.array([center(j) for j in range(k)]), seen
 
 
 def coefficients_on_all(result, n):

@@ -19,7 +19,7 @@ with event.install_recorder("numba:compile") as recorder:
     from graphclust.compiled.graphs import gate
     from graphclust.compiled.text import node_ids
     parent, indptr, indices = np.arange(3), np.array([0, 1, 2, 2]), np.array([1, 0])
-    gate.join_first_neighbours(0, 3, 2, indptr, indices, parent)
+    gate.join_first_neighbors(0, 3, 2, indptr, indices, parent)
     gate.flatten(parent)
     assert parent.tolist() == [0, 0, 2]
     table = np.full(8, node_ids.EMPTY)
@@ -29,7 +29,7 @@ with event.install_recorder("numba:compile") as recorder:
 loops = [record.data["dispatcher"].py_func for _, record in recorder.buffer if record.is_start]
 print(*(loop.__name__ for loop in loops if loop.__module__.startswith("graphclust")))
 """
-LOOPS = ["_join", "_root", "flatten", "insert", "insert", "join_first_neighbours"]
+LOOPS = ["_join", "_root", "flatten", "insert", "insert", "join_first_neighbors"]
 
 
 def compiled(folder: pathlib.Path, script: str = SCRIPT, **environment) -> list[str]:

@@ -87,7 +87,7 @@ def test_nothing_of_size_n_is_touched_between_seeding_and_labels():
 
         def look(self, *asked):
             for chosen in asked:
-                assert not isinstance(chosen, slice) or self.labelling
+                assert not isinstance(chosen, slice) or self.labeling
                 self.largest = max(self.largest, chosen.stop if isinstance(chosen, slice) else len(chosen))
 
     kernel = Spy(blobs(1000, np.random.default_rng(2)))
@@ -97,9 +97,9 @@ def test_nothing_of_size_n_is_touched_between_seeding_and_labels():
         stages.append(stage)
         if stage == "kernel k-means":
             assert 20 <= kernel.largest < 4 * (30 + 20) + 4
-            kernel.labelling = done == 15
+            kernel.labeling = done == 15
 
-    kernel.labelling = False
+    kernel.labeling = False
     truncated_kernel_kmeans(
         kernel, 4, init=[3, 9, 27, 81], batch_size=20, tau=30, max_iter=15, rng=1, progress=listener
     )

@@ -37,7 +37,7 @@ def test_points_on_a_line(method):
 
 @pytest.mark.parametrize("seed", [518, 2209, 7741])
 @pytest.mark.parametrize("d", [2, 30])
-def test_exact_neighbours_are_those_of_brute_force(seed, d):
+def test_exact_neighbors_are_those_of_brute_force(seed, d):
     points = np.random.default_rng(seed).normal(size=(400, d))
     neighbors, distances = nearest_neighbors(points, 7)
     assert (neighbors == by_brute_force(points, 7)).all()
@@ -52,7 +52,7 @@ def test_far_from_the_origin(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_copies_of_a_point_are_neighbours_but_never_oneself(method):
+def test_copies_of_a_point_are_neighbors_but_never_oneself(method):
     points = np.repeat(np.arange(5.0), 4)[:, None]
     neighbors, distances = nearest_neighbors(points, 3, method=method)
     assert (distances == 0).all() and all(i not in row for i, row in enumerate(neighbors.tolist()))
@@ -60,7 +60,7 @@ def test_copies_of_a_point_are_neighbours_but_never_oneself(method):
     assert graph.n_components == 5 and (graph.loops == 0).all() and graph.weights is None
 
 
-def test_many_copies_leave_no_point_without_neighbours():
+def test_many_copies_leave_no_point_without_neighbors():
     points = np.zeros((50, 2))
     neighbors, _ = nearest_neighbors(points, 5)
     assert all(len(set(row)) == 5 and i not in row for i, row in enumerate(neighbors.tolist()))
@@ -89,7 +89,7 @@ def test_gaussian_weights_by_hand():
     assert dense[0, 2] == 0 and (dense == dense.T).all()
 
 
-def test_the_scale_of_a_point_is_the_distance_to_its_last_neighbour():
+def test_the_scale_of_a_point_is_the_distance_to_its_last_neighbor():
     """At 0, 1, 3, 7 with two neighbours each: scales 3, 2, 3, 6, and exp(-d^2 / (s_i s_j)) from either end."""
     dense = knn_graph([[0.0], [1.0], [3.0], [7.0]], 2, weights="gaussian").to_scipy().toarray()
     squares, scales = np.array([[0, 1, 9, 49], [1, 0, 4, 36], [9, 4, 0, 16], [49, 36, 16, 0]]), np.array([3, 2, 3, 6])
@@ -106,7 +106,7 @@ def test_a_far_point_stays_joined():
 
 @pytest.mark.filterwarnings("ignore:.*isolated nodes")
 @pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_symmetrised_as_said(symmetrize):
+def test_symmetrized_as_said(symmetrize):
     points = np.random.default_rng(7741).normal(size=(200, 3))
     listed = np.zeros((200, 200), bool)
     np.put_along_axis(listed, by_brute_force(points, 6), True, axis=1)
@@ -114,7 +114,7 @@ def test_symmetrised_as_said(symmetrize):
     assert (knn_graph(points, 6, symmetrize=symmetrize).to_scipy().toarray() == expected).all()
 
 
-def test_approximate_neighbours_are_mostly_the_true_ones():
+def test_approximate_neighbors_are_mostly_the_true_ones():
     rng = np.random.default_rng(2209)
     points = rng.normal(size=(20, 16))[rng.integers(20, size=5000)] * 3 + rng.normal(size=(5000, 16))
     exact = nearest_neighbors(points, 10)[0]

@@ -56,7 +56,7 @@ def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     blocks = entry_blocks(entries, 1 << 18)
     most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(entries), m), blocks[:-1])
     indptr, indices, weights = rows_in_blocks(
-        loops.shared_neighbours, blocks, most_entries, MOST_VISITORS, nodes, *rows, graph.weights_or_empty,
+        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, nodes, *rows, graph.weights_or_empty,
         starts, visitors, visit_weights, kernel.degrees, scale,
     )  # fmt: skip
     degrees = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)

@@ -115,11 +115,11 @@ class Graph:
         parent = np.arange(self.n_nodes)
         blocks = row_blocks(self.n_nodes).tolist()
         for first, last in pairwise(blocks):
-            gate.join_first_neighbours(first, last, 2, self.indptr, self.indices, parent)
+            gate.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)
         giant = np.bincount(parent, minlength=1).argmax()
         for first, last in pairwise(blocks):
-            gate.join_remaining_neighbours(first, last, giant, 2, self.indptr, self.indices, parent)
+            gate.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)
         is_root = parent == np.arange(self.n_nodes)
         return (np.cumsum(is_root) - 1)[parent]

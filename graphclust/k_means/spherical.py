@@ -31,7 +31,7 @@ class SphericalKMeansResult(KMeansResult):
     """A `KMeansResult` on the sphere: centroids of unit length, label -1 for rows of zeros, inertia in angles."""
 
     def _nearest(self, points: Points) -> np.ndarray:
-        directions, lengths = _normalised(points)
+        directions, lengths = _normalized(points)
         return np.where(lengths > 0.0, super()._nearest(directions), -1)
 
 
@@ -69,7 +69,7 @@ def spherical_kmeans(
     True
     """
     rng = as_generator(rng)
-    directions, lengths = _normalised(as_points(X))
+    directions, lengths = _normalized(as_points(X))
     as_choice(mean, "mean", MEANS)
     k = as_cluster_count(k, directions.n)
     weights = np.where(lengths > 0.0, as_weights(sample_weight, directions.n), 0.0)
@@ -140,7 +140,7 @@ def _inertia(points: Points, weights: np.ndarray, labels: np.ndarray, centroids:
     return float((weights * own_sq_distances(points, centroids, labels)).sum())
 
 
-def _normalised(points: Points) -> tuple[Points, np.ndarray]:
+def _normalized(points: Points) -> tuple[Points, np.ndarray]:
     """The points scaled to unit length, rows of zeros left as they are, and their lengths."""
     lengths = np.sqrt(points.sq_lengths(np.arange(points.n), np.zeros(points.d)))
     scale = (1.0 / np.where(lengths > 0.0, lengths, 1.0)).astype(points.dtype)

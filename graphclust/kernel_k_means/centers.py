@@ -109,7 +109,7 @@ def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms
     return KernelCenters(kernel, rows, sparse.csr_array(entries, shape=(k, len(rows))), sq_norms)
 
 
-def labelled(
+def labeled(
     centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float]
 ) -> KernelKMeansResult:
     """The result for centres that have been learned, of which every point has the nearest."""

@@ -17,7 +17,7 @@ from graphclust.coreset.sampling import SECOND_TERMS, Coreset, construct_coreset
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
 from graphclust.k_means.points import as_cluster_count
-from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labelled
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labeled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.full_batch import iterate
 from graphclust.kernel_k_means.kernel import Kernel, RestrictedKernel
@@ -98,7 +98,7 @@ def coreset_kernel_kmeans(
     )
     with progress.stage("labels"):
         nearest, sq_distances = centers.nearest(progress)
-    return replace(labelled(centers, nearest, sq_distances, weights, found.history.tolist()), n_clipped=n_clipped)
+    return replace(labeled(centers, nearest, sq_distances, weights, found.history.tolist()), n_clipped=n_clipped)
 
 
 @dataclass(frozen=True)

@@ -53,11 +53,11 @@ def run_rival(matrix, k: int, size: int, planted: np.ndarray, graph) -> dict[str
     coreset_labels = KMeans(k, n_init=10).fit(embedding).labels_.astype(np.uint64)
     clustered = time.perf_counter()
     labels, _ = rival_stages.label_full_graph(k, n, *rows, nodes, weights, coreset_labels, 0.0)
-    labelled = time.perf_counter()
+    labeled = time.perf_counter()
     labels = labels.astype(np.int64)
     return {
         "input": converted - start,
-        "stages": embedded - converted + labelled - clustered,
+        "stages": embedded - converted + labeled - clustered,
         "k-means": clustered - embedded,
         "ARI coreset": adjusted_rand_index(coreset_labels.astype(np.int64), planted[nodes.astype(np.int64)]),
         "ARI": adjusted_rand_index(labels, planted),

@@ -110,11 +110,9 @@ def real() -> str:
     n_agree = sum(ours >= metis for ours, metis in agreements)
     n_slower = sum(ours > metis for ours, metis in times)
     sentences = (
-        f"Of {len(compared)} such pairs of graph and k in the full table our smallest normalised cut is METIS's or lower on "
-        f"{n_lower};",
-        f"of the {len(agreements)} that have annotated classes the default agrees with these as well as METIS or better on "
-        f"{n_agree}.",
-        f"METIS is faster than the default on {n_slower}.",
+        f"Of {len(compared)} such pairs of graph and k in the full table our smallest normalised cut is METIS's or",
+        f"lower on {n_lower}; of the {len(agreements)} that have annotated classes the default agrees with these as",
+        f"well as METIS or better on {n_agree}. METIS is faster than the default on {n_slower}.",
     )
     return "\n".join([table, "", *sentences])
 

@@ -53,8 +53,8 @@ MUTANTS = [
     (
         "components-miss-a-neighbor",
         "compiled/graphs/gate.py",
-        "for e in range(indptr[u] + n_neighbours, indptr[u + 1]):",
-        "for e in range(indptr[u] + n_neighbours + 1, indptr[u + 1]):",
+        "for e in range(indptr[u] + n_neighbors, indptr[u + 1]):",
+        "for e in range(indptr[u] + n_neighbors + 1, indptr[u + 1]):",
         ["test_components_of_random_graphs"],
     ),
     (
@@ -294,6 +294,6 @@ MUTANTS = [
         "neighbors.py",
         "centered = points - points.mean(axis=0)  #",
         "centered = points  #",
-        ["test_exact_neighbours_are_those_of_brute_force"],
+        ["test_exact_neighbors_are_those_of_brute_force"],
     ),
 ]

@@ -130,20 +130,20 @@ def _join(parent, u, v):
 
 
 @njit(cache=True, nogil=True)
-def join_first_neighbours(first, last, n_neighbours, indptr, indices, parent):
-    """Join each node with its first few neighbours: on most graphs this finds the giant component already."""
+def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
+    """Join each node with its first few neighbors: on most graphs this finds the giant component already."""
     for u in range(first, last):
-        for e in range(indptr[u], min(indptr[u] + n_neighbours, indptr[u + 1])):
+        for e in range(indptr[u], min(indptr[u] + n_neighbors, indptr[u + 1])):
             _join(parent, u, indices[e])
 
 
 @njit(cache=True, nogil=True)
-def join_remaining_neighbours(first, last, giant, n_neighbours, indptr, indices, parent):
+def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, parent):
     """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
     for u in range(first, last):
         if _root(parent, u) == giant:
             continue
-        for e in range(indptr[u] + n_neighbours, indptr[u + 1]):
+        for e in range(indptr[u] + n_neighbors, indptr[u + 1]):
             _join(parent, u, indices[e])
 
 

@@ -28,7 +28,7 @@ def list_visits(nodes, indptr, indices, weights, place, visitors, visit_weights)
 
 
 @njit(cache=True, nogil=True)
-def shared_neighbours(
+def shared_neighbors(
     first, last, block, lengths, out_indices, out_weights,
     most, nodes, indptr, indices, weights, starts, visitors, visit_weights, degrees, scale,
 ):  # fmt: skip
