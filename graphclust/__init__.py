@@ -1,4 +1,4 @@
-"""Cluster large sparse graphs into k parts by normalised cut, from a small coreset of nodes."""
+"""Cluster large sparse graphs into exactly k parts: the clusters that people recognise, or the smallest cuts."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

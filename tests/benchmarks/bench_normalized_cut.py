@@ -169,10 +169,10 @@ def run_mnist_sklearn(repeats: int) -> None:
     """scikit-learn's quicker solver on a graph that is too much for its default one, which factorises it."""
     lobpcg = sklearn_spectral("lobpcg")
     distances, classes = largest_component(*nearest_neighbors("mnist", 50))
-    rows = []
+    k, rows = len(np.unique(classes)), []
     for gaussian in (False, True):
         label = f"mnist 50-NN{' Gaussian' if gaussian else ''}"
-        rows += compare(label, knn_weighted(distances, gaussian), 10, classes, [*OURS, lobpcg], repeats, [lobpcg])
+        rows += compare(label, knn_weighted(distances, gaussian), k, classes, [*OURS, lobpcg], repeats, [lobpcg])
     write_table("normalized_cut_mnist_sklearn", "The 50-NN graph of MNIST, against scikit-learn", HEADER, rows)
 
 
