@@ -79,8 +79,8 @@ CHANGES = [
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-COARSE_PLANTED = ("50x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3")
-CORESET_PLANTED = ("50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x10000:12:3")
+COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3")
+CORESET_PLANTED = ("50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3")
 REAL = ("email-Eu-core", "graphdata_amazon_photo", "planetoid_cora", "fb100_Caltech36_dorm", "karateclub_facebook")
 
 
