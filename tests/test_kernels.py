@@ -177,7 +177,7 @@ def test_entries_of_a_graph_and_of_heat_on_it():
     np.testing.assert_allclose(heat.block(rows, slice(2, 9)), expm(-0.7 * L)[rows, 2:9], atol=1e-12)
 
 
-def test_each_point_is_among_its_own_neighbors():
+def test_each_point_is_among_its_own_neighbours():
     kernel = nearest_neighbor_kernel(np.array([[0.0], [1.0], [2.5]]), 1)
     A = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
     degrees = A.sum(axis=1)

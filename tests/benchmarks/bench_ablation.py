@@ -64,20 +64,25 @@ CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (20, 80, 10**9), "REGIONS": ((4,), (8,), (4, 8)), "FINER": (10.0,),
         "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "MOST_CYCLES": (0, 1, 6), "WORTHWHILE": (0.0005, 0.05),
+        "LARGE": (0,),
     }),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1.0, 4.0)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", only_value),)),
-    *numbers("two-step", coreset_regions, {  # LEAST_SIGNAL, LEAST_CORESET_NODES: whether the other method is tried too
+    *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 10), "WELL_COVERED": (0.0,), "FEW_LINKS": (0.0, 60.0), "MANY_REGIONS": (300,),
         "NODES_PER_REGION": (6, 24), "COVERAGE": (0.4, 1.6), "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
         "REGION_ROUNDS": (0, 8), "MENDING_SWEEPS": (0, 1, 10), "FEW": (0.0, 0.01), "ONE_START": (0.01, 1.0),
+        "CRUMB": (0.0, 0.5),
     }),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
+
+# These only choose: what counts as high effort, a resolution beyond all, and when the other method is tried as well.
+NOT_VARIED = {"HIGH_EFFORT", "HIGHEST", "LEAST_SIGNAL", "LEAST_CORESET_NODES"}
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3")
 CORESET_PLANTED = ("50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3")
