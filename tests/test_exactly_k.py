@@ -14,6 +14,7 @@ from scipy import sparse
 from graphclust import as_graph, coreset_sc, multilevel_partition, planted_partition
 from graphclust.errors import ConvergenceWarning, GraphWarning
 from graphclust.graph.container import Graph
+from graphclust.objective.objective import OBJECTIVES
 
 METHODS = {
     "auto": {},
@@ -26,6 +27,15 @@ METHODS = {
     "naive": {"method": "two-step", "sampling": "naive"},
     "uniform": {"method": "two-step", "sampling": "uniform"},
     "oversampled": {"oversampling": 5.0},
+    "normalised cut": {"objective": "normalized_cut"},
+    "ratio cut": {"objective": "ratio_cut"},
+    "constant Potts": {"objective": "constant_potts"},
+    "two-step, normalised cut": {"method": "two-step", "objective": "normalized_cut"},
+    "two-step, ratio cut": {"method": "two-step", "objective": "ratio_cut", "components": "all"},
+    "two-step, constant Potts": {"method": "two-step", "objective": "constant_potts"},
+    "high resolution": {"resolution": 50.0},
+    "low resolution": {"resolution": 1e-3, "components": "all"},
+    "Potts' high resolution": {"objective": "constant_potts", "resolution": 1e4},
 }
 SMALLEST_CORESETS = {  # of k draws, of which some hit the same node
     "two-step": {"method": "two-step"},
@@ -116,12 +126,13 @@ def test_a_coreset_of_k_draws_is_enough(name, method):
         assert_exactly_k(graph, k, coreset_size=k, rng=k, **SMALLEST_CORESETS[method])
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_multilevel_partitions_have_exactly_k_parts(name):
+def test_every_graph_is_partitioned_into_exactly_k(name, objective):
     graph = graph_of(name)
     graph = graph.subgraph(np.flatnonzero(~graph.isolated))
     for k in some_k(graph.n_nodes):
-        labels = multilevel_partition(graph, k, rng=k)
+        labels = multilevel_partition(graph, k, objective=objective, rng=k)
         assert np.unique(labels).tolist() == list(range(k))
 
 

@@ -18,8 +18,9 @@ for options in ({"method": "paper", "embedding": "power"}, {"method": "paper", "
     labels = graphclust.coreset_sc(blocks.graph, 30, coreset_size=3000, rng=11, **options).labels
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 for method in ("multilevel", "two-step"):
-    labels = graphclust.coreset_sc(blocks.graph, 30, method=method, rng=11).labels
-    print(hashlib.sha256(labels.tobytes()).hexdigest())
+    for objective in ("modularity", "normalized_cut", "ratio_cut", "constant_potts"):
+        labels = graphclust.coreset_sc(blocks.graph, 30, method=method, objective=objective, rng=11).labels
+        print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
 
 
@@ -34,4 +35,6 @@ def test_same_labels_on_one_and_two_threads():
         )
         outputs.add(run.stdout)
     assert len(outputs) == 1
-    assert len(outputs.pop().split()) == 5
+    labels = outputs.pop().split()
+    assert len(labels) == 3 + 8
+    assert len(set(labels)) > 6  # objectives that are told apart

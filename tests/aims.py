@@ -1,0 +1,50 @@
+"""What the tests of the partition engine are tried on: every objective, and graphs with weights and self-loops."""
+
+import numpy as np
+from graphs import all_graphs, make_graph
+
+from graphclust.compiled.graphs.objective import Objective
+from graphclust.graph.container import Graph
+from graphclust.graph.gate import as_graph
+from graphclust.objective.objective import OBJECTIVES, Weighed, as_aim, weighed
+from graphclust.partition.resolution import goal_of
+
+WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
+
+# The resolution of the constant Potts model is in weight between two nodes.
+AIMS = [
+    ("normalized_cut", None),
+    ("ratio_cut", None),
+    ("modularity", 0.3),
+    ("modularity", 1.0),
+    ("modularity", 4.0),
+    ("constant_potts", 0.02),
+    ("constant_potts", 0.5),
+]
+ONE_OF_EACH = [("normalized_cut", None), ("ratio_cut", None), ("modularity", 1.0), ("constant_potts", 0.1)]
+assert {name for name, _ in AIMS} == {name for name, _ in ONE_OF_EACH} == set(OBJECTIVES)
+
+
+def looped(n: int = 24, seed: int = 518, density: float = 0.25) -> Graph:
+    """A connected graph of uneven weights; every third node has a self-loop, of which some outweigh their edges."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.exponential(size=(n, n)) * (rng.random((n, n)) < density), 1)
+    upper[np.arange(n - 1), np.arange(1, n)] += 0.1
+    return as_graph(upper + upper.T + np.diag(np.where(np.arange(n) % 3 == 0, rng.exponential(4.0, n), 0.0)))
+
+
+def connected_part(name: str) -> Graph:
+    """A graph of the collection without its isolated nodes."""
+    graph = make_graph(name)
+    return graph.subgraph(np.flatnonzero(~graph.isolated))
+
+
+def random_labels(n: int, k: int, seed: int) -> np.ndarray:
+    """Every label from 0 to k - 1, about equally often."""
+    return np.random.default_rng(seed).permutation(np.arange(n) % k)
+
+
+def on_and_objective(graph: Graph, name: str, resolution: float | None, k: int) -> tuple[Weighed, Objective]:
+    """The graph weighed for an objective, and the objective with its numbers."""
+    on = weighed(graph, name)
+    return on, goal_of(as_aim(name, resolution), on, k, np.full(graph.n_nodes, -np.inf)).objective

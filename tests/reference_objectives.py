@@ -1,0 +1,76 @@
+"""Slow twins of the objectives: dense matrices, sums over pairs of nodes, straight from the definitions."""
+
+import numpy as np
+
+
+def value(A: np.ndarray, labels: np.ndarray, name: str, resolution: float | None) -> float:
+    """The objective of a partition, the larger the better; nodes of label -1 are in no cluster."""
+    clusters = np.unique(labels[labels >= 0])
+    return sum(worth(A, np.flatnonzero(labels == c), name, resolution) for c in clusters)
+
+
+def worth(A: np.ndarray, members: np.ndarray, name: str, resolution: float | None) -> float:
+    """What one cluster adds.
+
+    normalized_cut: 1 - cut / vol. ratio_cut: - cut / size.
+    modularity: the sum over its ordered pairs of A_ij - g d_i d_j / vol(V), vol(V) times the usual one.
+    constant_potts: the sum over its ordered pairs, of a node with itself too, of A_ij - g.
+    """
+    volume, inside = A[members].sum(), A[np.ix_(members, members)].sum()
+    if name == "normalized_cut":
+        return float(1.0 - (volume - inside) / volume)
+    if name == "ratio_cut":
+        return float(-(volume - inside) / len(members))
+    if name == "modularity":
+        return float(inside - resolution * volume**2 / A.sum())
+    return float(inside - resolution * len(members) ** 2)
+
+
+def moved(labels: np.ndarray, u: int, c: int) -> np.ndarray:
+    """The partition after node u has gone to cluster c."""
+    after = labels.copy()
+    after[u] = c
+    return after
+
+
+def united(labels: np.ndarray, a: int, b: int) -> np.ndarray:
+    """The partition in which clusters a and b are one."""
+    return np.where(labels == a, b, labels)
+
+
+def best_move(A: np.ndarray, labels: np.ndarray, u: int, name: str, resolution: float | None) -> tuple[int, float]:
+    """The neighboring cluster that the value gains most from when u goes there, and the gain; -1 where none gains.
+
+    The last node of a cluster stays.
+    """
+    best, most = -1, 0.0
+    if labels[u] < 0 or np.count_nonzero(labels == labels[u]) == 1:
+        return best, most
+    for c in np.unique(labels[A[u] > 0]):
+        if c >= 0 and c != labels[u]:
+            two = np.where((labels == labels[u]) | (labels == c), labels, -1)  # the others stay what they are worth
+            gain = value(A, moved(two, u, c), name, resolution) - value(A, two, name, resolution)
+            if gain > most:
+                best, most = int(c), gain
+    return best, most
+
+
+def gains_of_unions(A: np.ndarray, labels: np.ndarray, name: str, resolution: float | None) -> np.ndarray:
+    """Entry (a, b): the change of the value when clusters a and b become one; minus infinity on the diagonal."""
+    members = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
+    alone = [worth(A, of, name, resolution) for of in members]
+    gains = np.full((len(members), len(members)), -np.inf)
+    for a in range(len(members)):
+        for b in range(a):
+            together = np.append(members[a], members[b])
+            gains[a, b] = gains[b, a] = worth(A, together, name, resolution) - alone[a] - alone[b]
+    return gains
+
+
+def excess_over_chance(A: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """V E_ab / (vol_a vol_b) for every two clusters; 0 on the diagonal."""
+    member = np.eye(labels.max() + 1)[labels]
+    links = member.T @ A @ member
+    np.fill_diagonal(links, 0.0)
+    volume = member.T @ A.sum(axis=1)
+    return A.sum() * links / np.outer(volume, volume)

@@ -1,0 +1,254 @@
+"""Single-node moves: exact changes under every objective, never worse, no cluster emptied."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import reference_objectives as reference
+from aims import AIMS, ONE_OF_EACH, WITH_EDGES, connected_part, looped, on_and_objective, random_labels
+from graphs import make_graph
+
+from graphclust.generators import planted_partition
+from graphclust.graph.gate import as_graph
+from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.cuts import normalized_cut
+from graphclust.objective.objective import RATIOS, value_of
+from graphclust.partition import moves as local_moves
+from graphclust.partition.improvement import move_nodes
+from graphclust.partition.moves import best_moves, moved_at_once, moved_in_rounds, moved_until_stable, summed
+from graphclust.progress import Progress
+
+
+def value(graph, labels, name, resolution):
+    return reference.value(graph.to_scipy().toarray(), labels, name, resolution)
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_moves_never_raise_the_cut_and_keep_every_cluster(name, k):
+    graph = make_graph(name)
+    k = min(k, graph.n_nodes)
+    labels = random_labels(graph.n_nodes, k, 518)
+    labels[graph.isolated] = -1
+    present = set(labels) - {-1}
+    improved = move_nodes(graph, labels, objective="normalized_cut")
+    assert set(improved) - {-1} == present
+    assert (improved[graph.isolated] == -1).all()
+    assert normalized_cut(graph, improved) <= normalized_cut(graph, labels) + 1e-12
+
+
+@pytest.mark.parametrize(("objective", "resolution"), AIMS)
+@pytest.mark.parametrize("name", ["weights of all sizes", "some loops", "tiny pieces", "two cliques"])
+def test_moves_never_lower_any_objective_and_keep_every_cluster(name, objective, resolution):
+    graph = connected_part(name)
+    for k in (2, 5):
+        labels = random_labels(graph.n_nodes, k, 518)
+        improved = move_nodes(graph, labels, objective=objective, resolution=resolution)
+        assert set(improved) == set(range(k))
+        scale = graph.total_volume if objective in ("modularity", "constant_potts") else k
+        before, after = (value(graph, of, objective, resolution) for of in (labels, improved))
+        assert after >= before - 1e-12 * max(scale, abs(before))
+
+
+@pytest.mark.parametrize(("objective", "resolution"), AIMS)
+@pytest.mark.parametrize(
+    "graph", ["karate", "weights of all sizes", "power-law blocks", "looped block model", "uneven and looped"]
+)
+def test_every_single_move_changes_the_value_by_the_gain_it_was_made_for(graph, objective, resolution, monkeypatch):
+    """One node a step: after each, the running sums equal those recomputed, and the value has risen."""
+    graph = looped() if graph == "uneven and looped" else make_graph(graph)
+    labels = random_labels(graph.n_nodes, 3, 7).astype(np.int32)
+    on, wanted = on_and_objective(graph, objective, resolution, 3)
+    A = graph.to_scipy().toarray()
+    values = [reference.value(A, labels, objective, resolution)]
+    real = local_moves.loops.move_nodes
+    scale = wanted.unit
+    # A ratio needs the mass of the lightest cluster; a plain score has the round-off of the heaviest ones anyway.
+    least_mass = 0.0 if objective in RATIOS else 1e-12 * on.terms.mass.sum()
+
+    def one_node(budget, *arrays):
+        now, sums = arrays[3], arrays[4]
+        before = now.copy()
+        read = real(1, *arrays)
+        assert np.count_nonzero(before != now) <= 1
+        _, again = summed(on, now, 3)
+        np.testing.assert_allclose(sums.inside, again.inside, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(sums.mass, again.mass, rtol=1e-9, atol=least_mass)
+        assert sums.size.tolist() == again.size.tolist()
+        values.append(reference.value(A, now, objective, resolution))
+        assert value_of(wanted, sums) == pytest.approx(values[-1], abs=1e-9 * scale)
+        moved = before != now
+        if moved.any():
+            u = int(np.flatnonzero(moved)[0])
+            _, most = reference.best_move(A, before, u, objective, resolution)
+            assert values[-1] - values[-2] == pytest.approx(most, abs=1e-9 * scale)  # and of all moves the best
+        return read
+
+    monkeypatch.setattr(local_moves.loops, "move_nodes", one_node)
+    reported = moved_until_stable(on, labels, 3, wanted, Progress())
+    assert len(values) > 10
+    assert (np.diff(values) >= -1e-12 * max(scale, abs(values[0]))).all()
+    assert values[-1] > values[0]
+    assert reported == pytest.approx(values[-1], rel=1e-9, abs=1e-9 * scale)
+
+
+@pytest.mark.parametrize(("objective", "resolution"), AIMS)
+@pytest.mark.parametrize("graph", ["karate", "some loops", "uneven and looped", "looped block model"])
+@pytest.mark.parametrize("k", [2, 6])
+def test_the_chosen_moves_are_the_best_of_all(graph, k, objective, resolution):
+    """Also where some nodes are in no cluster, and for either half of the nodes."""
+    graph = looped() if graph == "uneven and looped" else make_graph(graph)
+    A = graph.to_scipy().toarray()
+    on, wanted = on_and_objective(graph, objective, resolution, k)
+    for seed in range(3):
+        labels = np.random.default_rng(seed).integers(0, k, graph.n_nodes)
+        labels[:k] = np.arange(k)
+        labels[k::5] = -1 if seed == 2 else labels[k::5]
+        state = summed(on, labels.astype(np.int32), k)
+        chosen = best_moves(on, labels.astype(np.int32), wanted, *state)
+        before = reference.value(A, labels, objective, resolution)
+        for u in range(graph.n_nodes):
+            best, most = reference.best_move(A, labels, u, objective, resolution)
+            if most <= 1e-9 * wanted.unit:
+                assert chosen[u] == -1 or most > 0
+            else:
+                gain = reference.value(A, reference.moved(labels, u, chosen[u]), objective, resolution) - before
+                assert chosen[u] == best or gain == pytest.approx(most, abs=1e-9 * wanted.unit)
+        halves = [best_moves(on, labels.astype(np.int32), wanted, *state, turn) for turn in (0, 1)]
+        assert (np.maximum(*halves) == chosen).all() and (np.minimum(*halves) == -1).all()
+
+
+@pytest.mark.parametrize(("objective", "resolution"), AIMS)
+@pytest.mark.parametrize("graph", [*WITH_EDGES, "uneven and looped"])
+def test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster(graph, objective, resolution, monkeypatch):
+    graph = looped() if graph == "uneven and looped" else connected_part(graph)
+    monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
+    monkeypatch.setattr(local_moves.loops, "move_nodes", lambda budget, *arrays: arrays[6][2].fill(0) or 0)
+    for k in {min(2, graph.n_nodes), min(4, graph.n_nodes)}:
+        labels = random_labels(graph.n_nodes, k, 518)
+        on, wanted = on_and_objective(graph, objective, resolution, k)
+        before = value(graph, labels, objective, resolution)
+        least = 1e-12 * max(wanted.unit, abs(before))
+        for in_rounds in (False, True):
+            improved = labels.astype(np.int32)
+            if in_rounds:
+                moved_in_rounds(on, improved, k, wanted, 3, Progress())
+            else:
+                reported = moved_until_stable(on, improved, k, wanted, Progress())
+                assert reported == pytest.approx(value(graph, improved, objective, resolution), rel=1e-9, abs=least)
+            assert value(graph, improved, objective, resolution) >= before - least
+            assert set(improved) == set(labels)
+
+
+def test_moves_that_would_empty_a_cluster_leave_its_nodes_there():
+    """Two nodes of a cluster that both gain by leaving: the cluster keeps them, whatever the value."""
+    graph = as_graph(nx.complete_graph(8))
+    labels = np.array([0] * 6 + [1, 1], np.int32)
+    on, wanted = on_and_objective(graph, "modularity", 0.5, 2)
+    _, sums = summed(on, labels, 2)
+    target = best_moves(on, labels, wanted, *summed(on, labels, 2))
+    assert target.tolist() == [-1] * 6 + [0, 0]
+    assert moved_at_once(on, labels, wanted, target, sums) is None
+    assert labels.tolist() == [0] * 6 + [1, 1]
+    assert set(move_nodes(graph, labels, objective="modularity", resolution=0.5)) == {0, 1}
+
+
+def test_a_round_in_which_all_would_change_sides_is_refused(monkeypatch):
+    """In a complete bipartite graph cut across its sides every node would follow the others to where they leave."""
+    graph = as_graph(nx.complete_bipartite_graph(4, 4))
+    labels = np.repeat(np.array([0, 1], np.int32), 4)
+    before = normalized_cut(graph, labels)
+    monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
+    rounds = []
+    real = local_moves.summed
+    monkeypatch.setattr(local_moves, "summed", lambda *of: rounds.append(of[1].copy()) or real(*of))
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 2)
+    moved_until_stable(on, labels, 2, wanted, Progress())
+    assert (rounds[1] == [1, 1, 1, 1, 0, 0, 0, 0]).all()  # tried: all of them, which cuts as much as before
+    assert normalized_cut(graph, labels) < before  # one after the other they find a better place
+
+
+def test_in_rounds_only_every_other_node_moves_at_a_time():
+    """So that nodes which would all change sides do not: the halves take turns, and the first round already pays."""
+    graph = as_graph(nx.complete_bipartite_graph(4, 4))
+    labels = np.repeat(np.array([0, 1], np.int32), 4)
+    before = normalized_cut(graph, labels)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 2)
+    moved_in_rounds(on, labels, 2, wanted, 1, Progress())
+    assert normalized_cut(graph, labels) < before
+
+
+@pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
+def test_rounds_find_what_single_moves_find(objective, resolution, monkeypatch):
+    graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
+    mistaken = planted.astype(np.int32)
+    wrong = np.random.default_rng(7).choice(graph.n_nodes, 500, replace=False)
+    mistaken[wrong] = (mistaken[wrong] + 1) % 10
+    on, wanted = on_and_objective(graph, objective, 0.01 if objective == "constant_potts" else resolution, 10)
+    for many in (1, graph.n_nodes + 1):
+        monkeypatch.setattr(local_moves, "MANY_MOVES", many)
+        labels = mistaken.copy()
+        moved_until_stable(on, labels, 10, wanted, Progress(), most_sweeps=10)
+        assert adjusted_rand_index(labels, planted) > 0.99
+
+
+def test_long_and_short_rows_count_what_stays_alike():
+    graph = as_graph(nx.complete_graph(local_moves.loops.LONG_ROW + 2))
+    labels = random_labels(graph.n_nodes, 3, 518).astype(np.int32)
+    labels[5] = -1
+    alike = [(labels[graph.neighbors(u)] == labels[u]).sum() for u in range(graph.n_nodes)]
+    on, _ = on_and_objective(graph, "normalized_cut", None, 3)
+    stays, _ = summed(on, labels, 3)
+    assert (stays == np.where(labels < 0, 0, alike)).all()
+    short = graph.subgraph(np.arange(20))
+    on, _ = on_and_objective(short, "normalized_cut", None, 3)
+    stays, _ = summed(on, labels[:20], 3)
+    assert stays[0] == (labels[1:20] == labels[0]).sum()
+
+
+def test_loops_stay_with_their_node_on_long_rows_and_on_short_ones():
+    """A self-loop is no edge to another node of the cluster; it counts in what is inside by itself."""
+    n = local_moves.loops.LONG_ROW + 2
+    for A in (np.ones((n, n)), np.ones((9, 9)), np.full((n, n), 0.5)):
+        graph = as_graph(A)
+        on, _ = on_and_objective(graph, "normalized_cut", None, 1)
+        stays, sums = summed(on, np.zeros(len(A), np.int32), 1)
+        assert (stays == A[0, 0] * (len(A) - 1)).all() and sums.inside[0] == A.sum()
+
+
+@pytest.mark.parametrize(("objective", "resolution"), AIMS)
+def test_no_move_is_left_that_would_help(objective, resolution):
+    for graph in (make_graph("karate"), looped()):
+        A = graph.to_scipy().toarray()
+        labels = move_nodes(graph, random_labels(len(A), 3, 2209), objective=objective, resolution=resolution)
+        _, wanted = on_and_objective(graph, objective, resolution, 3)
+        for node in range(len(A)):
+            assert reference.best_move(A, labels, node, objective, resolution)[1] <= 1e-9 * wanted.unit
+
+
+def test_sweeps_end_when_few_nodes_would_move_or_enough_were_made(monkeypatch):
+    graph = make_graph("power-law blocks")
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 20)
+    sweeps = []
+    real = local_moves.move_in_turn
+    monkeypatch.setattr(local_moves, "move_in_turn", lambda *of: sweeps.append(of[4].copy()) or real(*of))
+
+    def n_sweeps(**options):
+        sweeps.clear()
+        moved_until_stable(on, random_labels(graph.n_nodes, 20, 1).astype(np.int32), 20, wanted, Progress(), **options)
+        return len(sweeps)
+
+    assert n_sweeps() == 1
+    until_stable = n_sweeps(most_sweeps=100)
+    assert until_stable > 2 and len(sweeps[0]) > len(sweeps[-1]) > 0
+    assert n_sweeps(most_sweeps=2) == 2
+    assert n_sweeps(most_sweeps=100, few=1.0) == 1
+
+
+def test_one_sweep_follows_the_neighbors_of_moved_nodes():
+    """Along a path only the node at the border gains by a move; each move makes the next one the border."""
+    graph = as_graph(nx.path_graph(40))
+    labels = np.array([0] * 3 + [1] * 37, np.int32)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 2)
+    assert np.flatnonzero(best_moves(on, labels, wanted, *summed(on, labels, 2)) >= 0).tolist() == [3]
+    moved_until_stable(on, labels, 2, wanted, Progress(), most_sweeps=1)
+    assert labels.tolist() == [0] * 20 + [1] * 20

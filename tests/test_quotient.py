@@ -1,0 +1,99 @@
+"""Quotient graphs, and the coarser and coarser ones that partitions go through."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import ONE_OF_EACH, WITH_EDGES, connected_part, looped, random_labels
+from graphs import make_graph
+
+from graphclust import coreset_sc
+from graphclust.errors import GraphValidationError
+from graphclust.generators import planted_partition
+from graphclust.graph.gate import as_graph
+from graphclust.objective.cuts import normalized_cut
+from graphclust.objective.objective import weighed
+from graphclust.partition.coarsening import LEAST_SHRINKAGE, coarsened, joined
+from graphclust.partition.quotient import contracted, quotient_graph
+from graphclust.progress import Progress
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+def test_quotient_graph_keeps_cuts_and_volumes(name):
+    graph = make_graph(name)
+    k = min(5, graph.n_nodes)
+    labels = random_labels(graph.n_nodes, k, 3)
+    quotient = quotient_graph(graph, labels)
+    member = np.eye(k)[labels]
+    dense = member.T @ graph.to_scipy().toarray() @ member
+    np.testing.assert_allclose(quotient.to_scipy().toarray(), dense, rtol=1e-12)
+    np.testing.assert_allclose(quotient.degrees, dense.sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(quotient.loops, np.diag(dense), rtol=1e-12)
+    coarse = np.arange(k) % 2
+    if quotient.degrees.all() and k > 1:
+        assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["multilevel", "two-step", "paper"])
+def test_a_quotient_graph_is_clustered_like_any_other(method):
+    rng = np.random.default_rng(518)
+    matrix, _ = planted_partition(20, 100, 12, 3, rng=rng)
+    quotient = quotient_graph(matrix, np.unique(rng.integers(0, 400, 2000), return_inverse=True)[1])
+    through_the_gate = as_graph(quotient.to_scipy())
+    for name in ("indptr", "indices", "weights"):
+        assert np.array_equal(getattr(quotient, name), getattr(through_the_gate, name))
+    one, other = (coreset_sc(graph, 20, method=method, rng=1) for graph in (quotient, through_the_gate))
+    assert np.array_equal(one.labels, other.labels)
+
+
+def test_quotient_graph_needs_every_label_and_every_node():
+    with pytest.raises(GraphValidationError, match="every node a cluster"):
+        quotient_graph(nx.path_graph(3), np.array([0, -1, 1]))
+    with pytest.raises(GraphValidationError, match="none empty"):
+        quotient_graph(nx.path_graph(3), np.array([0, 2, 2]))
+
+
+@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("graph", ["karate", "power-law blocks", "grid", "uneven and looped", "tiny pieces"])
+def test_nodes_of_different_parts_are_never_joined(graph, name):
+    graph = looped(90, 7, 0.06) if graph == "uneven and looped" else connected_part(graph)
+    on = weighed(graph, name)
+    for resolution in (0.05, 1.0, 5.0):
+        parts = random_labels(graph.n_nodes, 3, 11).astype(np.int32)
+        cluster, n_found = joined(on, resolution, parts, np.random.default_rng(3), Progress())
+        assert n_found == len(set(cluster)) == cluster.max() + 1
+        assert all(len(set(parts[cluster == c])) == 1 for c in range(n_found))
+        levels, coarsest, coarse_parts = coarsened(on, resolution, 4, np.random.default_rng(3), Progress(), parts)
+        to_coarsest = np.arange(graph.n_nodes)
+        for level in levels:
+            to_coarsest = level.coarse[to_coarsest]
+        assert (coarse_parts[to_coarsest] == parts).all()
+        assert coarsest.graph.n_nodes == to_coarsest.max() + 1
+
+
+@pytest.mark.parametrize(("name", "_resolution"), ONE_OF_EACH)
+def test_coarser_graphs_shrink_and_are_contractions(name, _resolution):
+    graph, planted = planted_partition(12, 80, 12, 2, rng=518)
+    on = weighed(graph, name)
+    levels, coarsest, parts = coarsened(on, 2.0, 24, np.random.default_rng(1), Progress())
+    assert len(levels) >= 1 and (parts == 0).all() and len(parts) == coarsest.graph.n_nodes >= 24
+    finer = on
+    for level, coarser in zip(levels, [*(one.on for one in levels[1:]), coarsest], strict=True):
+        assert coarser.graph.n_nodes <= LEAST_SHRINKAGE * finer.graph.n_nodes
+        again = contracted(finer, level.coarse, coarser.graph.n_nodes)
+        for ours, expected in zip(coarser.terms, again.terms, strict=True):
+            assert (ours == expected).all()
+        finer = coarser
+    to_coarsest = levels[0].coarse
+    for level in levels[1:]:
+        to_coarsest = level.coarse[to_coarsest]
+    pure = sum(np.bincount(planted[to_coarsest == c]).max() for c in range(coarsest.graph.n_nodes))
+    assert pure > 0.9 * graph.n_nodes  # regions are natural: few nodes are in one with those of another block
+
+
+def test_a_higher_resolution_leaves_more_regions():
+    graph, _ = planted_partition(12, 80, 12, 2, rng=518)
+    parts = np.zeros(graph.n_nodes, np.int32)
+    for name in ("modularity", "constant_potts"):
+        on = weighed(graph, name)
+        counts = [joined(on, g, parts, np.random.default_rng(1), Progress())[1] for g in (0.1, 1.0, 10.0, 1e4)]
+        assert counts == sorted(counts) and counts[0] < counts[-1] == graph.n_nodes

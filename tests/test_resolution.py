@@ -1,0 +1,170 @@
+"""What a clustering was made for: objectives and resolutions as arguments, in the result and in its report."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+import reference_objectives as reference
+from aims import ONE_OF_EACH, looped
+from test_pipeline import quietly
+
+from graphclust import coreset_sc, merge_clusters, move_nodes, multilevel_partition, refine_partition
+from graphclust.errors import ParameterError
+from graphclust.graph.gate import as_graph
+from graphclust.objective.cuts import normalized_cut
+from graphclust.objective.objective import OBJECTIVES, Aim, as_aim
+from graphclust.partition.resolution import FLOOR
+
+CLIQUES, BETWEEN = 5, 0.2  # two cliques, every two nodes of different ones linked too
+
+
+def two_cliques():
+    member = np.repeat(np.eye(2), CLIQUES, axis=0)
+    A = np.where(member @ member.T > 0, 1.0, BETWEEN)
+    np.fill_diagonal(A, 0.0)
+    return as_graph(A)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("resolution", [0.07, 1.0, np.float64(2.5), 3])
+@pytest.mark.parametrize("method", ["multilevel", "two-step"])
+def test_a_number_as_resolution_is_used_and_reported(method, resolution, objective):
+    found = coreset_sc(looped(60, 3, 0.1), 4, method=method, objective=objective, resolution=resolution, rng=0)
+    assert found.resolution == pytest.approx(float(resolution), rel=1e-12)
+    assert found.parameters["resolution"] == resolution and found.objective == objective
+    assert f"at resolution {resolution:.3g}" in str(found)
+
+
+def test_another_resolution_is_another_clustering():
+    """A small clique and a large one on a ring: a high resolution splits the large one, a low one takes them whole."""
+    graph = nx.disjoint_union_all([nx.complete_graph(size) for size in (24, 4, 4)])
+    graph.add_edges_from([(0, 24), (25, 28), (29, 1)])
+    low, high = (coreset_sc(graph, 3, resolution=g, rng=0) for g in (0.3, 6.0))
+    assert low.sizes.tolist() == [24, 4, 4]
+    assert high.sizes.max() < 24 and high.n_clusters == 3
+
+
+def test_the_resolution_of_the_constant_potts_model_is_in_weight_between_two_nodes():
+    """Two cliques of weight 1 with weight 0.2 between any two of their nodes are natural from 0.2 to 1."""
+    found = coreset_sc(two_cliques(), 2, objective="constant_potts", rng=0)
+    assert found.natural_range == pytest.approx((BETWEEN, 1.0))
+    assert found.resolution == pytest.approx(np.sqrt(BETWEEN))
+    assert found.sizes.tolist() == [CLIQUES, CLIQUES]
+    whole = coreset_sc(two_cliques(), 1, objective="constant_potts", rng=0)
+    assert whole.natural_range == pytest.approx((0.0, BETWEEN))
+
+
+def test_the_range_of_modularity_is_links_over_what_chance_gives():
+    graph = two_cliques()
+    found = coreset_sc(graph, 2, rng=0)
+    degree = CLIQUES - 1 + BETWEEN * CLIQUES
+    expected = (BETWEEN * graph.total_volume / degree**2, 1.0 * graph.total_volume / degree**2)
+    assert found.natural_range == pytest.approx(expected)
+    assert found.resolution == pytest.approx(np.sqrt(expected[0] * expected[1]))
+
+
+def test_a_graph_of_many_more_natural_clusters_is_cut_at_the_floor():
+    found = coreset_sc(nx.ring_of_cliques(30, 5), 2, rng=0)
+    assert found.natural_range[1] < FLOOR and found.resolution == FLOOR
+
+
+@pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
+def test_both_figures_are_reported_whatever_it_was_made_for(objective, resolution):
+    graph = looped(40, 3, 0.2)
+    found = coreset_sc(graph, 3, objective=objective, resolution=resolution, rng=0)
+    A = graph.to_scipy().toarray()
+    modularity = reference.value(A, found.labels, "modularity", 1.0) / A.sum()
+    assert found.modularity == pytest.approx(modularity, abs=1e-12)
+    assert found.normalized_cut == pytest.approx(3 - reference.value(A, found.labels, "normalized_cut", None))
+    assert found.normalized_cut == pytest.approx(normalized_cut(graph, found.labels))
+    data = json.loads(json.dumps(found.report()))
+    assert data["modularity"] == found.modularity and data["normalized_cut"] == found.normalized_cut
+    assert data["objective"] == objective == found.objective == found.parameters["objective"]
+    assert data["resolution"] == found.resolution
+    text = str(found)
+    assert f"normalised cut   {found.normalized_cut:.4f}" in text
+    assert f"modularity       {found.modularity:.4f}" in text
+    words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
+    words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
+    assert f"made for         {words[objective]}" in text
+    if objective in ("normalized_cut", "ratio_cut"):
+        assert found.resolution is None and found.natural_range is None and data["natural_range"] is None
+        assert "resolution" not in text
+    else:
+        lowest, highest = found.natural_range
+        assert 0 <= lowest <= highest and data["natural_range"] == [lowest, highest]
+        assert f"3 clusters are natural from {lowest:.3g} to {highest:.3g}" in text
+
+
+def test_modularity_at_the_matched_resolution_is_the_default():
+    found = coreset_sc(nx.karate_club_graph(), 2, rng=0)
+    assert (found.objective, found.parameters["objective"]) == ("modularity", "modularity")
+    assert found.parameters["resolution"] == "auto" and isinstance(found.resolution, float)
+    same = coreset_sc(nx.karate_club_graph(), 2, objective="modularity", resolution="auto", rng=0)
+    assert same == found
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_weights_in_another_unit_change_nothing(objective):
+    """Four times every weight: the same labels and resolution of modularity, four times that of the Potts model."""
+    graph = looped(60, 3, 0.1)
+    A = graph.to_scipy()
+    one, other = (coreset_sc(as_graph(weights), 5, objective=objective, rng=1) for weights in (A, 4.0 * A))
+    assert (one.labels == other.labels).all()
+    if one.resolution is not None:
+        assert other.resolution == pytest.approx((4.0 if objective == "constant_potts" else 1.0) * one.resolution)
+
+
+@pytest.mark.parametrize("objective", [name for name in OBJECTIVES if name != "normalized_cut"])
+def test_the_published_method_is_for_the_normalised_cut(objective):
+    with pytest.raises(ParameterError, match=f"objective='{objective}' is not what method 'paper' is made for"):
+        coreset_sc(nx.karate_club_graph(), 2, method="paper", objective=objective)
+    with pytest.raises(ParameterError, match="is not what method 'paper'"):
+        coreset_sc(nx.karate_club_graph(), 2, embedding="power", objective=objective)
+
+
+def test_the_published_method_says_what_it_was_made_for():
+    found = quietly(nx.karate_club_graph(), 2, method="paper", rng=0)
+    assert (found.objective, found.resolution, found.natural_range) == ("normalized_cut", None, None)
+    assert "a small normalised cut" in str(found)
+    same = quietly(nx.karate_club_graph(), 2, method="paper", objective="normalized_cut", rng=0)
+    assert (same.labels == found.labels).all()
+    with pytest.raises(ParameterError, match=r"resolution=1\.0 means nothing to method 'paper'"):
+        coreset_sc(nx.karate_club_graph(), 2, method="paper", resolution=1.0)
+
+
+def test_an_aim_is_an_objective_and_a_resolution_where_it_has_one():
+    assert as_aim("normalized_cut", None) == as_aim("normalized_cut", "auto") == Aim("normalized_cut", None)
+    assert as_aim("modularity", None) == as_aim("modularity", "auto") == Aim("modularity", "auto")
+    assert as_aim("constant_potts", 2) == Aim("constant_potts", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("objective", "resolution", "error", "words"),
+    [
+        ("conductance", None, ParameterError, "objective='conductance'.*'modularity', 'normalized_cut'"),
+        (3, None, ParameterError, "objective=3"),
+        ("normalized_cut", 1.0, ParameterError, "resolution=1.0 means nothing to objective 'normalized_cut'"),
+        ("ratio_cut", 2, ParameterError, "resolution=2.* means nothing to objective 'ratio_cut'"),
+        ("modularity", "automatic", ParameterError, "resolution='automatic' is unknown, expected 'auto' or a number"),
+        ("modularity", 0.0, ParameterError, "resolution=0.0"),
+        ("modularity", -1, ParameterError, "resolution=-1"),
+        ("constant_potts", float("nan"), ParameterError, "resolution=nan"),
+        ("constant_potts", float("inf"), ParameterError, "resolution=inf"),
+        ("modularity", [1.0], TypeError, "resolution="),
+    ],
+)
+def test_what_is_no_aim_is_refused_by_all_that_take_one(objective, resolution, error, words):
+    graph, labels = nx.path_graph(6), np.array([0, 0, 0, 1, 1, 1])
+    options = {"objective": objective, "resolution": resolution}
+    for call in (
+        lambda: as_aim(objective, resolution),
+        lambda: coreset_sc(graph, 2, **options),
+        lambda: multilevel_partition(graph, 2, **options),
+        lambda: merge_clusters(graph, 2, **options),
+        lambda: move_nodes(graph, labels, **options),
+        lambda: refine_partition(graph, labels, **options),
+    ):
+        with pytest.raises(error, match=words):
+            call()

@@ -1,0 +1,32 @@
+"""Labels that spread along the edges."""
+
+import numpy as np
+from aims import random_labels
+from graphs import make_graph
+
+from graphclust.coreset.spreading import spread_labels
+from graphclust.progress import Progress
+
+
+def test_labels_spread_to_everything_in_reach():
+    graph = make_graph("path")
+    labels = np.full(40, -1, np.int32)
+    labels[[0, 39]] = 0, 1
+    spread = spread_labels(graph, labels, 2, 50, Progress())
+    assert spread.n_labelled == list(range(2, 41, 2))
+    assert spread.labels.tolist() == [0] * 20 + [1] * 20
+    two_pieces = make_graph("two cliques")
+    labels = np.full(20, -1, np.int32)
+    labels[3] = 0
+    assert spread_labels(two_pieces, labels, 1, 9, Progress()).n_labelled == [1, 9, 9]
+
+
+def test_spreading_takes_the_label_of_most_weight():
+    graph = make_graph("power-law blocks")
+    A = graph.to_scipy().toarray()
+    labels = random_labels(len(A), 3, 11).astype(np.int32)
+    labels[::2] = -1
+    after = spread_labels(graph, labels, 3, 1, Progress()).labels
+    links = A @ np.array([labels == c for c in range(3)]).T.astype(float)
+    expected = np.where(labels >= 0, labels, np.where(links.any(axis=1), links.argmax(axis=1), -1))
+    assert (after == expected).all()
