@@ -135,9 +135,8 @@ def test_a_cycle_never_makes_it_worse(name, objective, resolution):
     A = graph.to_scipy().toarray()
     on, wanted = on_and_objective(graph, objective, resolution, 5)
     for seed in range(4):
-        found = multilevel.partitioned(
-            on, 5, as_aim(objective, resolution), 1.0, np.random.default_rng(seed), Progress()
-        )
+        rng = np.random.default_rng(seed)
+        found = multilevel.partitioned(on, 5, as_aim(objective, resolution), 1.0, rng, Progress())
         labels, value = found.labels, found.value
         for region_resolution in (0.5, 2.0, 8.0):
             labels, after = multilevel.cycle(on, labels, 5, wanted, region_resolution, rng, Progress())
