@@ -48,7 +48,7 @@ def test_another_resolution_is_another_clustering(graph):
 
 
 @pytest.mark.xfail(
-    strict=True, reason="merging by gain stops before the small cliques are whole, and no move gets there"
+    strict=True, reason="merging by gain stops before the small cliques are whole"
 )
 def test_cliques_of_very_unequal_sizes_are_found_at_a_low_resolution():
     graph = nx.disjoint_union_all([nx.complete_graph(size) for size in (24, 4, 4)])
