@@ -25,8 +25,15 @@ from graphclust.progress import Progress
 TREES = ["karate", "barbell", "weighted", "two cliques", "path", "some loops", "weights of all sizes", "tiny pieces"]
 
 
+def outgrown_giant():
+    """A looped node that outweighs every other node, not their clique; nothing links it, the clique and two triangles."""
+    pieces = [np.full((1, 1), 40.0), *(np.ones((size, size)) - np.eye(size) for size in (12, 3, 3))]
+    return as_graph(sparse.block_diag(pieces, format="csr"))
+
+
 def some_graph(name):
-    return looped() if name == "uneven and looped" else connected_part(name)
+    made = {"uneven and looped": looped, "outgrown giant": outgrown_giant}
+    return made[name]() if name in made else connected_part(name)
 
 
 def greedy_twin(A: np.ndarray, k: int) -> float:
@@ -62,7 +69,7 @@ def test_merging_reaches_what_its_slow_twin_reaches(name, k):
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
-@pytest.mark.parametrize("name", [*TREES, "uneven and looped"])
+@pytest.mark.parametrize("name", [*TREES, "uneven and looped", "outgrown giant"])
 def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
     """Of linked pairs and, for ratios, pairs with the cluster of most mass; to within the stated slack there.
 

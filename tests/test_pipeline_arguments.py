@@ -86,6 +86,7 @@ def test_options_that_the_method_does_not_have(method, options, words):
 def test_giving_an_option_chooses_the_method_whatever_its_value(name):
     graph, option = nx.karate_club_graph(), OPTIONS[name]
     value = 20 if option.default is None else option.default
+    value = "normalized_cut" if name == "objective" else value  # the one that every method has
     found = quietly(graph, 2, rng=0, **{name: value})
     assert found.parameters["method"] == option.methods[0]
     assert found.parameters[name] == value
@@ -120,9 +121,10 @@ def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
 def test_parameters_are_those_that_were_used():
     graph = nx.karate_club_graph()
     by_method = {method: set(quietly(graph, 2, method=method, rng=0).parameters) for method in METHODS[1:]}
-    assert by_method["multilevel"] == {"method", "effort", "components"}
+    assert by_method["multilevel"] == {"method", "objective", "resolution", "effort", "components"}
     assert by_method["two-step"] == by_method["multilevel"] | {"coreset_size", "oversampling", "sampling"}
-    assert {"embedding", "loops"} <= by_method["paper"] and "effort" not in by_method["paper"]
+    assert {"objective", "embedding", "loops"} <= by_method["paper"]
+    assert not {"effort", "resolution"} & by_method["paper"]
 
 
 def test_a_mistyped_option_is_named():

@@ -47,9 +47,7 @@ def test_another_resolution_is_another_clustering(graph):
         assert values[0] > values[1]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="merging by gain stops before the small cliques are whole"
-)
+@pytest.mark.xfail(strict=True, reason="merging by gain stops before the small cliques are whole")
 def test_cliques_of_very_unequal_sizes_are_found_at_a_low_resolution():
     graph = nx.disjoint_union_all([nx.complete_graph(size) for size in (24, 4, 4)])
     graph.add_edges_from([(0, 24), (25, 28), (29, 1)])
