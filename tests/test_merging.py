@@ -27,7 +27,7 @@ TREES = ["karate", "barbell", "weighted", "two cliques", "path", "some loops", "
 
 def outgrown_giant():
     """A looped node that outweighs every node of a clique, not the clique; two triangles; nothing links the four."""
-    pieces = [np.full((1, 1), 40.0), *(np.ones((size, size)) - np.eye(size) for size in (12, 3, 3))]
+    pieces = [np.full((1, 1), 40.0), *(np.ones((size, size)) - np.eye(size) for size in (3, 3, 12))]
     return as_graph(sparse.block_diag(pieces).toarray())
 
 
