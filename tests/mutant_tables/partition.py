@@ -158,7 +158,7 @@ MUTANTS = [
             "test_moves_never_lower_any_objective_and_keep_every_cluster",
             "test_refining_never_lowers_the_value_and_keeps_every_cluster",
         ],
-        "a node of as much mass as its cluster is left where it is by the next condition; only round-off of a running mass can tell",
+        "the next condition leaves a node of its cluster's mass where it is; only round-off of a sum can tell",
     ),
     (
         "neighbors-are-not-queued-again",
