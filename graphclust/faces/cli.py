@@ -99,7 +99,7 @@ def _info(options: argparse.Namespace, progress: "Progress") -> None:
 
     graph, info = _load(options, progress)
     facts = describe(graph, info)
-    progress.listener.clear()
+    _clear(progress)
     _print(json.dumps(facts) if options.report == "json" else _in_the_shell(as_text(facts)))
 
 
@@ -115,7 +115,7 @@ def _compile(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.faces.compilation import compile_ahead
 
     said = compile_ahead(progress)
-    progress.listener.clear()
+    _clear(progress)
     _print(said)
 
 

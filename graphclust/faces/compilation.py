@@ -4,6 +4,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -44,7 +45,7 @@ def compile_ahead(progress: Progress | None = None) -> str:
             progress.step(i, len(examples))
             example()
     n_loops, seconds = compilation.n_loops - before, compilation.seconds - seconds
-    return f"{n_loops} loops compiled in {seconds:.1f} s, kept in {os.path.dirname(check_rows.stats.cache_path)}"
+    return f"{n_loops} loops compiled in {seconds:.1f} s, kept in {os.path.dirname(str(check_rows.stats.cache_path))}"
 
 
 def _examples() -> Iterator[Callable[[], object]]:
@@ -52,30 +53,30 @@ def _examples() -> Iterator[Callable[[], object]]:
     for weighted in (False, True):
         graph = _graph(weighted)
         for method in ("multilevel", "two-step"):
-            yield lambda graph=graph, method=method: coreset_sc(graph, K, method=method, effort="high", rng=0)
+            yield partial(coreset_sc, graph, K, method=method, effort="high", rng=0)
         for embedding in EMBEDDINGS:
-            yield lambda graph=graph, word=embedding: coreset_sc(graph, K, method="paper", embedding=word, rng=0)
-        yield lambda graph=graph: coreset_sc(graph, K, method="paper", sampling="naive", coreset_size=200, rng=0)
-        yield lambda graph=graph: spectral_clustering(graph, K, rng=0)
-        yield lambda graph=graph: fast_spectral_clustering(graph, K, rng=0)
-        yield lambda graph=graph: _quality(graph)
-        yield lambda graph=graph: kernel_kmeans(graph, K, max_iter=3, rng=0)
-        yield lambda graph=graph: coreset_kernel_kmeans(graph, K, coreset_size=200, sampling="tree", rng=0)
-        yield lambda graph=graph: _through_files(graph)
-        yield lambda graph=graph: _through_matrices(graph)
-    yield lambda: stochastic_block_model([50] * K, 0.2, 0.01, rng=0)
-    yield lambda: lfr_like(1_000, 8.0, 0.2, largest=200, rng=0)
+            yield partial(coreset_sc, graph, K, method="paper", embedding=embedding, rng=0)
+        yield partial(coreset_sc, graph, K, method="paper", sampling="naive", coreset_size=200, rng=0)
+        yield partial(spectral_clustering, graph, K, rng=0)
+        yield partial(fast_spectral_clustering, graph, K, rng=0)
+        yield partial(_quality, graph)
+        yield partial(kernel_kmeans, graph, K, max_iter=3, rng=0)
+        yield partial(coreset_kernel_kmeans, graph, K, coreset_size=200, sampling="tree", rng=0)
+        yield partial(_through_files, graph)
+        yield partial(_through_matrices, graph)
+    yield partial(stochastic_block_model, [50] * K, 0.2, 0.01, rng=0)
+    yield partial(lfr_like, 1_000, 8.0, 0.2, largest=200, rng=0)
     points = np.random.default_rng(0).normal(size=(600, 8))
     for X in (points, points.astype(np.float32), sparse.csr_array(points), sparse.csr_array(points, dtype=np.float32)):
-        for function in (kmeans, spherical_kmeans):
-            yield lambda X=X, function=function: function(X, K, rng=0)
-        yield lambda X=X: minibatch_kmeans(X, K, batch_size=100, max_iter=3, rng=0)
-        yield lambda X=X: nested_minibatch_kmeans(X, K, batch_size=100, rng=0)
-        yield lambda X=X: kmeans(X, 40, init="k-means||", rng=0)
+        yield partial(kmeans, X, K, rng=0)
+        yield partial(spherical_kmeans, X, K, rng=0)
+        yield partial(minibatch_kmeans, X, K, batch_size=100, max_iter=3, rng=0)
+        yield partial(nested_minibatch_kmeans, X, K, batch_size=100, rng=0)
+        yield partial(kmeans, X, 40, init="k-means||", rng=0)
     for X in (points, points.astype(np.float32)):
-        yield lambda X=X: kernel_kmeans(X, K, rng=0)
-        for function in (minibatch_kernel_kmeans, truncated_kernel_kmeans):
-            yield lambda X=X, function=function: function(X, K, batch_size=100, max_iter=3, rng=0)
+        yield partial(kernel_kmeans, X, K, rng=0)
+        yield partial(minibatch_kernel_kmeans, X, K, batch_size=100, max_iter=3, rng=0)
+        yield partial(truncated_kernel_kmeans, X, K, batch_size=100, max_iter=3, rng=0)
 
 
 def _graph(weighted: bool) -> Graph:

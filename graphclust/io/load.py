@@ -90,8 +90,8 @@ def load_graph(
 
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
         list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an
-        edge list that start with # or % are comments; but in a table of names with a header or a delimiter, `#name,other` is
-        an edge, and what remains in doubt is counted in `remarks`.
+        edge list that start with # or % are comments; but in a table of names with a header or a delimiter,
+        `#name,other` is an edge, and what remains in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None

@@ -132,21 +132,21 @@ def _csv(graph: Graph) -> Iterator[str]:
         raise GraphValidationError("the names of the nodes of G are not distinct single-line strings, as a table needs")
     # In quotes nothing is taken for a comment, nor white space at the ends of a name for what is around it.
     marked = any(name.startswith(("#", "%")) for name in names)
-    quoting = csv.QUOTE_NONNUMERIC if marked else csv.QUOTE_MINIMAL
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
     for low, high, weights in _upper_entries(graph):
         text = io.StringIO()
         columns = [[names[u] for u in low.tolist()], [names[v] for v in high.tolist()]]
         if weights is not None:
             columns.append(weights.tolist())  # written as repr does
-        csv.writer(text, lineterminator="\n", quoting=quoting).writerows(zip(*columns, strict=True))
+        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if marked else csv.QUOTE_MINIMAL)
+        writer.writerows(zip(*columns, strict=True))
         yield text.getvalue()
 
 
 def _metis(graph: Graph) -> Iterator[str]:
     if graph.loops.any():
         raise GraphValidationError(
-            f"G has {counted(np.count_nonzero(graph.loops), 'self-loop')}, which METIS files cannot hold"
+            f"G has {counted(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold"
         )
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
         raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")

@@ -189,8 +189,7 @@ class Partition:
         An inner product with the mean is by Cauchy and Schwarz no longer than half of that and of |k(x, x)| together.
         """
         totals = np.bincount(self.labels, self.weights * np.abs(self.kernel.diagonal), minlength=self.k)
-        totals += 3.0 * self.shift
-        means = np.divide(totals, self.masses, out=np.zeros(self.k), where=self.masses > 0.0)
+        means = np.divide(totals + 3.0 * self.shift, self.masses, out=np.zeros(self.k), where=self.masses > 0.0)
         return means + np.abs(self.sq_norms())
 
     def own_sq_distances(self) -> np.ndarray:

@@ -81,7 +81,10 @@ def plain_objective(on: Weighed, k: int, resolution: float) -> Objective:
 
 
 def chance_objective(on: Weighed) -> Objective:
-    """For unions only: those first whose links exceed chance most (Bonald et al. 2018, "Hierarchical graph clustering")."""
+    """For unions only: those first whose links exceed chance most.
+
+    Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
+    """
     return Objective(CHANCE, 0.0, on.chance)
 
 

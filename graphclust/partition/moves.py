@@ -102,7 +102,10 @@ def best_moves(
 def moved_at_once(
     on: Weighed, labels: np.ndarray, objective: Objective, target: np.ndarray, sums: ClusterSums
 ) -> tuple[np.ndarray, ClusterSums] | None:
-    """Make all moves in place if that raises the value: what `summed` gives after it, or None. No cluster is emptied."""
+    """Make all moves in place if that raises the value: what `summed` gives after it, or None.
+
+    No cluster is emptied.
+    """
     k = len(sums.size)
     moved = np.where(target >= 0, target, labels)
     emptied = np.bincount(moved[moved >= 0], minlength=k) == 0
@@ -122,13 +125,14 @@ def moved_in_rounds(
 
     The nodes take turns in two halves, or neighbors would change places for ever. Stops when the value does not rise.
     """
-    state: tuple[np.ndarray, ClusterSums] | None = summed(on, labels, k)
+    stays, sums = summed(on, labels, k)
     for done in range(n_rounds):
-        target = best_moves(on, labels, objective, *state, done % 2)
-        state = moved_at_once(on, labels, objective, target, state[1])
+        target = best_moves(on, labels, objective, stays, sums, done % 2)
+        after = moved_at_once(on, labels, objective, target, sums)
         progress.step(done + 1, n_rounds)
-        if state is None:
+        if after is None:
             break
+        stays, sums = after
 
 
 def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:

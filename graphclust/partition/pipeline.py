@@ -70,8 +70,8 @@ def coreset_sc(
         with the groups that people recognise. "normalized_cut" for the smallest normalised cut, which on many real
         graphs takes off small groups that hang on by few edges; the objective of "paper" and of spectral clustering.
         "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees.
-    resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts model
-        it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
+    resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
+        model it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept.
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
@@ -112,9 +112,9 @@ def coreset_sc(
     k = as_whole_number(k, "k", at_least=1)
     method = as_choice(method, "method", METHODS)
     given = given_options(
-        k, objective=objective, resolution=resolution, effort=effort, components=components, coreset_size=coreset_size, oversampling=oversampling,
-        sampling=sampling, loops=loops, shift=shift, second_term=second_term, rounds=rounds, embedding=embedding,
-        degrees=degrees,
+        k, objective=objective, resolution=resolution, effort=effort, components=components, coreset_size=coreset_size,
+        oversampling=oversampling, sampling=sampling, loops=loops, shift=shift, second_term=second_term, rounds=rounds,
+        embedding=embedding, degrees=degrees,
     )  # fmt: skip
     if method == "auto":
         method = implied_method(given) or "auto"
