@@ -69,6 +69,59 @@ def test_options_of_the_method(capsys, edges):
     assert code == cli.WRONG_USE and "--coreset-size 5 means nothing to method 'multilevel'" in err
 
 
+def test_objective_and_resolution(capsys):
+    """What is asked for is what is reported, beside both figures; each objective wins by its own."""
+    reports = {}
+    for words in ((), ("--resolution", "auto"), ("--resolution", "1"), ("--objective", "normalized_cut")):
+        code, out, err = said(capsys, "cluster", "karate", "-k", 6, *words, "--report", "json")
+        assert (code, err) == (0, "")
+        reports[words] = json.loads(out)
+    auto, plain, cut = (reports[words] for words in list(reports)[1:])
+    same = {"labels", "objective", "resolution", "natural_range", "normalized_cut", "modularity", "sizes"}
+    assert all(reports[()].get(name) == auto.get(name) for name in same)
+    assert [report["objective"] for report in (auto, plain, cut)] == ["modularity", "modularity", "normalized_cut"]
+    lowest, highest = auto["natural_range"]
+    assert lowest <= auto["resolution"] <= highest and plain["resolution"] == 1.0 and cut["resolution"] is None
+    assert cut["normalized_cut"] < plain["normalized_cut"] and cut["modularity"] < plain["modularity"]
+    assert plain["modularity"] >= auto["modularity"] and plain["sizes"] != cut["sizes"]
+
+
+def test_the_page_names_the_objective_and_gives_both_figures(capsys):
+    page = said(capsys, "cluster", "karate", "-k", 4, "--objective", "constant_potts", "--resolution", "0.05")[1]
+    assert re.search(r"normalised cut +\d\.\d+", page) and re.search(r"modularity +0\.\d+", page)
+    assert "made for         the constant Potts model at resolution 0.05; 4 clusters are natural from" in page
+    page = said(capsys, "cluster", "karate", "-k", 4, "--objective", "normalized_cut")[1]
+    assert "made for         a small normalised cut\n" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--objective", "cut"], "argument --objective: invalid choice: 'cut'"),
+        (["--resolution", "high"], "argument --resolution: 'high' is neither 'auto' nor a number"),
+        (["--resolution", "-1"], "--resolution -1.0 is out of range, expected a finite number > 0"),
+        (["--resolution", "nan"], "--resolution nan is out of range"),
+        (["--objective", "ratio_cut", "--resolution", "2"], "--resolution 2.0 means nothing to objective 'ratio_cut'"),
+        (["--method", "paper", "--resolution", "2"], "--resolution 2.0 means nothing to method 'paper'"),
+        (["--method", "paper", "--objective", "modularity"], "--objective modularity is not what method 'paper' is"),
+    ],
+)
+def test_an_impossible_objective_is_refused_in_the_words_of_the_shell(capsys, words, message):
+    code, out, err = said(capsys, "cluster", "karate", "-k", 2, *words)
+    assert (code, out, err.count("\n")) == (cli.WRONG_USE, "", 1)
+    assert message in err and re.search(r"\w=", err) is None
+
+
+def test_the_help_shows_objective_and_resolution_by_examples(capsys):
+    words = " ".join(said(capsys, "cluster", "--help")[1].split())
+    assert "--objective {modularity,normalized_cut,ratio_cut,constant_potts}" in words
+    assert "--resolution auto|NUMBER" in words
+    commands = re.findall(r"`graphclust (cluster karate [^`]+)`", words)
+    assert len(commands) == 2
+    for command in commands:
+        assert said(capsys, *command.split())[0] == 0
+
+
 def test_same_seed_same_labels_and_another_seed_others(capsys, tmp_path):
     path = tmp_path / "no-blocks.txt"
     path.write_text("".join(f"{u} {v}\n" for u, v in nx.gnp_random_graph(150, 0.05, seed=518).edges))

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 EXIT_CODES = """exit codes: 0 done, even when a reader such as `head` closes the pipe before the end of the report (that
 cannot always be noticed); 1 failed; 2 asked for something impossible; 130 interrupted"""
+CLUSTER_EXAMPLES = """examples: `graphclust cluster graph.mtx.gz -k 20 -o labels.tsv` for the groups that people
+recognise; `graphclust cluster karate -k 4 --objective normalized_cut` for the smallest cut; `graphclust cluster karate
+-k 4 --resolution 1` for the usual modularity"""
 # How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
 _KEYWORD = re.compile(
-    r"\b(weights|format|symmetrize|bipartite|method|effort|components|coreset_size|memory_limit|max_bytes|rng)"
-    r"=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
+    r"\b(weights|format|symmetrize|bipartite|method|objective|resolution|effort|components|coreset_size|memory_limit"
+    r"|max_bytes|rng)=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
 )
 IN_THE_SHELL = {"force overwriting it": "overwrite it with --force", "path=": "-o "}
 
@@ -85,8 +88,9 @@ def _cluster(options: argparse.Namespace, progress: "Progress") -> None:
             raise ParameterError(str(problem)) from None
     graph, _ = _load(options, progress)
     clustering = coreset_sc(
-        graph, options.k, method=options.method, effort=options.effort, components=options.components,
-        coreset_size=options.coreset_size, rng=options.seed, progress=progress,
+        graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
+        effort=options.effort, components=options.components, coreset_size=options.coreset_size, rng=options.seed,
+        progress=progress,
     )  # fmt: skip
     _clear(progress)
     if options.output is not None:
@@ -142,9 +146,10 @@ def _parser() -> argparse.ArgumentParser:
     from graphclust import __version__
     from graphclust.io import classics
     from graphclust.io.load import FORMATS
+    from graphclust.objective.objective import OBJECTIVES
     from graphclust.partition.options import COMPONENTS, EFFORTS, METHODS
 
-    parser = _Parser(prog="graphclust", description="Cluster large sparse graphs by normalised cut.", epilog=EXIT_CODES)
+    parser = _Parser(prog="graphclust", description="Cluster large sparse graphs into k parts.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", parser_class=_Parser)
 
@@ -163,12 +168,21 @@ def _parser() -> argparse.ArgumentParser:
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
 
     cluster = commands.add_parser(
-        "cluster", parents=[file, everywhere], help="cluster the graph of a file into K parts"
+        "cluster", parents=[file, everywhere], help="cluster the graph of a file into K parts", epilog=CLUSTER_EXAMPLES
     )
     cluster.add_argument("-k", type=int, required=True, metavar="K", help="number of clusters")
     cluster.add_argument("-o", "--output", metavar="LABELS", help="write each node's label here: .tsv, .json or .npz")
     cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
     cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
+    cluster.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        help="what to make the parts for (modularity; with --method paper normalized_cut)",
+    )
+    cluster.add_argument(
+        "--resolution", type=_resolution, metavar="auto|NUMBER",
+        help="of modularity and constant_potts, higher for smaller parts: a number > 0, or what suits K (auto)",
+    )  # fmt: skip
     cluster.add_argument("--effort", choices=EFFORTS, help="how much to try again (normal)")
     cluster.add_argument("--components", choices=COMPONENTS, help="whether tiny components may be clusters (large)")
     cluster.add_argument(
@@ -191,6 +205,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     ahead.set_defaults(run=_compile)
     return parser
+
+
+def _resolution(text: str) -> float | str:
+    if text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'auto' nor a number") from None
 
 
 class ProgressLine:
