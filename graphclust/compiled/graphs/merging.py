@@ -204,8 +204,8 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     A pair must share an edge or, for ratio objectives, include the giant, the cluster of most mass; where plain ones
     have no linked pair left the lightest clusters are united. The heap holds, for each cluster, the gain of its
     best partner when it was last looked at; the cluster on top is looked at again before it is merged. Merging changes
-    only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs, and all pairs with
-    the giant, are also kept by their other ends.
+    only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs, and all pairs
+    with the giant, are also kept by their other ends.
     """
     gains, items, state = merger.gains, merger.items, merger.state
     near = NEAR_ENOUGH * objective.unit

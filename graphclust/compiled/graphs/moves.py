@@ -42,8 +42,8 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue, scrat
 
     The neighbors of a moved node that are elsewhere are queued again. queue is (nodes, queued, ends), with
     ends = (head, length); scratch is (link, met), link (k,) all zero between nodes.
-    parts : empty, and then a move never empties a cluster; or int32, shape (k,): clusters of different parts exchange no
-    nodes, and clusters may become empty.
+    parts : empty, and then a move never empties a cluster; or int32, shape (k,): clusters of different parts exchange
+    no nodes, and clusters may become empty.
     Returns the entries read, about `budget` at most.
     """
     nodes, queued, ends = queue

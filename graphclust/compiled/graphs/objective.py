@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
 
 class NodeTerms(NamedTuple):
-    """What each node adds to the sums of its cluster, to `inside` by itself and to `mass`, and its degree; (n,) each."""
+    """What each node adds to its cluster's sums, to `inside` by itself and to `mass`, and its degree; (n,) each."""
 
     loops: np.ndarray
     mass: np.ndarray
