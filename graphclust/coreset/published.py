@@ -22,9 +22,7 @@ from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.k_means.lloyd import kmeans
 from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
 __all__ = ["cluster_coreset"]
 
@@ -118,6 +116,8 @@ def cluster_coreset(
     1
     """
     # Imported here, for their linear algebra takes half of the time that the package takes to be imported.
+    from graphclust.k_means.lloyd import kmeans
+    from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
 
     as_choice(embedding, "embedding", EMBEDDINGS)
     as_choice(degrees, "degrees", DEGREES)
