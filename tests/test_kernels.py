@@ -22,7 +22,8 @@ from graphclust import (
     nearest_neighbor_kernel,
 )
 from graphclust.compiled.points.gaussian_sums import COLUMNS, ROWS, exp2_double, exp2_single
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.kernel_k_means import matrix_kernels
 from graphclust.progress import Progress
 
 
@@ -175,6 +176,29 @@ def test_entries_of_a_graph_and_of_heat_on_it():
     np.testing.assert_allclose(heat.block(rows, columns), expm(-0.7 * L)[np.ix_(rows, columns)], atol=1e-12)
     np.testing.assert_allclose(heat.block(columns, rows), expm(-0.7 * L)[np.ix_(columns, rows)], atol=1e-12)
     np.testing.assert_allclose(heat.block(rows, slice(2, 9)), expm(-0.7 * L)[rows, 2:9], atol=1e-12)
+
+
+@pytest.mark.parametrize("t", [1e-6, 1.0, 20.0, 3000.0])
+def test_heat_equals_the_exponential_and_draws_nothing(t):
+    """Of a bipartite component, whose spectrum reaches -1, as well; the fixture of all tests watches NumPy's state."""
+    G = nx.disjoint_union(nx.karate_club_graph(), nx.complete_bipartite_graph(3, 4))
+    G.add_node("alone")
+    A = nx.to_numpy_array(G)
+    scale = np.divide(1.0, np.sqrt(A.sum(axis=1)), out=np.zeros(len(A)), where=A.sum(axis=1) > 0)
+    K = HeatKernel(nx.karate_club_graph(), t).block(slice(None), slice(None))
+    with pytest.warns(GraphWarning, match="isolated"):
+        whole = HeatKernel(A, t).block(slice(None), slice(None))
+    np.testing.assert_allclose(whole, expm(-t * (np.eye(len(A)) - scale[:, None] * A * scale)), atol=1e-13)
+    np.testing.assert_allclose(whole[:34, :34], K, atol=1e-15)
+
+
+@pytest.mark.parametrize("t", [1e-9, 0.3, 1.0, 70.0, 1e6])
+def test_coefficients_of_heat_end_where_rounding_begins(t):
+    coefficients = matrix_kernels._heat_coefficients(t)
+    x = 1.0 - np.geomspace(1e-12, 2.0, 500)
+    np.testing.assert_allclose(np.polynomial.chebyshev.chebval(x, coefficients), np.exp(t * (x - 1)), atol=1e-12)
+    assert (coefficients > 0).all() and abs(coefficients.sum() - 1.0) < 1e-14
+    assert len(coefficients) <= 15 + 9 * np.sqrt(t)  # the next would be far below rounding
 
 
 def test_each_point_is_among_its_own_neighbours():
