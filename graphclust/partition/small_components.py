@@ -6,6 +6,7 @@ Any component is a perfect cluster of cut 0, so that the plain objective spends 
 import numpy as np
 
 from graphclust.coreset.outcome import Outcome
+from graphclust.errors import counted
 from graphclust.graph.container import Graph
 
 SMALL_COMPONENT = 0.02  # of an average cluster's volume
@@ -26,7 +27,8 @@ def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) ->
     if len(searched) == len(connected) or len(searched) < k:
         return connected
     n_tiny = n_components - int(np.count_nonzero(large))
-    remarks.append(f'{n_tiny} tiny components joined the largest cluster; components="all" makes clusters of them')
+    made = "a cluster of it" if n_tiny == 1 else "clusters of them"
+    remarks.append(f'{counted(n_tiny, "tiny component")} joined the largest cluster; components="all" makes {made}')
     return searched
 
 
