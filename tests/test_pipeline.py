@@ -202,7 +202,8 @@ def test_edge_weights_are_read_from_the_attribute():
     graph.add_edge(1, 2, weight=9.0, strength=1.0)
     graph.add_edge(2, 3, weight=1.0, strength=9.0)
     assert coreset_sc(graph, 2, rng=0, weight="strength", **PAPER).labels.tolist() == [0, 0, 1, 1]
-    assert len(set(coreset_sc(graph, 2, rng=0, objective="normalized_cut").labels[1:3])) == 1
+    for options in ({"objective": "normalized_cut"}, {"resolution": 1.0}):
+        assert len(set(coreset_sc(graph, 2, rng=0, **options).labels[1:3])) == 1
 
 
 def test_the_whole_result(blocks):

@@ -9,7 +9,7 @@ from test_pipeline import PAPER, quietly
 
 from graphclust import coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.partition.options import METHODS, OPTIONS
+from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,11 @@ def test_k_may_be_any_kind_of_whole_number():
         ({"embedding": "lanczos"}, ParameterError, "embedding='lanczos'"),
         ({"degrees": "d"}, ParameterError, "degrees='d'"),
         ({"method": "best"}, ParameterError, "method='best'"),
+        ({"objective": "cut"}, ParameterError, "objective='cut' is unknown, expected one of 'modularity'"),
+        ({"objective": 3}, ParameterError, "objective=3"),
+        ({"resolution": -1}, ParameterError, "resolution=-1 is out of range"),
+        ({"resolution": float("inf")}, ParameterError, "resolution=inf is out of range"),
+        ({"resolution": True}, TypeError, "resolution=True"),
         ({"rng": -1}, ParameterError, "rng=-1"),
         ({"rng": "a"}, TypeError, "rng='a'"),
         ({"progress": 3}, TypeError, "progress=3"),
@@ -72,6 +77,10 @@ def test_impossible_options(options, error, words, method):
             "shift=1.0 means nothing to method 'two-step', expected it to be left out, or method 'paper'",
         ),
         ("two-step", {"shift": 0.0}, "shift=0.0 means nothing to method 'two-step'"),
+        ("paper", {"resolution": "auto"}, "resolution='auto' means nothing to method 'paper'"),
+        ("paper", {"objective": "modularity"}, "objective='modularity' is not what method 'paper' is made for"),
+        ("auto", {"objective": "ratio_cut", "resolution": 1}, "resolution=1.0 means nothing to objective 'ratio_cut'"),
+        ("auto", {"resolution": "high"}, "resolution='high' is unknown, expected 'auto' or a number > 0"),
         ("paper", {"effort": "normal"}, "effort='normal' means nothing to method 'paper'"),
         ("paper", {"effort": "high"}, "effort='high' means nothing to method 'paper'"),
         ("auto", {"effort": "high", "embedding": "power"}, "effort='high' means nothing to method 'paper'"),
@@ -92,7 +101,9 @@ def test_giving_an_option_chooses_the_method_whatever_its_value(name):
     assert found.parameters[name] == value
     for method in METHODS[1:]:
         if method in option.methods:
-            assert quietly(graph, 2, method=method, rng=0, **{name: value}).parameters["method"] == method
+            value = PUBLISHED_OBJECTIVE if (method, name) == ("paper", "objective") else value
+            parameters = quietly(graph, 2, method=method, rng=0, **{name: value}).parameters
+            assert (parameters["method"], parameters[name]) == (method, value)
         else:
             with pytest.raises(ParameterError, match=f"{name}=.* means nothing to method '{method}'"):
                 coreset_sc(graph, 2, method=method, **{name: value})
@@ -123,7 +134,7 @@ def test_parameters_are_those_that_were_used():
     by_method = {method: set(quietly(graph, 2, method=method, rng=0).parameters) for method in METHODS[1:]}
     assert by_method["multilevel"] == {"method", "objective", "resolution", "effort", "components"}
     assert by_method["two-step"] == by_method["multilevel"] | {"coreset_size", "oversampling", "sampling"}
-    assert {"objective", "embedding", "loops"} <= by_method["paper"]
+    assert {"embedding", "loops", "objective"} <= by_method["paper"]
     assert not {"effort", "resolution"} & by_method["paper"]
 
 
