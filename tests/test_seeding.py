@@ -177,7 +177,7 @@ def test_negative_distances_of_an_indefinite_kernel_are_clipped_and_counted():
 
 
 @pytest.mark.parametrize("method", ["tree", "naive"])
-@pytest.mark.parametrize(("n", "weight"), [(3, 0.3), (8, 0.1), (19, 0.7)])
+@pytest.mark.parametrize(("n", "weight"), [(3, 0.3), (4, 0.7), (13, 0.1)])
 def test_rounding_below_zero_is_not_counted_as_clipped(n, weight, method):
     """All points of a clique coincide; their distances come out as a few parts in 10^16, of either sign."""
     matrix = np.full((n, n), weight) - weight * np.eye(n)
