@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.compiled.text import edge_rows
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted
 from graphclust.graph.checked_rows import graph_of_checked_rows
@@ -181,7 +182,9 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
 def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_bytes: int = 0) -> int:
     """Most bytes at a time while `n_lines` edges in a text of `n_bytes` become a graph of `n_entries` entries."""
     weight = 8 if weighted else 0
-    reading = (8 + weight) * n_lines + min(n_bytes, BLOCK + SLICES * (8 + 2 * weight) * PIECE // 4)
+    text = min(n_bytes, BLOCK)
+    pieces_at_once = min(n_threads(), -(-text // PIECE))  # each with room for lines of four bytes
+    reading = (8 + weight) * n_lines + text + pieces_at_once * (8 + 2 * weight) * PIECE // 4
     first_sort = (12 + 2 * weight) * n_lines + 25 * n_nodes
     second_sort = (8 + 2 * weight) * n_lines + 32 * n_nodes
     writing = (4 + weight) * (n_lines + n_entries) + 40 * n_nodes

@@ -33,6 +33,11 @@ def thread_blocks(n: int) -> np.ndarray:
     return row_blocks(n, -(-n // numba.get_num_threads()))
 
 
+def n_threads() -> int:
+    """Threads that blocks are run on, where there are as many."""
+    return int(numba.get_num_threads())
+
+
 def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
     """Boundaries of row blocks that hold about `entries` stored entries and at most ROWS_PER_BLOCK rows each."""
     n_rows = len(indptr) - 1
