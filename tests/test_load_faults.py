@@ -40,6 +40,18 @@ def load():
     runner.stdout.close()
 
 
+def test_the_package_beside_the_tests_is_tested_whatever_else_is_installed(tmp_path):
+    (tmp_path / "graphclust").mkdir()
+    (tmp_path / "graphclust" / "__init__.py").write_text("raise ImportError('another one')")
+    runner = pathlib.Path(__file__).with_name("fault_runner.py")
+    question = json.dumps([str(tmp_path / "missing"), {}])
+    ended = subprocess.run(
+        [sys.executable, runner], env={**os.environ, "PYTHONPATH": str(tmp_path)}, cwd=tmp_path, input=question,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert json.loads(ended.stdout)["error"] == "FileNotFoundError", ended.stderr
+
+
 def archive(*members: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as file:

@@ -16,10 +16,12 @@ from graphclust.coreset import published as paper
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.generators import stochastic_block_model
 from graphclust.graph.container import Graph
+from graphclust.k_means import lloyd
 from graphclust.k_means.lloyd import kmeans
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.partition.clustering import numbering_by_size
+from graphclust.spectral import embedding as embeddings
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 
@@ -206,6 +208,14 @@ def test_edge_weights_are_read_from_the_attribute():
         assert len(set(coreset_sc(graph, 2, rng=0, **options).labels[1:3])) == 1
 
 
+@pytest.mark.parametrize(("n_tiny", "said"), [(1, "1 tiny component joined"), (2, "2 tiny components joined")])
+def test_tiny_components_are_counted(n_tiny, said):
+    graph = nx.disjoint_union_all([nx.gnp_random_graph(60, 0.2, seed=1), *[nx.path_graph(2)] * n_tiny])
+    (remark,) = [remark for remark in coreset_sc(graph, 2, rng=0).remarks if "tiny" in remark]
+    made = "a cluster of it" if n_tiny == 1 else "clusters of them"
+    assert remark == f'{said} the largest cluster; components="all" makes {made}'
+
+
 def test_the_whole_result(blocks):
     result = coreset_sc(blocks.graph, 8, coreset_size=300, rng=1, **PAPER)
     assert result.k == result.n_clusters == 8
@@ -264,13 +274,13 @@ def test_naive_sampling_voronoi_and_rounds_draw_other_coresets_as_good(blocks, o
 
 @pytest.mark.parametrize(("embedding", "function"), [("eigsh", "spectral"), ("power", "fast_spectral")])
 def test_coreset_weights_may_stand_for_its_degrees(blocks, embedding, function, monkeypatch):
-    real, given = getattr(paper, f"{function}_embedding"), []
+    real, given = getattr(embeddings, f"{function}_embedding"), []
 
     def spy(*arguments, degrees, **options):
         given.append(degrees)
         return real(*arguments, degrees=degrees, **options)
 
-    monkeypatch.setattr(paper, f"{function}_embedding", spy)
+    monkeypatch.setattr(embeddings, f"{function}_embedding", spy)
     options = {"coreset_size": 600, "embedding": embedding, "rng": 1, **PAPER}
     found = coreset_sc(blocks.graph, 8, degrees="weights", **options)
     coreset_sc(blocks.graph, 8, degrees="row_sums", **options)
@@ -278,13 +288,13 @@ def test_coreset_weights_may_stand_for_its_degrees(blocks, embedding, function, 
 
 
 def test_coreset_nodes_count_by_their_weights_in_k_means(blocks, monkeypatch):
-    real, given = paper.kmeans, []
+    real, given = lloyd.kmeans, []
 
     def spy(*arguments, sample_weight=None, **options):
         given.append(sample_weight)
         return real(*arguments, sample_weight=sample_weight, **options)
 
-    monkeypatch.setattr(paper, "kmeans", spy)
+    monkeypatch.setattr(lloyd, "kmeans", spy)
     coreset = coresets_of(blocks)
     assert np.array_equal(given[0], coreset.weights) and np.ptp(coreset.weights) > 0
 
