@@ -65,7 +65,7 @@ def by_the_paper(
         "labelling": labelling_reads,
     }
     doubts = _doubts(kernel, induced, undecided, empty)
-    remarks = ()
+    remarks: tuple[str, ...] = ()
     if doubts:
         remarks = (
             f"{' and '.join(doubts)}: such a coreset says little about the clusters; a larger coreset_size would help, "
@@ -115,10 +115,6 @@ def cluster_coreset(
     >>> len(set(cluster_coreset(coreset_graph(kernel, whole), 2, whole.weights, rng=0)[:4]))
     1
     """
-    # Imported here, for their linear algebra takes half of the time that the package takes to be imported.
-    from graphclust.k_means.lloyd import kmeans
-    from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
-
     as_choice(embedding, "embedding", EMBEDDINGS)
     as_choice(degrees, "degrees", DEGREES)
     rng, progress = as_generator(rng), as_progress(progress)
@@ -135,6 +131,10 @@ def _labels_and_empty_share(
     progress: Progress,
 ) -> tuple[np.ndarray, float]:
     """Labels of the coreset nodes, and the share of them that the embedding leaves at the origin."""
+    # Imported here, for their linear algebra takes half of the time that the package takes to be imported.
+    from graphclust.k_means.lloyd import kmeans
+    from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
+
     d = weights if degrees == "weights" else None
     k = min(k, induced.shape[0])
     # A coreset node without links to others is no cause for a warning about the user's graph.

@@ -192,8 +192,8 @@ class HeatKernel(Kernel):
         columns = np.arange(self.n)[columns]
         ends = np.zeros((self.n, len(columns)))
         ends[columns, np.arange(len(columns))] = 1.0
-        # The eigenvalues lie in [-1, 1], where the polynomials stay within [-1, 1], and the coefficients are positive and
-        # sum to 1: no rounding error is amplified.
+        # The eigenvalues lie in [-1, 1], where the polynomials stay within [-1, 1], and the coefficients are positive
+        # and sum to 1: no rounding error is amplified.
         before, polynomial = ends, self._one_less_laplacian @ ends
         sums = self._coefficients[0] * ends
         for coefficient in self._coefficients[1:]:
