@@ -121,8 +121,12 @@ def test_the_pool_works_after_an_error(threads, n_threads):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_ctrl_c_takes_effect_between_blocks(threads, n_threads):
+def test_ctrl_c_takes_effect_between_blocks(threads, n_threads, request):
     threads(n_threads)
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # what a shell starts in the background ignores it
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
     start = time.perf_counter()
     timer.start()

@@ -301,8 +301,10 @@ def test_closed_and_full_stdout():
         assert ended.returncode == 1 and ended.stderr.endswith(message) and ended.stderr.count("\n") == bool(message)
 
 
+# A shell lets what it starts in the background ignore SIGINT.
 READY = """
-import sys, graphclust.faces.cli, graphclust.partition.pipeline
+import signal, sys, graphclust.faces.cli, graphclust.partition.pipeline
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 sys.exit(graphclust.faces.cli.main(sys.argv[1:]))
 """
@@ -333,6 +335,7 @@ INTERRUPTED_CALLBACK = """
 import signal, sys
 from numba.core.codegen import CPUCodeLibrary
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 original = CPUCodeLibrary._object_getbuffer_hook.__func__
 calls = 0
 

@@ -26,7 +26,9 @@ LONG_WORK = {
 @pytest.mark.parametrize("work", LONG_WORK)
 def test_ctrl_c_ends_long_work_within_two_seconds(work):
     ready, long = LONG_WORK[work]
-    code = f"import graphclust\n{ready}\nprint('ready', flush=True)\n{long}\nprint('finished')\n"
+    # A shell lets what it starts in the background ignore SIGINT.
+    listening = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = f"{listening}import graphclust\n{ready}\nprint('ready', flush=True)\n{long}\nprint('finished')\n"
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -36,7 +38,10 @@ def test_ctrl_c_ends_long_work_within_two_seconds(work):
         assert child.poll() is None, child.stderr.read()
         child.send_signal(signal.SIGINT)
         start = time.perf_counter()
-        out, err = child.communicate(timeout=60)
+        try:
+            out, err = child.communicate(timeout=60)
+        finally:
+            child.kill()
         assert time.perf_counter() - start < 2.0
     assert out == "" and err.rstrip().endswith("KeyboardInterrupt")
     assert child.returncode in (-signal.SIGINT, 130)
