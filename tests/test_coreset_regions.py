@@ -211,8 +211,8 @@ def test_how_the_method_is_chosen():
     assert coreset_sc(small, 5, rng=0).coreset is None
     assert coreset_sc(small, 5, coreset_size=100, rng=0).parameters["method"] == "two-step"
     assert quietly(small, 5, embedding="power", rng=0).parameters["method"] == "paper"
-    dense = stochastic_block_model([500] * 16, 0.8, 0.0005, rng=2)
-    chosen = coreset_sc(dense.graph, 16, rng=0)
+    dense = stochastic_block_model([500] * 28, 0.8, 0.0005, rng=2)  # over five million entries
+    chosen = coreset_sc(dense.graph, 28, rng=0)
     assert chosen.parameters["method"] == "two-step"
     assert adjusted_rand_index(chosen.labels, dense.labels) == 1
     with pytest.raises(ParameterError, match="effort='max'"):

@@ -38,7 +38,7 @@ READERS = {
     "quotient_graph": lambda G, **w: graphclust.quotient_graph(G, LABELS, **w).to_scipy().toarray(),
     "coreset_sc": lambda G, **w: graphclust.coreset_sc(G, 6, rng=0, **w).labels,
     "spectral_clustering": lambda G, **w: graphclust.spectral_clustering(G, 6, rng=0, **w).labels,
-    "fast_spectral_clustering": lambda G, **w: graphclust.fast_spectral_clustering(G, 6, rng=0, **w).labels,
+    "fast_spectral_clustering": lambda G, **w: graphclust.fast_spectral_clustering(G, 2, rng=0, **w).labels,
     "spectral_embedding": lambda G, **w: graphclust.spectral_embedding(G, 3, rng=0, **w),
     "fast_spectral_embedding": lambda G, **w: graphclust.fast_spectral_embedding(G, 3, rng=0, **w),
     "NormalizedCutKernel": lambda G, **w: graphclust.NormalizedCutKernel.of(G, **w).self_affinity,

@@ -118,7 +118,7 @@ def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resoluti
         expected = reference.value(graph.to_scipy().toarray(), found.labels, objective, found.goal.resolution)
         assert found.value == pytest.approx(expected, rel=1e-9)
         assert found.value <= multilevel.best_conceivable(on, 4, found.goal.objective) + 1e-9
-        levels, _ = multilevel.regions(on, 4, np.random.default_rng(3), Progress())
+        levels, _ = multilevel.regions(on, 4, aim, np.random.default_rng(3), Progress())
         if levels:
             coarse = random_labels(levels[-1].coarse.max() + 1, 4, 1).astype(np.int32)
             fine, value = multilevel.carried(levels, coarse, 4, found.goal.objective, Progress())

@@ -160,8 +160,8 @@ def turned_to(
     of_piece = np.empty(n_pieces, np.int32)
     of_piece[pieces] = labels
     # The resolutions at which k is natural start where no two of the clusters belong together.
-    tree = unions(quotient, progress)
-    tree[k - 1] = min(tree[k - 1], unions(contracted(quotient, of_piece, k), progress)[k - 1])
+    tree = unions(quotient, progress, k)
+    tree[k - 1] = min(tree[k - 1], unions(contracted(quotient, of_piece, k), progress, k)[k - 1])
     goal = goal_of(aim, on, k, tree)
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
     merged, value = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)

@@ -97,5 +97,5 @@ def refine_partition(
 
 def goal_for(aim: Aim, on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[Goal, list[float]]:
     """The goal for k clusters of a graph, and the resolutions of regions of several sizes."""
-    tree = unions(regions(on, k, aim, rng, progress)[1], progress)
+    tree = unions(regions(on, k, aim, rng, progress)[1], progress, k)
     return goal_of(aim, on, k, tree), [matched_resolution(tree, n * k) for n in REGIONS]

@@ -48,7 +48,7 @@ def merge_clusters(
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     aim, progress = as_aim(objective, resolution), Progress()
     on = weighed(graph, aim.name)
-    goal = goal_of(aim, on, k, unions(on, progress))
+    goal = goal_of(aim, on, k, unions(on, progress, k))
     return merged(on, k, goal.objective, progress)[0].astype(np.int64)
 
 
@@ -84,14 +84,14 @@ def merged(
     return labels, loops.number_roots(merged_into, np.full(n, -1, np.int32), labels)
 
 
-def unions(on: Weighed, progress: Progress) -> np.ndarray:
+def unions(on: Weighed, progress: Progress, k: int = 2) -> np.ndarray:
     """The resolution below which each union of the tree pays; shape (n_nodes,), entry t for the one that leaves t.
 
     The tree unites, time and again, the two clusters whose links exceed chance most (Bonald et al. 2018). That ratio
     never rises from union to union, so between entry k and entry k - 1 lie the resolutions at which k clusters are
-    natural: no two of them are linked more than chance at that resolution. Minus infinity where nothing is linked.
+    natural: no two of them are linked more than chance at that resolution. Minus infinity where nothing is linked, and
+    below k - 1, where the tree is not followed any more.
     """
     trace = np.full(on.graph.n_nodes, -np.inf)
-    merged(on, 1, chance_objective(on), progress, trace)
-    # Entry t came before entry t - 1; of unions within a hundredth of each other either may have come first.
-    return np.minimum.accumulate(trace[::-1])[::-1] / on.chance
+    merged(on, max(k - 1, 1), chance_objective(on), progress, trace)
+    return trace / on.chance

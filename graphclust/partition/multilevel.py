@@ -33,6 +33,7 @@ __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 40  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
+CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
 REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
 HIGHEST = 1e9  # no region of two nodes or more is natural beyond
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
@@ -90,11 +91,11 @@ def partitioned(
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
     levels, coarsest = regions(on, k, aim, rng, progress)
-    tree = unions(coarsest, progress)
+    tree = unions(coarsest, progress, k)
     goal = goal_of(aim, coarsest, k, tree)
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
     shared = []
-    while levels and levels[0].on.graph.n_nodes >= SMALL * k:
+    while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     labels, value = best_start(start, k, goal.objective, resolutions, effort, rng, progress)

@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.graphs.objective import CHANCE, RATIO, gain_of_union
+from graphclust.compiled.graphs.objective import RATIO, gain_of_union
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
-NEAR_ENOUGH = 1e-3  # units; each merge with a large cluster shifts many gains by a little
-NEAR_CHANCE = 0.01  # of a ratio of links to chance: where most links are noise very many are alike
+NEAR_ENOUGH = 1e-3  # units; each merge with the giant shifts all gains by a little
 
 
 class Chains(NamedTuple):
@@ -208,7 +207,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     with the giant, are also kept by their other ends.
     """
     gains, items, state = merger.gains, merger.items, merger.state
-    near = NEAR_ENOUGH * objective.unit
+    near = NEAR_ENOUGH * objective.unit if objective.kind == RATIO else 0.0
     while state[2] > n_clusters:
         if budget <= 0:
             return False
@@ -221,8 +220,6 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             continue  # merged meanwhile, or pushed again with another gain
         b, now, link, n_read = _best_partner(a, objective, chains, merger)
         budget -= n_read
-        if objective.kind == CHANCE and state[0] > 0:
-            near = NEAR_CHANCE * gains[0]
         if (state[0] > 0 and now < gains[0] - near) or b < 0:
             merger.expected[a] = now
             state[0] = _push(gains, items, state[0], now, a)
