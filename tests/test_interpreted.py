@@ -8,14 +8,21 @@ import sys
 import pytest
 
 TESTS = pathlib.Path(__file__).parent
-QUICK = ["test_quality.py", "test_seeding.py"]  # a glance in passing; the slow tests below run all
-ALL = [*(path.name for path in TESTS.glob("test_*.py")), "statistical"]
-TOO_LONG_INTERPRETED = (
-    "not float32_sized_masses and not very_long_walk and not bomb and not blocks_do_not_matter "
-    "and not top_eigenvectors and not test_cli and not interrupt and not notebook "
-    "and not (goes_through and block) and not clustered_like_any_other and not more_effort "
-    "and not uneven_weights_spoilt and not hub_has_100_000 and not foretold and not exactly_k"
-)
+QUICK = ["test_quality.py", "test_seeding.py"]  # a glance in passing; the slow tests below run more
+# Files whose tests call loops of every kind on small inputs: minutes as plain Python, where the whole suite takes hours.
+LOOPS = [
+    *QUICK,
+    "test_coreset.py",
+    "test_degrees.py",
+    "test_gate_refusals.py",
+    "test_gate_repairs.py",
+    "test_k_means_bounds.py",
+    "test_merging.py",
+    "test_moves.py",
+    "test_objectives.py",
+    "test_row_loops.py",
+]
+TOO_LONG_INTERPRETED = "not float32_sized_masses and not very_long_walk and not bomb and not blocks_do_not_matter"
 INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 # The setting is not part of numba's cache key: such loops need a cache of their own.
 CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"] + "-bounds"}
@@ -25,8 +32,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run_tests(names: list[str], selection: str, environment: dict[str, str], *options: str) -> str:
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", selection, *options]
+def run_tests(names: list[str], environment: dict[str, str], *options: str) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options]
     command += [str(TESTS / name) for name in names]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     result = subprocess.run(
@@ -37,15 +44,23 @@ def run_tests(names: list[str], selection: str, environment: dict[str, str], *op
 
 
 def test_loops_give_the_same_as_plain_python():
-    assert "passed" in run_tests(QUICK, TOO_LONG_INTERPRETED, INTERPRETED)
+    assert "passed" in run_tests(QUICK, INTERPRETED, "-k", TOO_LONG_INTERPRETED)
 
 
 @pytest.mark.slow
-def test_the_whole_suite_interpreted_calls_every_loop():
+def test_loops_of_every_kind_as_plain_python():
+    assert "passed" in run_tests(LOOPS, INTERPRETED, "-k", TOO_LONG_INTERPRETED)
+
+
+@pytest.mark.slow
+def test_loops_of_every_kind_with_checked_bounds():
+    assert "passed" in run_tests([*LOOPS, "test_multilevel.py", "test_coreset_regions.py"], CHECKED)
+
+
+@pytest.mark.hours
+def test_the_whole_suite_as_plain_python_calls_every_loop():
     path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
-    assert "passed" in run_tests(ALL, TOO_LONG_INTERPRETED, {**INTERPRETED, "PYTHONPATH": path}, "-p", "called_loops")
-
-
-@pytest.mark.slow
-def test_the_whole_suite_with_checked_bounds():
-    assert "passed" in run_tests(ALL, "not notebook", CHECKED)
+    names = [*(path.name for path in TESTS.glob("test_*.py")), "statistical"]
+    left_out = f"{TOO_LONG_INTERPRETED} and not notebook and not interrupt and not test_cli and not exactly_k"
+    called = {**INTERPRETED, "PYTHONPATH": path}
+    assert "passed" in run_tests(names, called, "-k", left_out, "-p", "called_loops")
