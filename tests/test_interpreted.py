@@ -9,7 +9,7 @@ import pytest
 
 TESTS = pathlib.Path(__file__).parent
 QUICK = ["test_quality.py", "test_seeding.py"]  # a glance in passing; the slow tests below run more
-# Files whose tests call loops of every kind on small inputs: minutes as plain Python, where the whole suite takes hours.
+# Their tests call loops of every kind on small inputs: minutes as plain Python, where the whole suite takes hours.
 LOOPS = [
     *QUICK,
     "test_coreset.py",
