@@ -125,7 +125,7 @@ def by_shared_neighbors(
     with progress.stage("mending"):
         sweeps = MENDING_SWEEPS if aim == cut else 1
         value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
-        goal = goal_of(cut, by_cut, k, NO_UNIONS)
+        goal, leaving = goal_of(cut, by_cut, k, NO_UNIONS), 1.0 - value / k
         if aim != cut:
             labels, goal, _ = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
             value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
@@ -135,7 +135,6 @@ def by_shared_neighbors(
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
     decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
     coreset_labels = labels[coreset.nodes].astype(np.int64)
-    leaving = leaving_share(on, labels, k)
     doubtful = is_doubtful(leaving, k, mean_links * evenness(graph.weights), coreset_labels)
     outcome = Outcome(labels.astype(np.int64), coreset, coreset_labels, out_of_reach, {}, decided, doubtful)
     return Partition(labels, goal, value), outcome
@@ -186,12 +185,6 @@ def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
     used = np.bincount(labels) > 0
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return number[labels], int(used.sum())
-
-
-def leaving_share(on: Weighed, labels: np.ndarray, k: int) -> float:
-    """Share of its volume that leaves a cluster, on average over the clusters."""
-    quotient = contracted(on, labels, k).graph
-    return float(1.0 - (quotient.loops / quotient.degrees).mean())
 
 
 def evenness(weights: np.ndarray | None) -> float:
