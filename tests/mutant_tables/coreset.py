@@ -6,28 +6,28 @@ MUTANTS = [
         "coreset/sampling.py",
         "weights[np.unique(seeds.nodes)].sum()",
         "weights[seeds.nodes].sum()",
-        ["test_coreset.py", "statistical/test_sampling_distributions.py"],
+        ["test_a_seed_that_was_drawn_twice_weighs_once"],
     ),
     (
         "round-sizes-exponent",
         "coreset/sampling.py",
         "scale * iterated**0.5 *",
         "scale * iterated**0.25 *",
-        ["test_coreset.py", "statistical/test_sampling_distributions.py"],
+        ["test_sizes_of_rounds_follow_algorithm_4"],
     ),
     (
         "uniform-weights-count-isolated-nodes",
         "coreset/sampling.py",
         "(len(points) / size)",
         "(kernel.n_nodes / size)",
-        ["test_coreset.py", "test_two_step.py"],
+        ["test_a_uniform_sample_weighs_each_draw_alike"],
     ),
     (
         "uniform-weights-without-counts",
         "coreset/sampling.py",
         "counts * kernel.point_weights[nodes] * (len(points)",
         "kernel.point_weights[nodes] * (len(points)",
-        ["test_coreset.py", "test_two_step.py"],
+        ["test_a_uniform_sample_weighs_each_draw_alike"],
     ),
     (
         "oversampling-ignored",
@@ -139,7 +139,7 @@ MUTANTS = [
         "compiled/graphs/seeding.py",
         "if distance < -ROUND_OFF * (self_affinity[x] + self_affinity[seed]):",
         "if distance < 0.0:",
-        ["test_seeding.py"],
+        ["test_rounding_below_zero_is_not_counted_as_clipped"],
     ),
     (
         "tree-sums-one-child-twice",
@@ -200,8 +200,8 @@ MUTANTS = [
     (
         "centroid-lengths",
         "coreset/label_extension.py",
-        "cluster_weights**2, out",
-        "cluster_weights, out",
+        "squares = cluster_weights**2",
+        "squares = cluster_weights",
         ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
     ),
     (

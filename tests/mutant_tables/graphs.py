@@ -18,14 +18,14 @@ MUTANTS = [
     (
         "zeros-pass-the-gate",
         "compiled/graphs/gate.py",
-        "(row_weights[e] <= 0.0) |",
-        "(row_weights[e] < 0.0) |",
+        "(row_weights[e] > 0.0) &",
+        "(row_weights[e] >= 0.0) &",
         ["test_stored_zeros_are_dropped"],
     ),
     (
         "infinity-passes-the-gate",
         "compiled/graphs/gate.py",
-        " | (row_weights[e] == np.inf)",
+        " & (row_weights[e] < np.inf)",
         "",
         ["test_impossible_weights_are_refused"],
     ),
@@ -46,8 +46,8 @@ MUTANTS = [
     (
         "known-rows-degrees-unweighted",
         "compiled/graphs/gate.py",
-        "degree += weights[e]",
-        "degree += 1.0",
+        "degrees[i] = _total(weights, start, end) if weighted else float(end - start)",
+        "degrees[i] = float(end - start)",
         ["test_directions_join_by_max_or_sum"],
     ),
     (
@@ -116,8 +116,8 @@ MUTANTS = [
     (
         "modularity-of-shares",
         "objective/cuts.py",
-        "- share**2).sum()",
-        "- share).sum()",
+        "- resolution * share**2).sum()",
+        "- resolution * share).sum()",
         ["test_two_triangles_joined_by_one_edge"],
     ),
     (

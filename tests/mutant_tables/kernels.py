@@ -25,9 +25,9 @@ MUTANTS = [
     (
         "lonely-points-fill-empty-clusters",
         "kernel_k_means/full_batch.py",
-        "costs[~company[self.labels]] = 0.0",
-        "costs[~company[self.labels]] *= 1.0",
-        ["test_kernel_k_means.py"],
+        "company[self.labels] & (sq_distances > rounding)",
+        "sq_distances > 0.0",
+        ["test_kernel_scales.py"],
     ),
     (
         "means-over-masses",
@@ -81,8 +81,8 @@ MUTANTS = [
     (
         "seeds-by-one-product",
         "kernel_k_means/seeding.py",
-        "- 2.0 * kernel.block(rows[rank",
-        "- kernel.block(rows[rank",
+        "kernel.diagonal[seed] - 2.0 * products",
+        "kernel.diagonal[seed] - products",
         ["test_fewer_distinct_points_than_seeds"],
     ),
     (
@@ -90,7 +90,7 @@ MUTANTS = [
         "kernel_k_means/coreset.py",
         "min(ceil(oversampling * k), kernel_.n)",
         "min(k, kernel_.n)",
-        ["test_kernel_k_means.py"],
+        ["test_oversampling_says_how_many_seeds_the_coreset_is_drawn_by"],
     ),
     (
         "kappa-of-the-sample",
@@ -135,10 +135,10 @@ MUTANTS = [
         ["test_sums_of_rows_that_vote_alike"],
     ),
     (
-        "heat-without-loss",
+        "heat-of-twice-the-constant-term",
         "kernel_k_means/matrix_kernels.py",
-        "(adjacency - sparse.eye_array(self.n))",
-        "adjacency",
+        "coefficients[0] /= 2.0",
+        "pass",
         ["test_entries_of_a_graph_and_of_heat_on_it"],
     ),
     (

@@ -320,8 +320,8 @@ MUTANTS = [
     (
         "potts-resolution-without-its-unit",
         "partition/resolution.py",
-        "resolution = float(aim.resolution) / unit",
-        "resolution = float(aim.resolution)",
+        "resolution = aim.resolution / unit",
+        "resolution = aim.resolution",
         ["test_the_value_is_that_of_the_definition"],
     ),
     (

@@ -18,16 +18,16 @@ MUTANTS = [
     (
         "batch-doubles-when-one-has-settled",
         "k_means/iteration.py",
-        "> rho * moved).all()",
-        "> rho * moved).any()",
-        ["test_k_means_batches.py"],
+        "> rho * moved)).all()",
+        "> rho * moved)).any()",
+        ["test_rounds_and_batches_are_those_of_the_paper"],
     ),
     (
         "tol-of-the-whole-variance",
         "k_means/iteration.py",
         "tol * tally.variance() / points.d",
         "tol * tally.variance()",
-        ["test_k_means_lloyd.py", "test_k_means_batches.py"],
+        ["test_it_stops_once_the_centroids_move_less_than_tol_times_the_variance_of_a_feature"],
     ),
     (
         "the-worst-of-several-runs",
@@ -41,7 +41,7 @@ MUTANTS = [
         "k_means/minibatch.py",
         "self.starved * self.counts.mean()",
         "self.starved * self.counts.max()",
-        ["test_k_means_batches.py"],
+        ["test_only_a_centroid_below_the_share_of_the_mean_count_is_starved"],
     ),
     (
         "rate-without-root",
@@ -55,7 +55,7 @@ MUTANTS = [
         "k_means/seeding.py",
         "2 + int(np.log(k))",
         "1 + int(np.log(k))",
-        ["test_k_means_lloyd.py", "test_k_means_batches.py"],
+        ["test_greedy_k_means_plus_plus_draws_two_and_the_logarithm_of_k"],
     ),
     (
         "power-of-the-squared-distance",
@@ -90,7 +90,7 @@ MUTANTS = [
         "compiled/points/point_seeding.py",
         "gains[block, c] += weights[i] * (sq_distances[i] - distance)",
         "gains[block, c] += sq_distances[i] - distance",
-        ["test_k_means_lloyd.py", "test_k_means_batches.py", "statistical/test_k_means_distributions.py"],
+        ["test_the_greedy_choice_lowers_the_cost_most"],
     ),
     (
         "masses-of-powers-unweighted",
@@ -111,7 +111,7 @@ MUTANTS = [
         "k_means/spherical.py",
         "np.minimum(angles / np.pi, 0.999)",
         "np.minimum(angles / np.pi, 0.5)",
-        ["test_k_means_batches.py"],
+        ["test_the_geodesic_mean_of_points_more_than_a_right_angle_away"],
     ),
     (
         "angle-of-half-a-chord",
@@ -146,7 +146,7 @@ MUTANTS = [
         "k_means/tally.py",
         "- ((mean - self.center) ** 2).sum()",
         "- 0.0 * ((mean - self.center) ** 2).sum()",
-        ["test_k_means_batches.py", "test_k_means_lloyd.py"],
+        ["test_it_stops_once_the_centroids_move_less_than_tol_times_the_variance_of_a_feature"],
     ),
     (
         "chunks-unweighted",

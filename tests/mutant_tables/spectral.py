@@ -45,17 +45,38 @@ MUTANTS = [
     ),
     (
         "largest-magnitude-first",
-        "spectral/embedding.py",
+        "spectral/eigenvectors.py",
         'which="LA"',
         'which="LM"',
-        ["test_columns_are_the_top_eigenvectors"],
+        ["test_missed_eigenvectors_are_found_without_a_dense_solver"],
     ),
     (
         "lowest-eigenvalue-first",
-        "spectral/embedding.py",
+        "spectral/eigenvectors.py",
         'np.argsort(-values, kind="stable")',
         'np.argsort(values, kind="stable")',
         ["test_columns_are_the_top_eigenvectors"],
+    ),
+    (
+        "no-eigenvalue-is-ever-missed",
+        "spectral/eigenvectors.py",
+        "if polynomial <= 0.0:",
+        "if polynomial <= -1e9:",
+        ["test_a_second_eigenvector_that_was_left_out_is_noticed"],
+    ),
+    (
+        "what-was-found-comes-back",
+        "spectral/eigenvectors.py",
+        "        product -= vectors @ (vectors.T @ product)\n",
+        "",
+        ["test_rounding_does_not_bring_back_what_was_found"],
+    ),
+    (
+        "dense-solver-may-leave-pairs-out",
+        "spectral/eigenvectors.py",
+        "if len(values) != n:",
+        "if len(values) < 1:",
+        ["test_solvers_that_lie"],
     ),
     (
         "largest-entry-negative",
@@ -130,8 +151,8 @@ MUTANTS = [
     (
         "coreset-nodes-alike",
         "coreset/published.py",
-        "kmeans(points, k, sample_weight=weights, **start",
-        "kmeans(points, k, **start",
+        "points, k, sample_weight=weights, init=",
+        "points, k, init=",
         ["test_coreset_nodes_count_by_their_weights_in_k_means"],
     ),
     (
