@@ -20,6 +20,7 @@ from graphclust import (
 )
 from graphclust.compiled.runtime import blocks
 from graphclust.compiled.runtime.blocks import thread_blocks
+from graphclust.k_means import centroid_update
 from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points, point_blocks
@@ -158,6 +159,20 @@ def test_sums_of_wide_points_are_the_same_bits_however_many_threads_share_the_fe
         found.append(sums.tobytes() + masses.tobytes())
     assert found[0] == found[1] == found[2]
     assert sums[2] == pytest.approx((weights[labels == 2, None] * X[labels == 2]).sum(axis=0))
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+def test_sums_in_chunks_are_the_weighted_sums(monkeypatch, as_given):
+    """Of some rows in any order; clusters of several chunks, of part of one and of no row."""
+    monkeypatch.setattr(centroid_update, "_SMALL", 0)
+    monkeypatch.setattr(centroid_update, "_CHUNK", 16)
+    rng = np.random.default_rng(4)
+    X, rows = rng.standard_normal((300, 5)), rng.permutation(300)[:200]
+    weights, labels = rng.random(200), rng.choice([0, 1, 3], p=[0.7, 0.27, 0.03], size=200)
+    sums, masses = cluster_sums(as_points(as_given(X)), rows, weights, labels, 4)
+    member = (labels == np.arange(4)[:, None]) * weights
+    assert sums == pytest.approx(member @ X[rows], rel=1e-12, abs=1e-12)
+    assert masses == pytest.approx(member.sum(axis=1), rel=1e-12)
 
 
 def test_standard_errors_by_hand():

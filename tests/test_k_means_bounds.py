@@ -157,6 +157,14 @@ def test_equal_centroids_tie_to_the_lowest_index_also_once_bounds_exist(d):
         bounded.move(np.repeat(bounded.centroids[::2][::-1], 2, axis=0))
 
 
+def test_equal_centroids_of_sparse_points_tie_to_the_lowest_index():
+    X = np.random.default_rng(3).integers(0, 4, (200, 5)).astype(float)
+    bounded = BoundedAssignment(SparsePoints(sparse.csr_array(X)), np.repeat(X[:5], 2, axis=0))
+    for _ in range(3):
+        assert (bounded.assign() % 2 == 0).all()
+        bounded.move(np.repeat(bounded.centroids[::2][::-1], 2, axis=0))
+
+
 def test_groups_are_numbered_without_gaps():
     centroids = np.random.default_rng(8).standard_normal((50, 4))
     assert set(group_centroids(centroids, 6)) == set(range(6))

@@ -77,6 +77,8 @@ def test_an_empty_cluster_takes_the_point_that_costs_most():
     weighted = kmeans(X, 2, init=[[3.0], [100.0]], max_iter=1, sample_weight=[9, 1, 1, 1])
     assert 0.0 not in weighted.centroids
     assert 6.5 in weighted.centroids
+    light = kmeans(X, 2, init=[[3.0], [100.0]], max_iter=1, sample_weight=[1, 1, 1, 0.1])
+    assert 5.0 in light.centroids  # 6.5 is farther from the mean, and costs less
 
 
 def test_fewer_distinct_points_than_clusters():

@@ -114,6 +114,30 @@ def test_every_point_speaks_for_the_candidate_that_is_nearest(d, as_given):
     assert masses == pytest.approx(np.bincount(nearest, weights, minlength=len(rows)), rel=1e-9)
 
 
+def test_rounds_of_parallel_seeding_draw_oversampling_times_k():
+    """In expectation, of points none of which is drawn for certain: five rounds after the first of all."""
+    points = as_points(np.random.default_rng(8).random((4000, 3)))
+    n_found = [
+        len(draw_candidates(points, np.ones(4000), 40, 0.5, 5, np.random.default_rng(seed), Progress())[0])
+        for seed in range(20)
+    ]
+    assert np.mean(n_found) == pytest.approx(1 + 5 * 0.5 * 40, abs=10)  # the deviation of the mean is below 2.3
+
+
+def test_rows_are_drawn_by_their_share_of_the_mass_of_all_blocks():
+    """Blocks of seven rows, some rows and one whole block without mass."""
+    rng = np.random.default_rng(6)
+    masses = rng.random(50) * (rng.random(50) < 0.7)
+    masses[14:21] = 0.0
+    boundaries = np.append(np.arange(0, 50, 7), 50)
+    uniforms = np.append(np.linspace(0.0, 1.0, 400, endpoint=False), np.nextafter(1.0, 0.0))
+    rows = seeding_module.draw_rows(np.ones(50), masses, 1.0, boundaries, uniforms)
+    cumulative = np.cumsum(masses)
+    expected = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
+    assert rows[:-1].tolist() == expected[:-1].tolist()
+    assert rows[-1] == np.flatnonzero(masses)[-1]
+
+
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_the_greedy_choice_lowers_the_cost_most(monkeypatch, as_given):
     """Of the candidates that were drawn, by recomputing what each would leave."""

@@ -121,6 +121,20 @@ def test_points_of_weight_zero_have_no_vote():
     assert np.array_equal(whole.labels[45:], part.predict(X[45:]))
 
 
+def test_isolated_nodes_have_no_vote_whatever_they_weigh():
+    rng = np.random.default_rng(6)
+    A = np.triu(rng.random((30, 30)) < 0.3, 1).astype(float)
+    alone = np.pad(A + A.T, ((0, 1), (0, 1)))
+    weights, init = rng.uniform(1.0, 3.0, 31), rng.integers(3, size=31)
+    with pytest.warns(match="isolated"):
+        kernel = GraphKernel(alone)
+    whole = kernel_kmeans(kernel, 3, sample_weight=weights, init=init)
+    part = kernel_kmeans(GraphKernel(A + A.T), 3, sample_weight=weights[:30], init=init[:30])
+    assert whole.labels.tolist() == [*part.labels, -1]
+    assert whole.centers.sq_norms == pytest.approx(part.centers.sq_norms, rel=1e-12)
+    assert whole.cost == pytest.approx(part.cost, rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_linear_kernel_is_k_means(seed):
     rng = np.random.default_rng(seed)

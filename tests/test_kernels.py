@@ -37,6 +37,7 @@ def test_entries_of_point_kernels_equal_their_formulas(dtype):
         GaussianKernel(X): np.exp(-(cdist(wide, wide) ** 2) / kappa),
         LaplacianKernel(X): np.exp(-cdist(wide, wide, "cityblock") / width),
         PolynomialKernel(X, 2, 0.5, 3.0): (0.5 * wide @ wide.T + 3.0) ** 2,
+        PolynomialKernel(X): (wide @ wide.T / 6 + 1.0) ** 3,
         CosineKernel(X): wide @ wide.T / np.outer(lengths, lengths),
     }
     rows, columns = np.array([3, 0, 3, 39]), np.array([39, 3, 5])
