@@ -175,6 +175,18 @@ def test_sums_in_chunks_are_the_weighted_sums(monkeypatch, as_given):
     assert masses == pytest.approx(member.sum(axis=1), rel=1e-12)
 
 
+def test_the_variance_of_a_batch_is_about_its_own_mean():
+    """Not about that of the first points, from which lengths are measured."""
+    rng = np.random.default_rng(9)
+    X, weights = rng.standard_normal((60, 3)) + np.linspace(0, 5, 60)[:, None], rng.random(60)
+    tally = Tally(as_points(X), np.arange(60), weights, 4, 10)
+    for size in (10, 20, 60):
+        tally.update(np.arange(size) % 4)
+        mean = np.average(X[:size], axis=0, weights=weights[:size])
+        expected = np.average(((X[:size] - mean) ** 2).sum(axis=1), weights=weights[:size])
+        assert tally.variance() == pytest.approx(expected, rel=1e-10)
+
+
 def test_standard_errors_by_hand():
     tally = Tally(as_points([[0.0], [2.0], [7.0]]), np.arange(3), np.ones(3), 3, 3)
     tally.update(np.array([0, 0, 1]))

@@ -27,7 +27,7 @@ MUTANTS = [
         "kernel_k_means/full_batch.py",
         "company[self.labels] & (sq_distances > rounding)",
         "sq_distances > 0.0",
-        ["test_kernel_scales.py"],
+        ["test_a_point_alone_in_its_cluster_stays_there_however_sums_are_rounded"],
     ),
     (
         "means-over-masses",
@@ -118,7 +118,7 @@ MUTANTS = [
         "kernel_k_means/point_kernels.py",
         "1.0 / self.X.shape[1] if scale is None",
         "1.0 if scale is None",
-        ["test_kernel_k_means.py"],
+        ["test_entries_of_point_kernels_equal_their_formulas"],
     ),
     (
         "no-term-of-the-fifth-power",
@@ -223,6 +223,6 @@ MUTANTS = [
         "kernel_k_means/choice.py",
         "np.where(kernel.weights > 0.0, weights, 0.0)",
         "weights",
-        ["test_kernel_k_means.py"],
+        ["test_isolated_nodes_have_no_vote_whatever_they_weigh"],
     ),
 ]
