@@ -125,7 +125,7 @@ MUTANTS = [
         "k_means/tally.py",
         "np.concatenate([-self.weights[left],",
         "np.concatenate([0.0 * self.weights[left],",
-        ["test_nested_where_points_are_few"],
+        ["test_a_vote_is_taken_back_when_the_label_changes"],
     ),
     (
         "standard-error-of-the-sample",
