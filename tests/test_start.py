@@ -33,9 +33,14 @@ def measured() -> tuple[float, float, list[str]]:
 
 def test_a_first_call_costs_a_tenth_of_a_second_beyond_the_start_of_numba():
     measured()  # may compile
-    runs = [measured() for _ in range(3)]
-    assert min(first for _, first, _ in runs) < 0.1
-    assert min(imports for imports, _, _ in runs) < 0.15
+    first = imports = 1.0
+    for _ in range(10):  # the least of several runs: other work on the machine makes each dearer
+        of_imports, of_first, _ = measured()
+        first, imports = min(first, of_first), min(imports, of_imports)
+        if first < 0.1 and imports < 0.15:
+            break
+    assert first < 0.1
+    assert imports < 0.15
 
 
 def test_a_method_without_eigenvectors_imports_nothing_for_them():
