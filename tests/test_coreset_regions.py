@@ -265,10 +265,10 @@ def test_uneven_weights_leave_fewer_links_that_count():
 def test_doubt_grows_with_the_cut_and_with_what_was_not_seen():
     seen = np.arange(100) % 10
     # (0.7 / 0.9)^4 = 0.366
-    assert [is_doubtful(0.2, 10, links, seen) for links in (16.0, 18.0)] == [True, False]
-    assert is_doubtful(0.3, 10, 18.0, seen)
+    assert [is_doubtful(0.2, 10, links, seen) for links in (12.0, 12.6)] == [True, False]
+    assert is_doubtful(0.3, 10, 12.6, seen)
     assert is_doubtful(0.95, 10, 1e9, seen)  # no better than chance
-    assert is_doubtful(0.2, 10, 18.0, np.where(seen == 3, 4, seen))
+    assert is_doubtful(0.2, 10, 12.6, np.where(seen == 3, 4, seen))
     assert not is_doubtful(0.0, 1, 7.0, np.zeros(5, np.int64))
 
 
