@@ -25,6 +25,7 @@ def has_shape(fields: list[str], n_columns: int, weight: int | None) -> bool:
 
 
 def is_number(field: str) -> bool:
+    """Whether a field of a table is a number as files write it: Python's 1_000 is none."""
     try:
         float(field)
     except ValueError:
