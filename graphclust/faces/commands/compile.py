@@ -1,0 +1,27 @@
+"""`graphclust compile`: compile all loops ahead of time."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import everywhere
+from graphclust.faces.terminal import clear_line, show
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    ahead = commands.add_parser(
+        "compile", parents=[everywhere()], help="compile all loops ahead of time, for images and slow first calls"
+    )
+    ahead.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Compile, and say what was."""
+    from graphclust.faces.compilation import compile_ahead
+
+    said = compile_ahead(progress)
+    clear_line(progress)
+    show(said)

@@ -1,0 +1,26 @@
+"""`graphclust demo`: cluster a planted graph, and a real one."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import add_seed, everywhere
+from graphclust.faces.terminal import clear_line, show
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    demo = commands.add_parser("demo", parents=[everywhere()], help="cluster a planted graph, and a real one")
+    add_seed(demo)
+    demo.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Print one page after the other."""
+    from graphclust.faces.demo import demo
+
+    for page in demo(seed=options.seed, progress=progress):
+        clear_line(progress)
+        show(page)

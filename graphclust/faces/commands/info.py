@@ -1,0 +1,30 @@
+"""`graphclust info FILE`: what to know of a graph before clustering it."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import everywhere, graph_file, loaded
+from graphclust.faces.shell_words import in_the_shell
+from graphclust.faces.terminal import clear_line, show
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    info = commands.add_parser(
+        "info", parents=[graph_file(), everywhere()], help="say what to know of a graph before clustering it"
+    )
+    info.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Load, describe and print."""
+    from graphclust.faces.describe import as_text, describe
+
+    graph, info = loaded(options, progress)
+    facts = describe(graph, info)
+    clear_line(progress)
+    show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))

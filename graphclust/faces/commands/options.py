@@ -1,0 +1,66 @@
+"""Options that several commands take, and what is done with them."""
+
+import argparse
+import os
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
+    from graphclust.io.load import LoadInfo
+    from graphclust.progress import Progress
+
+WRONG_USE = 2  # the exit code
+
+
+class Parser(argparse.ArgumentParser):
+    """One whose errors are one line that names the command."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_USE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def everywhere() -> Parser:
+    """Options of every command."""
+    parser = Parser(add_help=False)
+    parser.add_argument("--debug", action="store_true", help="show where in the program an error arose")
+    return parser
+
+
+def graph_file() -> Parser:
+    """A graph's file, and how to read it."""
+    from graphclust.io import classics
+    from graphclust.io.load import FORMATS
+
+    file = Parser(add_help=False)
+    file.add_argument("file", metavar="FILE", help=f"a graph file, or one of {', '.join(classics.NAMES)}")
+    file.add_argument("--format", choices=FORMATS, help="what the file is; by default its content decides")
+    file.add_argument("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
+    file.add_argument(
+        "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
+    )
+    file.add_argument("--bipartite", action="store_true", help="make nodes of a matrix's rows, and of its columns")
+    file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
+    file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
+    file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
+    return file
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """The option that fixes the random choices."""
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of the random choices (0): same seed, same labels"
+    )
+
+
+def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
+    """The graph of a file; or a classic by its name, where no file has it."""
+    from graphclust.io import classics
+    from graphclust.io.load import load_graph
+
+    if not os.path.exists(options.file) and options.file in classics.NAMES:
+        return classics.classic_graph(options.file)[0], None
+    return load_graph(
+        options.file, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
+        bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
+        return_info=True, progress=progress,
+    )  # fmt: skip

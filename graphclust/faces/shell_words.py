@@ -1,0 +1,24 @@
+"""What the library says in Python's words, in those of the shell: `weights="abs"` is `--weights abs`."""
+
+import re
+
+# How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
+KEYWORD = re.compile(
+    r"\b(weights|format|symmetrize|bipartite|method|objective|resolution|effort|components|coreset_size|memory_limit"
+    r"|max_bytes|rng)=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
+)
+IN_THE_SHELL = {"force overwriting it": "overwrite it with --force", "path=": "-o "}
+
+
+def in_the_shell(text: str) -> str:
+    """What the library calls by Python's names, by the names of the options here."""
+    text = KEYWORD.sub(_as_option, text)
+    for python, shell in IN_THE_SHELL.items():
+        text = text.replace(python, shell)
+    return text
+
+
+def _as_option(keyword: re.Match[str]) -> str:
+    name, value = keyword[1] or keyword[3], keyword[2]
+    option = "--seed" if name == "rng" else "--" + name.replace("_", "-")
+    return option if value in (None, "True") else f"{option} {value[1:-1]}"
