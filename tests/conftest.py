@@ -14,14 +14,11 @@ collect_ignore_glob = [
     "called_loops.py",  # a plugin that takes the compiler away: for the runs that ask for it only
     "mutant*",  # a command and its tables
 ]
-MOST_WORKERS = 4  # each compiles for itself
+MOST_WORKERS = 4  # two that need the same loop at the same time compile it twice
 
 _sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
 _version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
-# Two processes that save the same loop at a time for different types can mix up the files of numba's cache.
-if os.environ["NUMBA_CACHE_DIR"] and "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] += "-" + os.environ["PYTEST_XDIST_WORKER"]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from graphclust.compiled.runtime.cache_files import CheckedFiles
+
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
 # Calls a few small loops, one of them with two types of numbers. Prints which of ours had to be compiled.
@@ -77,7 +79,7 @@ def test_damaged_files_are_replaced_once(whole, tmp_path, damage):
     assert {path.name for path in folder.rglob("*")} == {path.name for path in whole.rglob("*")}
 
 
-@pytest.mark.parametrize("kind", ["nbi", "1.nbc"])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["changed"])
 def test_one_damaged_file_costs_one_loop(whole, tmp_path, kind, damage):
     folder = tmp_path / "damaged"
@@ -85,6 +87,31 @@ def test_one_damaged_file_costs_one_loop(whole, tmp_path, kind, damage):
     path = next(folder.rglob(f"node_ids.insert*.{kind}"))
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     assert set(compiled(folder)) == {"insert"} and compiled(folder) == []
+
+
+@pytest.mark.parametrize("step", ["_load_index", "_save_index", "_save_data"])
+@pytest.mark.parametrize("before", [True, False])
+def test_two_processes_that_save_at_a_time_do_not_mix_up_their_types(tmp_path, step, before):
+    ours, theirs, reader = (CheckedFiles(str(tmp_path), "loop", ("when", "size")) for _ in range(3))
+    ours._load_index = dict  # read when nothing was there yet
+    proceed = getattr(theirs, step)
+
+    def interrupted(*arguments):
+        if before:
+            ours.save("of integers", "adds integers")
+        result = proceed(*arguments)
+        if not before:
+            ours.save("of integers", "adds integers")
+        return result
+
+    setattr(theirs, step, interrupted)
+    theirs.save("of floats", "adds floats")
+    found = reader.load("of integers"), reader.load("of floats")
+    # An entry may be lost, and is never another's.
+    assert found[0] in (None, "adds integers") and found[1] in (None, "adds floats") and found != (None, None)
+    for name, content in (("of integers", "adds integers"), ("of floats", "adds floats")):
+        reader.save(name, content)
+    assert (reader.load("of integers"), reader.load("of floats")) == ("adds integers", "adds floats")
 
 
 def test_loops_of_others_are_cached_as_ever(tmp_path):

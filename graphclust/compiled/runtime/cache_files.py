@@ -1,7 +1,9 @@
 """Files of compiled loops that were cut short or damaged are found, taken away and made anew.
 
 numba trusts its cache: half a file ends in an error of pickle, in every process until somebody deletes it, and a file
-with other bytes in it would be run. So the files of our loops end with a checksum of what is before it.
+with other bytes in it would be run. So the files of our loops end with a checksum of what is before it. And numba
+numbers the files of a loop's signatures, so that of two processes that compile the loop for different types at a time
+one can write the file that the other's entry names. So ours are named after what they are for.
 """
 
 import contextlib
@@ -32,7 +34,16 @@ def _cache_of(loop) -> FunctionCache:
 
 
 class CheckedFiles(IndexDataCacheFile):
-    """An index of the signatures of a loop, and a file for each; pickles, which end where their checksum starts."""
+    """An index of the signatures of a loop, and a file for each; pickles, which end where their checksum starts.
+
+    Of two processes that save at a time one may lose its entry in the index, which costs a compilation, no more.
+    """
+
+    def save(self, key, data) -> None:
+        """Keep what was compiled for a key: types, processor and code."""
+        name = self._data_name_pattern.format(number=int.from_bytes(_checksum(repr(key).encode())[:6]))
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
 
     def _dump(self, obj) -> bytes:
         content = super()._dump(obj)
