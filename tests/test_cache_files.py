@@ -66,7 +66,9 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(
+    "damage", [pytest.param(name, marks=[pytest.mark.slow] if name != "changed" else []) for name in DAMAGE]
+)
 def test_damaged_files_are_replaced_once(whole, tmp_path, damage):
     folder = tmp_path / "damaged"
     shutil.copytree(whole, folder)
