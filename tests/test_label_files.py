@@ -43,3 +43,18 @@ def test_labels_that_cannot_be_written_or_read(tmp_path):
     (tmp_path / "x.json").write_text('{"nodes": [1]}')
     with pytest.raises(GraphFormatError, match="labels"):
         read_labels(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    "text, nodes",
+    [
+        ("1\t0\n-2\t1\n", [1, -2]),
+        ("007\t0\n8\t1\n", ["007", "8"]),  # one that a number would not bring back makes names of all
+        ("+7\t0\n8\t1\n", ["+7", "8"]),
+        ("ann\tlee\t0\nbob\t1\n", ["ann\tlee", "bob"]),  # the last tab parts a name from its label
+    ],
+)
+def test_names_of_other_programs_stay_as_they_are(tmp_path, text, nodes):
+    (tmp_path / "labels.tsv").write_text(text)
+    found, labels = read_labels(tmp_path / "labels.tsv")
+    assert (found, labels.tolist()) == (nodes, [0, 1])

@@ -90,20 +90,20 @@ MUTANTS = [
         "partition/label_files.py",
         'label.removeprefix("-").isdigit()',
         "label.isdigit()",
-        ["test_label_files.py"],
+        ["test_names_of_other_programs_stay_as_they_are"],
     ),
     (
         "names-that-only-look-like-numbers",
         "partition/label_files.py",
         " and str(int(name)) == name for",
         " for",
-        ["test_label_files.py"],
+        ["test_names_of_other_programs_stay_as_they_are"],
     ),
     (
         "the-first-tab-parts-a-name",
         "partition/label_files.py",
         'row.rpartition("\\t")',
         'row.partition("\\t")',
-        ["test_label_files.py"],
+        ["test_names_of_other_programs_stay_as_they_are"],
     ),
 ]
