@@ -90,7 +90,7 @@ MUTANTS = [
         "partition/label_files.py",
         'label.removeprefix("-").isdigit()',
         "label.isdigit()",
-        ["test_names_of_other_programs_stay_as_they_are"],
+        ["test_label_files.py"],
     ),
     (
         "names-that-only-look-like-numbers",
