@@ -20,7 +20,13 @@ from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import as_aim, weighed
 from graphclust.partition import coreset_regions, pipeline
-from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size, is_doubtful
+from graphclust.partition.coreset_regions import (
+    Sampling,
+    are_same_clusters,
+    by_shared_neighbors,
+    default_size,
+    is_doubtful,
+)
 from graphclust.partition.multilevel import Partition
 from graphclust.partition.small_components import put_back
 from graphclust.progress import Progress
@@ -234,11 +240,11 @@ def test_where_a_coreset_cannot_show_the_clusters_the_whole_graph_is_partitioned
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
     monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 1_600)
-    found = coreset_sc(planted.graph, 2, rng=6, **CUT)
+    found = coreset_sc(planted.graph, 2, rng=9, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
     assert found.parameters["method"] == "multilevel" and found.coreset is None
     assert any("coreset could not show" in remark for remark in found.remarks)
-    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=6, **CUT)
+    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=9, **CUT)
     assert asked_for.parameters["method"] == "two-step"
     assert asked_for.normalized_cut > 1.3 * found.normalized_cut
 
@@ -276,3 +282,27 @@ def test_default_sizes_cover_the_graph_and_the_clusters():
     assert default_size(1_000_000, 20_000_000, 200) == 40_000
     assert default_size(250_000, 125_000_000, 250) == 5_000
     assert default_size(100, 400, 50) == 100
+
+
+def test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little():
+    labels, volumes = np.repeat([0, 1, 2], 4), np.ones(12)
+    renamed = np.array([2, 0, 1])[labels]
+    assert are_same_clusters(labels, renamed, volumes)
+    renamed[0] = 1  # a quarter of a cluster goes elsewhere
+    assert are_same_clusters(labels, renamed, volumes)
+    volumes[0] = 4.0  # the larger part of it
+    assert not are_same_clusters(labels, renamed, volumes)
+    split = np.repeat([0, 1, 2, 2], [2, 2, 4, 4])  # one is split, and two are joined
+    assert not are_same_clusters(labels, split, np.ones(12))
+
+
+def test_where_the_tree_ends_in_the_same_clusters_nothing_is_merged_anew(monkeypatch):
+    planted = planted_partition(10, 300, 16, 3, rng=5)
+    cycles = []
+    real = coreset_regions.in_cycles
+    monkeypatch.setattr(coreset_regions, "in_cycles", lambda *of: cycles.append(of) or real(*of))
+    found = coreset_sc(planted.graph, 10, method="two-step", rng=0)
+    assert adjusted_rand_index(found.labels, planted.labels) > 0.99 and not cycles
+    hidden = planted_partition(10, 300, 5, 3, rng=5)
+    coreset_sc(hidden.graph, 10, method="two-step", rng=0)
+    assert cycles

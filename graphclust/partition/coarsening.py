@@ -45,29 +45,30 @@ def coarsened(
     parts : int32, shape (n_nodes,); nodes of different parts are never joined. None: all are of one part.
     passes : over the entries of each level at most, until no node moves.
     """
-    parts = np.zeros(on.graph.n_nodes, np.int32) if parts is None else parts
     levels: list[Level] = []
     while on.graph.n_nodes > enough:
         coarse, n_coarse = joined(on, resolution, parts, rng, progress, passes)
         if n_coarse < enough or n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
         levels.append(Level(on, coarse))
-        of_fine, parts = parts, np.empty(n_coarse, np.int32)
-        parts[coarse] = of_fine
+        if parts is not None:
+            of_fine, parts = parts, np.empty(n_coarse, np.int32)
+            parts[coarse] = of_fine
         on = contracted(on, coarse, n_coarse)
-    return levels, on, parts
+    return levels, on, np.zeros(on.graph.n_nodes, np.int32) if parts is None else parts
 
 
 def joined(
     on: Weighed,
     resolution: float,
-    parts: np.ndarray,
+    parts: np.ndarray | None,
     rng: np.random.Generator,
     progress: Progress,
     passes: float = PASSES_FOR_CUTS,
 ) -> tuple[np.ndarray, int]:
-    """Clusters of nodes of one part that hang together, int32, and how many they are."""
+    """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are."""
     n = on.graph.n_nodes
+    parts = np.zeros(n, np.int32) if parts is None else parts
     cluster = np.arange(n, dtype=np.int32)
     sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
     objective = plain_objective(on, n, resolution)

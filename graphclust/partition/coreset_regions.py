@@ -24,12 +24,12 @@ from graphclust.coreset.sampling import Coreset, construct_coreset
 from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, Weighed, ratio_objective, weighed
-from graphclust.partition.merging import unions
+from graphclust.objective.objective import Aim, Weighed, chance_objective, ratio_objective, weighed
+from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_in_rounds, moved_until_stable
 from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
 from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import goal_of, matched_resolution
+from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 5
@@ -44,7 +44,6 @@ MENDING_SWEEPS, FEW = 3, 0.001
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
 ONE_CYCLE = 1 / 3  # the effort of one cycle of the three that are usual
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
-NO_UNIONS = np.empty(0)  # what a cut does not need
 LEAST_SIGNAL = 4.5
 LEAST_CORESET_NODES = 2
 
@@ -116,18 +115,19 @@ def by_shared_neighbors(
                 labels = partitioned(quotient, few, cut, ONE_START, rng, progress).labels[labels]
                 moved_in_rounds(by_cut, labels, few, ratio_objective(by_cut), REGION_ROUNDS, progress)
         fragments, n_found = used_labels(labels)
-        if n_found >= k:
+        if n_found < k:  # a coreset too small or too scattered to show k clusters
+            fragments, n_found = partitioned(by_cut, k, cut, effort, rng, progress).labels, k
+        if n_found == k:
+            labels = fragments.copy()
+        else:
             quotient = contracted(by_cut, fragments, n_found)
             labels = partitioned(quotient, k, cut, effort, rng, progress).labels[fragments]
-        else:  # a coreset too small or too scattered to show k clusters
-            labels = partitioned(by_cut, k, cut, effort, rng, progress).labels
-            fragments = labels
     with progress.stage("mending"):
         sweeps = MENDING_SWEEPS if aim == cut else 1
         value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
         goal, leaving = goal_of(cut, by_cut, k, NO_UNIONS), 1.0 - value / k
         if aim != cut:
-            labels, goal, _ = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
+            labels, goal = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
             value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
 
     n = graph.n_nodes
@@ -149,22 +149,36 @@ def turned_to(
     effort: float,
     rng: np.random.Generator,
     progress: Progress,
-) -> Partition:
+) -> tuple[np.ndarray, Goal]:
     """A partition by the normalised cut turned to another aim: its fragments are merged anew where that is better.
 
-    The cut comes first since it heals: a stray fragment that was left as a cluster draws in the nodes around it.
+    The cut comes first since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where
+    the tree of unions, which knows nothing of the cut, ends in the same clusters, nothing is to be merged anew.
     """
     pieces, n_pieces = common_pieces(on, labels, fragments)
     quotient = contracted(on, pieces, n_pieces)
     of_piece = np.empty(n_pieces, np.int32)
     of_piece[pieces] = labels
+    tree = np.full(n_pieces, -np.inf)
+    by_tree, _ = merged(quotient, k, chance_objective(quotient), progress, tree)
+    tree /= quotient.chance
     # The resolutions at which k is natural start where no two of the clusters belong together.
-    tree = unions(quotient, progress, k)
-    tree[k - 1] = min(tree[k - 1], unions(contracted(quotient, of_piece, k), progress, k)[k - 1])
+    tree[k - 1] = min(unions(contracted(quotient, of, k), progress, k)[k - 1] for of in (of_piece, by_tree))
     goal = goal_of(aim, on, k, tree)
+    if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
+        return labels, goal
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
-    merged, value = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
-    return Partition(merged[pieces], goal, value)
+    of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
+    return of_piece[pieces], goal
+
+
+def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray) -> bool:
+    """Whether each cluster has most of its volume in common with another cluster of the other partition."""
+    pairs, place = np.unique(labels.astype(np.int64) * (int(other.max()) + 1) + other, return_inverse=True)
+    cluster, counterpart = np.divmod(pairs, int(other.max()) + 1)
+    order = np.lexsort((-np.bincount(place, weights=volumes), cluster))
+    largest = order[np.flatnonzero(np.diff(cluster, prepend=-1))]
+    return len(np.unique(counterpart[largest])) == len(largest)
 
 
 def common_pieces(on: Weighed, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:

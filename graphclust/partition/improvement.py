@@ -11,10 +11,10 @@ from graphclust.graph.container import GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import Aim, Weighed, as_aim, weighed
-from graphclust.partition.merging import graph_without_isolated_nodes, unions
+from graphclust.partition.merging import graph_without_isolated_nodes
 from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
-from graphclust.partition.multilevel import REGIONS, in_cycles, regions
-from graphclust.partition.resolution import Goal, goal_of, matched_resolution
+from graphclust.partition.multilevel import goal_on, in_cycles, regions
+from graphclust.partition.resolution import Goal
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["move_nodes", "refine_partition"]
@@ -97,5 +97,4 @@ def refine_partition(
 
 def goal_for(aim: Aim, on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[Goal, list[float]]:
     """The goal for k clusters of a graph, and the resolutions of regions of several sizes."""
-    tree = unions(regions(on, k, aim, rng, progress)[1], progress, k)
-    return goal_of(aim, on, k, tree), [matched_resolution(tree, n * k) for n in REGIONS]
+    return goal_on(aim, regions(on, k, aim, rng, progress)[1], k, progress)

@@ -23,10 +23,11 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs.objective import RATIO, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, value_of, weighed
-from graphclust.partition.coarsening import PASSES, PASSES_FOR_CUTS, Level, coarsened
+from graphclust.partition.coarsening import LEAST_SHRINKAGE, PASSES, PASSES_FOR_CUTS, Level, coarsened, joined
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.moves import moved_until_stable, summed
-from graphclust.partition.resolution import Goal, goal_of, matched_resolution
+from graphclust.partition.quotient import contracted
+from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["multilevel_partition"]
@@ -35,7 +36,7 @@ ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and l
 SMALL = 40  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
 REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
-HIGHEST = 1e9  # no region of two nodes or more is natural beyond
+FEWEST = 2  # regions a cluster; of fewer there is hardly one way to merge them
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
 LARGE = 1_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
@@ -91,9 +92,7 @@ def partitioned(
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
     levels, coarsest = regions(on, k, aim, rng, progress)
-    tree = unions(coarsest, progress, k)
-    goal = goal_of(aim, coarsest, k, tree)
-    resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
+    goal, resolutions = goal_on(aim, coarsest, k, progress)
     shared = []
     while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
@@ -108,20 +107,36 @@ def partitioned(
     return Partition(labels, goal, value)
 
 
+def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
+    """The goal for k clusters of a graph, and the resolutions of its starts, from a coarse graph of it.
+
+    Too few nodes for regions leave a start from the nodes themselves, and no resolutions.
+    """
+    enough = regions.graph.n_nodes >= 2 * FEWEST * k
+    if not enough and aim.name in RATIOS:
+        return goal_of(aim, regions, k, NO_UNIONS), []
+    tree = unions(regions, progress, k)
+    return goal_of(aim, regions, k, tree), [matched_resolution(tree, n * k) for n in REGIONS] if enough else []
+
+
 def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
     """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
 
-    Where a resolution would leave fewer, the level is made again at a higher one.
+    Where a resolution would leave fewer, the level is made again at a higher one; where one hardly joins any nodes,
+    higher ones would join fewer.
     """
     levels: list[Level] = []
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     passes = PASSES_FOR_CUTS if aim.name in RATIOS else PASSES
-    while on.graph.n_nodes > ENOUGH * k and resolution <= HIGHEST:
-        more, coarser, _ = coarsened(on, resolution, ENOUGH * k, rng, progress, None, passes)
-        levels += more
-        if levels and coarser.graph.n_nodes < SMALL * k:
-            return levels, coarser
-        on, resolution = coarser, resolution * FINER
+    while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
+        coarse, n_coarse = joined(on, resolution, None, rng, progress, passes)
+        if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
+            break
+        if n_coarse < ENOUGH * k:
+            resolution *= FINER
+            continue
+        levels.append(Level(on, coarse))
+        on = contracted(on, coarse, n_coarse)
     return levels, on
 
 
@@ -136,10 +151,11 @@ def best_start(
 ) -> tuple[np.ndarray, float]:
     """Labels and their value: the best of several partitions, each merged from the regions of another resolution."""
     best: tuple[np.ndarray, float] | None = None
-    passes = passes_for(objective)
-    n_starts = max(1, round(effort * len(resolutions)))
-    for start in range(n_starts):
-        levels, core, _ = coarsened(on, resolutions[start % len(resolutions)], 2 * k, rng, progress, None, passes)
+    for start in range(max(1, round(effort * len(resolutions)))):
+        levels, core = [], on
+        if resolutions:
+            resolution = resolutions[start % len(resolutions)]
+            levels, core, _ = coarsened(on, resolution, FEWEST * k, rng, progress, None, passes_for(objective))
         labels, _ = merged(core, k, objective, progress)
         value = moved_until_stable(core, labels, k, objective, progress)
         if levels:
@@ -176,7 +192,7 @@ def in_cycles(
     """Cycles at one resolution after the other while they pay: int32 labels, and their value, which never falls."""
     value = value_of(objective, summed(on, labels, k)[1])
     lacking = best_conceivable(on, k, objective)
-    for done in range(round(MOST_CYCLES * effort)):
+    for done in range(round(MOST_CYCLES * effort) if resolutions else 0):
         before = value
         labels, value = cycle(on, labels, k, objective, resolutions[done % len(resolutions)], rng, progress)
         tried_all = effort < HIGH_EFFORT or done >= len(resolutions)
@@ -199,7 +215,7 @@ def cycle(
     The regions are also merged anew into k: that splits a cluster which is two and joins two which are one, the local
     optimum that no moves leave.
     """
-    levels, core, moved = coarsened(on, resolution, 2 * k, rng, progress, labels, passes_for(objective))
+    levels, core, moved = coarsened(on, resolution, FEWEST * k, rng, progress, labels, passes_for(objective))
     moved = moved.copy()
     value = moved_until_stable(core, moved, k, objective, progress)
     anew, _ = merged(core, k, objective, progress)

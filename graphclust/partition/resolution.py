@@ -13,6 +13,7 @@ from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective
 # small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
 # the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
+NO_UNIONS = np.empty(0)  # what a cut does not need
 
 
 class Goal(NamedTuple):
