@@ -38,7 +38,9 @@ _HOME = {
     "classic_graph": "io.classics",
     "describe": "faces.describe",
     "read_labels": "partition.label_files",
+    "open_store": "io.store",
     "save_graph": "io.save",
+    "save_store": "io.store",
     "write_labels": "partition.label_files",
     "load_graph": "io.load",
     "knn_graph": "neighbors",
@@ -126,6 +128,8 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.io.load import LoadInfo as LoadInfo
     from graphclust.io.load import load_graph as load_graph
     from graphclust.io.save import save_graph as save_graph
+    from graphclust.io.store import open_store as open_store
+    from graphclust.io.store import save_store as save_store
     from graphclust.k_means.blocks import block_sums as block_sums
     from graphclust.k_means.blocks import nearest_centroids as nearest_centroids
     from graphclust.k_means.iteration import KMeansResult as KMeansResult

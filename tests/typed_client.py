@@ -37,6 +37,8 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     loaded, info = gc.load_graph(path, return_info=True)
     assert_type(info, gc.LoadInfo)
     gc.save_graph(path, loaded, overwrite=True)
+    assert_type(gc.save_store(path, loaded, overwrite=True), gc.Graph)
+    assert_type(gc.open_store(path, verify="fast"), gc.Graph)
     assert_type(gc.describe(loaded, info), dict[str, Any])
     assert_type(gc.classic_graph("karate")[0], gc.Graph)
     assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)

@@ -72,7 +72,7 @@ def graph_from_csr(
     if asymmetry.sum() != 0:  # wraps around, as it should
         matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
         return _from_canonical(matrix, nodes, (*remarks, remark), None, tolerance)
-    _check_degrees(degrees)
+    check_degrees(degrees)
     if indices.dtype != np.int32:
         narrow = np.empty(len(indices), np.int32)
         run_in_blocks(gate.narrow_indices, row_blocks(len(indices), 1 << 22), indices, narrow)
@@ -95,7 +95,7 @@ def graph_of_checked_rows(
     weights = None if weights is None else plain(weights)
     weights_or_empty = NO_WEIGHTS if weights is None else weights
     run_in_blocks(gate.sum_rows, entry_blocks(indptr), indptr, indices, weights_or_empty, degrees, loops)
-    _check_degrees(degrees)
+    check_degrees(degrees)
     return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
 
 
@@ -129,7 +129,8 @@ def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:
             )
 
 
-def _check_degrees(degrees: np.ndarray) -> None:
+def check_degrees(degrees: np.ndarray) -> None:
+    """Refuse degrees that floating-point numbers cannot hold, or whose products they cannot."""
     # The kernel divides by products of two degrees: their squares must be within floating-point range.
     positive = degrees[degrees > 0]
     if len(positive) and not (positive.min() > 1e-140 and positive.max() < 1e140 and np.isfinite(degrees.sum())):

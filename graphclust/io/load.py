@@ -7,8 +7,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
+import numpy as np
+
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
+from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
 from graphclust.io.edge_list import MayBeMetis, read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
@@ -18,6 +21,7 @@ from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
 from graphclust.io.network_files import GML_START, read_network_file
 from graphclust.io.source import Source, open_source
+from graphclust.io.store import is_store, open_store
 from graphclust.io.suitesparse import is_tar, read_suitesparse
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -31,7 +35,7 @@ _ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first 
 class LoadInfo:
     """What a file was, and what was done with it.
 
-    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml".
+    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "store".
     compression : "gzip", "bzip2" or None.  n_bytes : of text, decompressed.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
@@ -86,7 +90,7 @@ def load_graph(
     bipartite: bool = False,
     progress: ProgressLike = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
-    """Load an undirected graph from a file, plain or compressed by gzip or bzip2.
+    """Load an undirected graph from a file, plain or compressed by gzip or bzip2, or map one from a store.
 
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
         list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an
@@ -103,6 +107,8 @@ def load_graph(
     bipartite : rows and columns of a matrix, square or rectangular, are different nodes, the rows numbered first; an
         entry joins its row with its column. Only for Matrix Market and SuiteSparse files that are not symmetric.
     progress : a listener `(stage, done, total)` or a `Progress`.
+
+    The folder of a store is checked in one pass and mapped, see `open_store`.
 
     Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Matrix Market nodes are
     numbered from 0. Repeated entries are added up, or counted once if there are no weights; self-loops stay; zero
@@ -136,7 +142,11 @@ def load_graph(
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
     try:
-        graph, info, repairs = _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
+        if is_store(path):
+            graph, info, repairs = _load_store(path, format, weights, bipartite, progress)
+        else:
+            others = (max_bytes, memory_limit, bipartite, progress)
+            graph, info, repairs = _load(path, format, symmetrize, weights, *others)
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
             raise
@@ -169,6 +179,22 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite,
     details = {key: value for key, value in edges.details.items() if key != "weighted"}
     info = LoadInfo(source.path, recognized, source.compression, source.n_read, counts, graph.remarks, details)
     return graph, info, edges.repairs
+
+
+def _load_store(path, format, weights, bipartite, progress):
+    """What `_load` gives, for the folder of a store, which is checked whole."""
+    if format is not None or bipartite:
+        wrong = "bipartite=True" if format is None else f"format={format!r}"
+        raise ParameterError(f"{os.fsdecode(path)} is a store, for which {wrong} means nothing; leave it out")
+    with progress.stage("checking the store"):
+        graph = open_store(path)
+        if weights == "ignore" and graph.weights is not None:
+            graph = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+    n_loops = int(np.count_nonzero(graph.loops))
+    counts = EdgeCounts(graph.n_entries, 0, 0, graph.n_edges - n_loops, 0, 0, n_loops)
+    n_bytes = sum(entry.stat().st_size for entry in os.scandir(path))
+    info = LoadInfo(os.fsdecode(path), "store", None, n_bytes, counts, graph.remarks)
+    return graph, info, []
 
 
 def recognize(source: Source) -> str:

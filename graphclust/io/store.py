@@ -1,0 +1,207 @@
+"""A graph on the disk that is not read but mapped: only the rows that are looked at come into memory.
+
+Source of the arrangement: what SciPy cannot hold, int64 row starts beside int32 neighbors, in plain .npy files.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice
+from graphclust.compiled.graphs import gate
+from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
+from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.graph.checked_rows import check_degrees
+from graphclust.graph.container import NO_WEIGHTS, Graph, GraphLike
+from graphclust.graph.gate import as_graph
+from graphclust.io.store_files import (
+    HEADER,
+    check_store_target,
+    length_of,
+    new_store,
+    open_array,
+    read_header,
+    read_names,
+)
+
+__all__ = ["StoredGraph", "open_store", "save_store"]
+
+VERIFICATIONS = ("full", "fast")
+COPIED = 1 << 22  # numbers at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredGraph(Graph):
+    """A `Graph` whose arrays are mapped from a store: it takes no memory of its own, and pickles as its path.
+
+    path : the folder.  key : of this very store; another one that was put in its place has another.
+    """
+
+    path: str = ""
+    key: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self.path, self.key)
+
+
+def _reopened(path: str, key: str) -> StoredGraph:
+    graph = _mapped(path)
+    if graph.key != key:
+        raise GraphFormatError("is not the store that was pickled: another graph was written to its place", path)
+    return graph
+
+
+def is_store(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder with the header of a store."""
+    return os.path.isfile(os.path.join(os.fsdecode(path), HEADER))
+
+
+def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = False) -> Graph:
+    """Write a graph to a folder from which `open_store` maps it; it appears whole or not at all.
+
+    G : anything `as_graph` takes; names of nodes must be whole numbers below 2^63 or texts.
+
+    Returns the graph as it is opened again. Raises GraphValidationError for other names, FileExistsError unless
+    `overwrite` may replace a store, FileNotFoundError (no such folder), and OSError, with the store's name and its
+    size, where there is no room for it; then nothing is left behind.
+
+    >>> import networkx as nx, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_store(f"{folder}/path.store", nx.path_graph(4))
+    Graph(4 nodes, 3 edges, unweighted)
+    """
+    graph = as_graph(G)
+    name = check_store_target(path, overwrite)
+    ids, names = _split_names(graph)
+    arrays: dict[str, np.ndarray] = {"indptr": graph.indptr, "indices": graph.indices, "degrees": graph.degrees}
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
+    if graph.loops.any():
+        arrays["loops"] = graph.loops
+    if ids is not None:
+        arrays["nodes"] = ids
+    with new_store(name, {array: len(values) for array, values in arrays.items()}, overwrite) as store:
+        for array, values in arrays.items():
+            for first, last in pairwise(row_blocks(len(values), COPIED).tolist()):
+                store.arrays[array][first:last] = values[first:last]
+        if names is not None:
+            store.write_names(names)
+        store.header["remarks"] = list(graph.remarks)
+    return _mapped(name)
+
+
+def _split_names(graph: Graph) -> tuple[np.ndarray | None, list[str] | None]:
+    """The names of the nodes as numbers or as texts."""
+    if graph.nodes is None:
+        return None, None
+    names = np.asarray(graph.nodes)
+    if names.ndim == 1 and names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max() < 2**63):
+        return names.astype(np.int64), None
+    if all(isinstance(name, str) for name in graph.nodes):
+        return None, list(map(str, graph.nodes))
+    raise GraphValidationError(
+        "the nodes of G are named by other things than whole numbers below 2^63 or texts, which a store cannot hold; "
+        "number them first"
+    )
+
+
+def open_store(path: str | os.PathLike[str], *, verify: str = "full") -> Graph:
+    """The graph in a store, mapped: it takes memory only for the rows that are being looked at.
+
+    verify : "full" reads everything once: whether rows are in order and symmetric, indices in range, weights positive,
+        degrees right. "fast" looks at the header, the sizes of the files and the starts of the rows, and trusts the
+        rest: for a store that was checked when it was written, as `save_store` and `convert` do.
+
+    The files must not be changed while the graph is in use; nothing here does, since a store is replaced by another
+    folder. A file that is cut short from outside kills the process that reads it.
+
+    Raises GraphFormatError, with the file and what is wrong with it, for what is no store or a damaged one.
+
+    >>> import networkx as nx, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = save_store(f"{folder}/path.store", nx.path_graph(4))
+    ...     open_store(f"{folder}/path.store").degrees
+    array([1., 2., 2., 1.])
+    """
+    as_choice(verify, "verify", VERIFICATIONS)
+    graph = _mapped(os.path.abspath(os.fsdecode(path)))
+    if verify == "full":
+        _check_entries(graph)
+    return graph
+
+
+def _mapped(folder: str) -> StoredGraph:
+    """The graph in a store whose files have the right sizes and starts of rows."""
+    header = read_header(folder)
+    n, n_entries = header["n_nodes"], header["n_entries"]
+    arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}
+    nodes = read_names(folder, n) if header["names"] else arrays.get("nodes")
+    loops = arrays.get("loops")
+    graph = StoredGraph(
+        arrays["indptr"],
+        arrays["indices"],
+        arrays.get("weights"),
+        arrays["degrees"],
+        np.zeros(n) if loops is None else loops,  # pages of zeros that are only read take no memory
+        nodes,
+        tuple(header["remarks"]),
+        folder,
+        header["id"],
+    )
+    _check_row_starts(graph)
+    return graph
+
+
+def _check_row_starts(graph: StoredGraph) -> None:
+    """Without this a loop could read beyond the file."""
+    indptr, file = graph.indptr, os.path.join(graph.path, "indptr.npy")
+    if indptr[0] != 0:
+        raise GraphFormatError(f"begins with {indptr[0]}, expected 0", file)
+    if indptr[-1] != len(graph.indices):
+        raise GraphFormatError(f"ends with {indptr[-1]}, expected {len(graph.indices)}, the number of entries", file)
+    for first, last in pairwise(row_blocks(graph.n_nodes, COPIED).tolist()):
+        decreasing = np.flatnonzero(indptr[first + 1 : last + 1] < indptr[first:last])
+        if len(decreasing):
+            raise GraphFormatError(f"decreases after row {first + decreasing[0]}, expected increasing row starts", file)
+
+
+def _check_entries(graph: StoredGraph) -> None:
+    """What the gate checks of a matrix, in one pass over the files."""
+    n = graph.n_nodes
+    blocks = entry_blocks(graph.indptr)
+    degrees, loops = np.zeros(n), np.zeros(n)
+    faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
+    weights = NO_WEIGHTS if graph.weights is None else graph.weights
+    rows = graph.indptr, graph.indices, weights
+    run_in_blocks(gate.check_rows, blocks, *rows, weights.view(np.uint64), degrees, loops, faults, asymmetry)
+    if faults.any():
+        block = int(np.flatnonzero(faults)[0])
+        counts = np.zeros((len(blocks), gate.N_FAULTS), np.int64)
+        examples = np.zeros_like(counts)
+        gate.count_faults(blocks[block], blocks[block + 1], block, *rows, counts, examples)
+        entry = int(examples[block][counts[block] > 0].min())
+        row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
+        weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"
+        raise GraphFormatError(
+            f"row {row} holds {graph.indices[entry]}{weight} at entry {entry}, expected increasing numbers of nodes "
+            f"below {n} with finite weights > 0; write the store again",
+            graph.path,
+        )
+    if asymmetry.sum() != 0:  # wraps around, as it should
+        raise GraphFormatError(
+            "rows are not symmetric, expected each edge in the rows of both its ends; write the store again", graph.path
+        )
+    for array, found, stored in (("degrees", degrees, graph.degrees), ("loops", loops, graph.loops)):
+        wrong = np.flatnonzero(found != stored)
+        if len(wrong):
+            u = int(wrong[0])
+            raise GraphFormatError(
+                f"holds {stored[u]} for row {u}, whose entries make {found[u]}; write the store again",
+                os.path.join(graph.path, array + ".npy"),
+            )
+    check_degrees(degrees)

@@ -1,0 +1,293 @@
+"""The files of a store: a folder of .npy arrays under a JSON header, which appears whole or not at all.
+
+A store is written into a new folder beside its place, header last, and takes its name when everything is on the disk.
+Files are never changed once they have their name, so that whoever has mapped them keeps reading what was there.
+"""
+
+import errno
+import io
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+import numpy as np
+
+from graphclust.errors import GraphFormatError
+
+HEADER, NAMES = "header.json", "nodes.json"
+FORMAT, VERSION = "graphclust-store", 1
+# What a store may hold: one number a row and one more, one an entry, or one a node.
+DTYPES = {"indptr": "<i8", "indices": "<i4", "weights": "<f8", "degrees": "<f8", "loops": "<f8", "nodes": "<i8"}
+LONGEST_HEADER = 1 << 24
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+
+
+def length_of(name: str, n_nodes: int, n_entries: int) -> int:
+    """How many numbers an array of a store has."""
+    return {"indptr": n_nodes + 1, "indices": n_entries, "weights": n_entries}.get(name, n_nodes)
+
+
+def npy_header(dtype: str, length: int) -> bytes:
+    """The first bytes of a .npy file of one dimension; as many for any length, so that they can be written last."""
+    text = io.BytesIO()
+    np.lib.format.write_array_header_1_0(text, {"descr": dtype, "fortran_order": False, "shape": (length,)})
+    return text.getvalue()
+
+
+def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
+    """The name of a folder that a store may be written to; FileNotFoundError or FileExistsError where it may not.
+
+    overwrite : whether a store that is there may be replaced; what is no store never is.
+    """
+    name = os.path.abspath(os.fsdecode(path))
+    if not os.path.isdir(os.path.dirname(name)):
+        raise FileNotFoundError(f"cannot write {name}: there is no folder {os.path.dirname(name)}")
+    if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
+        raise FileExistsError(f"{name} exists already and is no store; choose another name")
+    if os.path.lexists(name) and not overwrite:
+        raise FileExistsError(f"{name} exists already and was left as it is; choose another name, or overwrite=True")
+    return name
+
+
+@contextmanager
+def no_room_named(name: str, n_bytes: int) -> Iterator[None]:
+    """An OSError for want of room says which store, and how much it needs; every other one stays as it is."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno not in (None, *_NO_ROOM):
+            raise
+        code = problem.errno or errno.ENOSPC
+        raise OSError(
+            code, f"cannot write {name}: {os.strerror(code)} for about {n_bytes:,} bytes; nothing was left behind"
+        ) from problem
+
+
+@contextmanager
+def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool = False) -> Iterator["NewStore"]:
+    """A store that appears under its name when the block ends, and leaves nothing behind if that fails.
+
+    arrays : the length of each array. The room for all of them is taken first: a write to a mapped file on a disk that
+        has become full would kill the process.
+    """
+    name = check_store_target(path, overwrite)
+    remove_leftovers(name)
+    folder = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
+    n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
+    with no_room_named(name, n_bytes):
+        os.mkdir(folder)
+        try:
+            store = NewStore(folder)
+            for array, length in arrays.items():
+                store.allocate(array, length)
+            yield store
+            store.seal()
+            publish(folder, name, overwrite)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+class NewStore:
+    """A store being written: its arrays, mapped to their files, and what its header will say."""
+
+    def __init__(self, folder: str):
+        self.folder = folder
+        self.arrays: dict[str, np.ndarray] = {}
+        self.header: dict[str, Any] = {"names": False, "remarks": []}
+
+    def allocate(self, array: str, length: int) -> None:
+        start = npy_header(DTYPES[array], length)
+        n_bytes = len(start) + length * np.dtype(DTYPES[array]).itemsize
+        with open(self.path_of(array), "wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            else:
+                file.truncate(n_bytes)
+            file.write(start)
+        self.arrays[array] = (
+            np.memmap(self.path_of(array), DTYPES[array], "r+", len(start), (length,)).view(np.ndarray)
+            if length
+            else np.empty(0, DTYPES[array])
+        )
+
+    def path_of(self, array: str) -> str:
+        return os.path.join(self.folder, array + ".npy")
+
+    def write_names(self, names: list) -> None:
+        with open(os.path.join(self.folder, NAMES), "w", encoding="utf-8") as file:
+            json.dump(names, file)
+            _to_disk(file)
+        self.header["names"] = True
+
+    def seal(self) -> None:
+        """Bring the arrays to the disk, and then the header, without which a folder is no store."""
+        lengths = {array: len(values) for array, values in self.arrays.items()}
+        self.arrays.clear()
+        seal(self.folder, lengths, self.header)
+
+
+def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> None:
+    """Bring the arrays of a folder to the disk, and write its header."""
+    for array in lengths:
+        with open(os.path.join(folder, array + ".npy"), "rb+") as file:
+            os.fsync(file.fileno())
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": secrets.token_hex(16),
+        "n_nodes": lengths["indptr"] - 1,
+        "n_entries": lengths["indices"],
+        "arrays": {array: {"dtype": DTYPES[array], "length": length} for array, length in lengths.items()},
+        **header,
+    }
+    with open(os.path.join(folder, HEADER), "w", encoding="utf-8") as file:
+        json.dump(header, file, indent=1)
+        _to_disk(file)
+    _folder_to_disk(folder)
+
+
+def publish(folder: str, name: str, overwrite: bool) -> None:
+    """Give a sealed folder its name; a store that it replaces is gone only when the new one is there."""
+    check_store_target(name, overwrite)
+    if os.path.lexists(name):
+        old = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
+        os.rename(name, old)
+        try:
+            os.rename(folder, name)
+        except BaseException:
+            os.rename(old, name)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        os.rename(folder, name)
+    _folder_to_disk(os.path.dirname(name))
+
+
+def remove_leftovers(name: str) -> None:
+    """Remove what killed processes left of this store, unless their process lives."""
+    folder, start = os.path.dirname(name), os.path.basename(name) + ".tmp-"
+    for entry in os.listdir(folder):
+        owner = re.fullmatch(re.escape(start) + r"(\d+)-[0-9a-f]{8}", entry)
+        if owner and not _lives(int(owner[1])):
+            shutil.rmtree(os.path.join(folder, entry), ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True
+
+
+def _to_disk(file: IO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _folder_to_disk(folder: str) -> None:
+    with suppress(OSError):  # some file systems cannot, and need not
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def read_header(folder: str) -> dict[str, Any]:
+    """The header of a store, with every field of the right type; GraphFormatError names the one that is not."""
+    path = os.path.join(folder, HEADER)
+    try:
+        with open(path, encoding="utf-8") as file:
+            header = json.loads(file.read(LONGEST_HEADER))
+    except FileNotFoundError:
+        raise GraphFormatError(f"has no {HEADER}: it is no store, or one that was not finished", folder) from None
+    except (ValueError, RecursionError) as problem:
+        raise GraphFormatError(f"is no JSON text ({problem}); write the store again", path) from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise GraphFormatError(f'holds no "format": "{FORMAT}", expected the header of a store', path)
+    if header.get("version") != VERSION:
+        raise GraphFormatError(
+            f"version is {header.get('version')!r}, expected {VERSION}; the store was written by another release", path
+        )
+    for field, kind in (("id", str), ("n_nodes", int), ("n_entries", int), ("arrays", dict), ("names", bool)):
+        if type(header.get(field)) is not kind:
+            raise GraphFormatError(f"{field} is {header.get(field)!r}, expected {_KINDS[kind]}", path)
+    n_nodes, n_entries, remarks = header["n_nodes"], header["n_entries"], header.get("remarks")
+    if not (1 <= n_nodes < 2**31 and 0 <= n_entries < 2**62):
+        raise GraphFormatError(f"n_nodes is {n_nodes}, n_entries is {n_entries}, expected a graph of 1 to 2^31", path)
+    if not isinstance(remarks, list) or not all(isinstance(remark, str) for remark in remarks):
+        raise GraphFormatError(f"remarks is {remarks!r}, expected a list of sentences", path)
+    missing = {"indptr", "indices", "degrees"} - set(header["arrays"])
+    unknown = set(header["arrays"]) - set(DTYPES)
+    if missing or unknown:
+        raise GraphFormatError(f"arrays lacks {sorted(missing)} and has the unknown {sorted(unknown)}", path)
+    for array, said in header["arrays"].items():
+        expected = {"dtype": DTYPES[array], "length": length_of(array, n_nodes, n_entries)}
+        if said != expected:
+            raise GraphFormatError(f"arrays.{array} is {said!r}, expected {expected!r}", path)
+    return header
+
+
+_KINDS = {str: "text", int: "a whole number", dict: "an object", bool: "true or false"}
+
+
+def open_array(folder: str, array: str, length: int) -> np.ndarray:
+    """An array of a store, mapped read-only; GraphFormatError where its file is not exactly what it should be."""
+    path, dtype = os.path.join(folder, array + ".npy"), np.dtype(DTYPES[array])
+    try:
+        with open(path, "rb") as file:
+            n_bytes = os.fstat(file.fileno()).st_size
+            shape, fortran_order, found = _npy_facts(file, path)
+            offset = file.tell()
+    except FileNotFoundError:
+        raise GraphFormatError("is missing; write the store again", path) from None
+    if found.hasobject:
+        raise GraphFormatError("holds pickled objects, which are never loaded; expected numbers", path)
+    if found != dtype:
+        raise GraphFormatError(f"holds dtype {found.str}, expected {dtype.str}", path)
+    if shape != (length,) or fortran_order:
+        raise GraphFormatError(f"has shape {shape}, expected ({length},) as in {HEADER}", path)
+    expected = offset + length * dtype.itemsize
+    if n_bytes != expected:
+        raise GraphFormatError(
+            f"has {n_bytes} bytes, expected {expected} for {length} numbers: it was cut off or is not whole; "
+            "write the store again",
+            path,
+        )
+    if length == 0:
+        return np.empty(0, dtype)
+    return np.memmap(path, dtype, "r", offset, (length,)).view(np.ndarray)
+
+
+def _npy_facts(file: IO[bytes], path: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"version {version} of the format, expected (1, 0)")
+        return np.lib.format.read_array_header_1_0(file)
+    except (ValueError, TypeError, SyntaxError, EOFError) as problem:
+        raise GraphFormatError(f"is no .npy file: {problem}", path) from None
+
+
+def read_names(folder: str, n_nodes: int) -> list[str]:
+    """The names of the nodes, one text each."""
+    path = os.path.join(folder, NAMES)
+    try:
+        with open(path, encoding="utf-8") as file:
+            names = json.load(file)
+    except FileNotFoundError:
+        raise GraphFormatError("is missing; write the store again", path) from None
+    except (ValueError, RecursionError) as problem:
+        raise GraphFormatError(f"is no JSON text ({problem}); write the store again", path) from None
+    if not isinstance(names, list) or len(names) != n_nodes or not all(isinstance(name, str) for name in names):
+        raise GraphFormatError(f"does not hold {n_nodes} names, one for each node", path)
+    return names

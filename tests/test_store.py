@@ -1,0 +1,239 @@
+"""Stores: what is mapped is what was saved, every damage has a name, and a store is there whole or not at all."""
+
+import errno
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_files import same_csr
+
+import graphclust
+from graphclust import GraphFormatError, GraphValidationError, as_graph, load_graph, open_store, save_store
+from graphclust.errors import GraphWarning
+from graphclust.io.store_files import npy_header
+
+
+def looped_graph():
+    """Weighted, with a self-loop and a node without edges."""
+    network = nx.gnm_random_graph(40, 90, seed=11)
+    network.add_edge(3, 3)
+    network.add_node(40)
+    for u, v, attributes in network.edges(data=True):
+        attributes["weight"] = 0.25 * (1 + (u + v) % 5)
+    with pytest.warns(GraphWarning, match="isolated"):
+        return as_graph(network)
+
+
+@pytest.fixture
+def store(tmp_path) -> str:
+    path = str(tmp_path / "g.store")
+    save_store(path, looped_graph())
+    return path
+
+
+def test_a_store_holds_the_graph_bit_for_bit(store):
+    graph, stored = looped_graph(), open_store(store)
+    assert same_csr(graph, stored) and stored.remarks == graph.remarks
+    assert stored.nodes.tolist() == list(range(41)) and stored == graph
+    loaded, info = load_graph(store, return_info=True)
+    assert same_csr(loaded, graph) and info.format == "store" and info.counts.loops == 1
+    ignored = load_graph(store, weights="ignore")
+    assert ignored.weights is None and ignored.degrees[3] == np.diff(graph.indptr)[3]
+
+
+def test_nothing_is_read_into_memory(store):
+    for name in ("indptr", "indices", "weights", "degrees"):
+        array = getattr(open_store(store), name)
+        base = array
+        while base is not None and not isinstance(base, np.memmap):
+            base = base.base
+        assert isinstance(base, np.memmap) and not array.flags.writeable, name
+
+
+def test_names_are_kept(tmp_path):
+    names = {0: "anna", 1: "#b", 2: "ü"}
+    texts = save_store(tmp_path / "t", nx.relabel_nodes(nx.path_graph(3), names))
+    assert list(open_store(tmp_path / "t").nodes) == list(names.values()) and texts.weights is None
+    numbers = save_store(tmp_path / "n", nx.relabel_nodes(nx.path_graph(3), {0: 7, 1: 2**40, 2: -1}))
+    assert numbers.nodes.tolist() == [7, 2**40, -1]
+    with pytest.raises(GraphValidationError, match="named by other things"):
+        save_store(tmp_path / "x", nx.relabel_nodes(nx.path_graph(2), {0: (1, 2), 1: (3, 4)}))
+    assert sorted(os.listdir(tmp_path)) == ["n", "t"]
+
+
+def test_a_stored_graph_pickles_as_its_path(store, tmp_path):
+    graph = open_store(store)
+    packed = pickle.dumps(graph)
+    assert len(packed) < 500 and pickle.loads(packed) == graph
+    save_store(store, nx.path_graph(5), overwrite=True)
+    with pytest.raises(GraphFormatError, match="another graph was written to its place"):
+        pickle.loads(packed)
+    assert graph.n_nodes == 41 and graph.indices.max() < 41, "who has mapped the old store keeps reading it"
+
+
+def test_nothing_is_overwritten_unless_asked_for(store, tmp_path):
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        save_store(store, nx.path_graph(3))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileExistsError, match="is no store"):
+        save_store(tmp_path / "folder", nx.path_graph(3), overwrite=True)
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        save_store(tmp_path / "none" / "g", nx.path_graph(3))
+    assert save_store(store, nx.path_graph(3), overwrite=True).n_nodes == 3
+
+
+def in_header(field, value):
+    def damage(store: str) -> None:
+        path = pathlib.Path(store, "header.json")
+        header = json.loads(path.read_text())
+        inner = header
+        *outer, last = field.split(".")
+        for name in outer:
+            inner = inner[name]
+        inner[last] = value
+        path.write_text(json.dumps(header))
+
+    return damage
+
+
+def in_array(name, change):
+    """Replace an array by what `change` makes of it."""
+
+    def damage(store: str) -> None:
+        path = pathlib.Path(store, name + ".npy")
+        np.save(path, change(np.load(path)), allow_pickle=True)
+
+    return damage
+
+
+def cut(name):
+    def damage(store: str) -> None:
+        path = pathlib.Path(store, name)
+        os.truncate(path, path.stat().st_size - 3)
+
+    return damage
+
+
+def changed(at, value):
+    def change(array):
+        array[at] = value
+        return array
+
+    return change
+
+
+def claims_ten_trillion(store: str) -> None:
+    path = pathlib.Path(store, "indices.npy")
+    path.write_bytes(npy_header("<i4", 10**13) + path.read_bytes()[128:])
+
+
+def swap_in_a_row(array):
+    array[[0, 1]] = array[[1, 0]]
+    return array
+
+
+class Canary:
+    def __reduce__(self):
+        return os.mkdir, ("canary",)
+
+
+DAMAGES = {
+    "no header": (lambda store: os.remove(f"{store}/header.json"), "has no header.json"),
+    "half a header": (cut("header.json"), "is no JSON text"),
+    "a header of something else": (in_header("format", "zarr"), 'no "format"'),
+    "another version": (in_header("version", 2), "version is 2, expected 1"),
+    "nodes as text": (in_header("n_nodes", "41"), "n_nodes is '41', expected a whole number"),
+    "more entries": (in_header("n_entries", 10**7), "arrays.indices is .* expected .*10000000"),
+    "no nodes": (in_header("n_nodes", 0), "n_nodes is 0"),
+    "remarks of numbers": (in_header("remarks", [1]), "remarks is"),
+    "unknown array": (in_header("arrays.more", {}), r"unknown \['more'\]"),
+    "missing file": (lambda store: os.remove(f"{store}/degrees.npy"), "degrees.npy: is missing"),
+    "truncated": (cut("indices.npy"), r"indices.npy: has \d+ bytes, expected \d+"),
+    "claims": (claims_ten_trillion, "indices.npy: has shape"),
+    "no npy": (lambda store: pathlib.Path(store, "indptr.npy").write_bytes(b"indptr"), "indptr.npy: is no .npy"),
+    "pickle": (in_array("nodes", lambda a: np.array([Canary()] * len(a), object)), "never loaded"),
+    "big-endian": (in_array("indices", lambda a: a.astype(">i4")), "indices.npy: holds dtype >i4, expected <i4"),
+    "wider": (in_array("indices", lambda a: a.astype(np.int64)), "indices.npy: holds dtype <i8"),
+    "two dimensions": (in_array("degrees", lambda a: np.c_[a, a]), "degrees.npy: has shape"),
+    "fortran": (in_array("degrees", lambda a: np.asfortranarray(np.c_[a, a])), "degrees.npy: has shape"),
+    "first row start": (in_array("indptr", changed(0, 1)), "indptr.npy: begins with 1"),
+    "last row start": (in_array("indptr", changed(-1, 5)), "indptr.npy: ends with 5"),
+    "decreasing": (in_array("indptr", changed(7, 0)), "indptr.npy: decreases after row 6"),
+    "index too large": (in_array("indices", changed(0, 41)), "row 0 holds 41 with weight .* at entry 0"),
+    "negative index": (in_array("indices", changed(0, -1)), "row 0 holds -1"),
+    "unsorted": (in_array("indices", swap_in_a_row), "row 0 holds"),
+    "no weight": (in_array("weights", changed(2, 0.0)), r"with weight 0.0 at entry 2"),
+    "one-sided": (in_array("weights", changed(2, 77.0)), "not symmetric"),
+    "degree": (in_array("degrees", changed(5, 1.5)), "degrees.npy: holds 1.5 for row 5"),
+    "loop": (in_array("loops", changed(3, 9.0)), "loops.npy: holds 9.0 for row 3"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_every_damage_has_a_name(store, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    damage, words = DAMAGES[name]
+    damage(store)
+    with pytest.raises(GraphFormatError, match=words):
+        open_store(store)
+    if name != "no header":
+        with pytest.raises(GraphFormatError):
+            load_graph(store)
+    assert not os.path.exists("canary")
+
+
+def run(code: str, folder: pathlib.Path) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, cwd=folder, env=environment
+    )
+
+
+FULL = """
+import resource
+import networkx as nx
+from graphclust import save_store
+graph = nx.path_graph(30_000)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    save_store("g.store", graph)
+except OSError as problem:
+    print(problem.errno, problem, sep="|")
+"""
+
+
+def test_a_full_disk_leaves_nothing_and_names_what_is_needed(tmp_path):
+    number, said = run(FULL, tmp_path).stdout.split("|")
+    assert int(number) in (errno.EFBIG, errno.ENOSPC)
+    assert "g.store: File too large for about 960,000 bytes" in said and "nothing was left behind" in said
+    assert os.listdir(tmp_path) == []
+
+
+KILLED = """
+import os, signal
+import networkx as nx
+from graphclust import save_store
+import graphclust.io.store_files as files
+files.{where} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+save_store("g.store", nx.path_graph(30))
+"""
+
+
+@pytest.mark.parametrize("where", ["seal", "publish"])
+def test_a_killed_writer_leaves_no_store_and_the_next_one_cleans_up(tmp_path, where):
+    assert run(KILLED.format(where=where), tmp_path).returncode == -signal.SIGKILL
+    (leftover,) = os.listdir(tmp_path)
+    assert leftover.startswith("g.store.tmp-")
+    with pytest.raises(FileNotFoundError):
+        load_graph(tmp_path / "g.store")
+    alive = tmp_path / f"g.store.tmp-{os.getppid()}-00000000"
+    alive.mkdir()
+    save_store(tmp_path / "g.store", nx.path_graph(30))
+    assert sorted(os.listdir(tmp_path)) == ["g.store", alive.name]
