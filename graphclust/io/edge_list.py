@@ -22,7 +22,7 @@ from graphclust.io.source import Source
 from graphclust.io.sparse_ids import renumber_sparse
 from graphclust.progress import Progress
 
-_ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
+ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
 
 
 def read_edge_list(source: Source, weights: str | None, progress: Progress, text_ids: bool | None = None) -> Edges:
@@ -41,12 +41,12 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
     head = source.head()
     layout = layout_of(head, source.path, weights, text_ids)
     unfit = NegativeOrInfinite(source.path, weights or "file")
-    read_block = _TextReader(layout) if layout.text_ids else _NumberReader(layout)
+    read_block = _TextReader(layout) if layout.text_ids else NumberReader(layout)
     chunks = []
     line = 0
     for block in source.line_blocks(progress):
         if line == 0:
-            block = _first_block(block, layout.n_passed)
+            block = first_block(block, layout.n_passed)
         parts, n_lines = read_block(block, line, unfit, source.path)
         chunks += [part for part in parts if len(part[0])]
         line += n_lines
@@ -55,8 +55,8 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
     unfit.complain()
     n_rows = sum(len(part[0]) for part in chunks)
     if not layout.text_ids:
-        _refuse_headless_matrix(chunks, n_rows, source.path)
-        if text_ids is None and _may_be_metis(chunks, n_rows, layout):
+        refuse_headless_matrix(chunks, n_rows, source.path)
+        if text_ids is None and may_be_metis(chunks, n_rows, layout):
             raise MayBeMetis
     edges = read_block.numbered(chunks, source.path)
     edges.symmetric = "list"
@@ -70,7 +70,7 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, text
         )
     if doubts := read_block.doubts.sentence():
         edges.repairs.append(doubts)
-    announced = _ANNOUNCED.search(head)
+    announced = ANNOUNCED.search(head)
     if announced and n_rows < int(announced[1][:18]):
         edges.repairs.append(
             f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?"
@@ -82,7 +82,7 @@ class MayBeMetis(Exception):
     """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbours."""
 
 
-def _first_block(block: memoryview, n_passed: int) -> memoryview:
+def first_block(block: memoryview, n_passed: int) -> memoryview:
     """The same lines without a byte order mark, the first of them blank."""
     if bytes(block[:3]) == b"\xef\xbb\xbf":
         block = block[3:]
@@ -95,7 +95,7 @@ def _first_block(block: memoryview, n_passed: int) -> memoryview:
     return memoryview(b"\n" * n_passed + text[at:])
 
 
-class _NumberReader:
+class NumberReader:
     """Blocks of lines with whole-number ids, into raw ids."""
 
     def __init__(self, layout: Layout):
@@ -271,7 +271,7 @@ def _stands_alone(chunks: list) -> bool:
     return sum(int(np.count_nonzero(ends < 2)) for sources, targets, _ in chunks for ends in (sources, targets)) == 2
 
 
-def _may_be_metis(chunks: list, n_rows: int, layout: Layout) -> bool:
+def may_be_metis(chunks: list, n_rows: int, layout: Layout) -> bool:
     """The first line counts the nodes, which are the other lines, and half of all the numbers on those."""
     n_nodes, n_edges = int(chunks[0][0][0]), int(chunks[0][1][0])
     if not layout.is_plain or n_nodes != n_rows - 1 or n_edges != n_nodes:
@@ -279,7 +279,7 @@ def _may_be_metis(chunks: list, n_rows: int, layout: Layout) -> bool:
     return all(max(u.max(), v.max()) <= n_nodes and min(u.min(), v.min()) >= 1 for u, v, _ in chunks)
 
 
-def _refuse_headless_matrix(chunks: list, n_rows: int, path: str) -> None:
+def refuse_headless_matrix(chunks: list, n_rows: int, path: str) -> None:
     """A line `n n entries`, followed by so many entries within 1..n, is a Matrix Market file that lost its banner."""
     sources, targets, weights = chunks[0]
     if weights is None or sources[0] != targets[0] or weights[0] != n_rows - 1 or n_rows < 2:

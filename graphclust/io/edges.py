@@ -98,7 +98,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     in_slices(edge_rows.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
     counts = EdgeCounts(n_entries, *found.sum(axis=0).tolist())
     first_slice = (found > 0).argmax(axis=0)
-    _apply_policies(edges, counts, examples[first_slice, np.arange(edge_rows.N_COUNTS)], symmetrize)
+    apply_policies(edges, counts, examples[first_slice, np.arange(edge_rows.N_COUNTS)], symmetrize)
 
     indptr = starts_of(cursor)
     indices = np.empty(indptr[n], np.int32)
@@ -120,7 +120,9 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     return graph, counts
 
 
-def _apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:
+def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:
+    """Refuse what the file must not hold, and say what is made of the rest, by what was found among its edges."""
+
     def pair(kind: int) -> str:
         low, high = examples[kind].tolist()
         return f"({edges.name(low)}, {edges.name(high)})"
@@ -170,7 +172,7 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
     """Refuse a file whose own header asks for more memory than is there, or than a file of its size can need."""
     needed = bytes_to_load(n_nodes, n_entries, 2 * n_entries, weighted)
     allowed = max(FLOOR_BYTES, BYTES_PER_FILE_BYTE * file_bytes) if limit is None else limit
-    available = min(allowed, _available_bytes()) if limit is None else limit
+    available = min(allowed, available_bytes()) if limit is None else limit
     if needed > available or n_nodes >= 2**31:
         raise ResourceLimitError(
             f"{path}: {n_nodes} nodes and {n_entries} entries need about {needed} bytes "
@@ -191,7 +193,8 @@ def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_
     return max(reading, first_sort, second_sort, writing) + HEAD
 
 
-def _available_bytes() -> int:
+def available_bytes() -> int:
+    """Memory that this process may have at most."""
     import os
 
     available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**63

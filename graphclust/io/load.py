@@ -28,7 +28,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["LoadInfo", "load_graph"]
 
 FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml")
-_ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
+ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite,
             recognized = format or recognize(source)
             if bipartite and recognized not in ("matrix_market", "suitesparse"):
                 raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
-            edges = _read(source, recognized, weights, memory_limit, bipartite, progress, _ID_TYPE.get(format))
+            edges = _read(source, recognized, weights, memory_limit, bipartite, progress, ID_TYPE.get(format))
         if recognized == "snap" and isinstance(edges.nodes, list):
             recognized = "csv"
         with progress.stage("building the graph"):

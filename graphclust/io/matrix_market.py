@@ -6,6 +6,7 @@ one loop does both.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -55,26 +56,22 @@ def read_matrix_market(
     skew-symmetric, negative or non-finite values; ResourceLimitError for a header beyond all proportion.
     """
     blocks = source.line_blocks(progress)
-    header, rest, line = _read_header(source, blocks, memory_limit, bipartite)
-    chunks: list = []
-    n_read = 0
+    header, rest, line = read_header(source, blocks, memory_limit, bipartite)
     unfit = NegativeOrInfinite(source.path, weights)
-    for block in _with_first(rest, blocks):
-        parts, n_lines = _read_entries(block, header, header.n_entries - n_read, unfit, source.path, line)
-        n_read += sum(len(part[0]) for part in parts)
+    chunks: list = []
+    for parts, _, _ in stream_entries(source, with_first(rest, blocks), header, unfit, line):
         chunks += parts
-        line += n_lines
-    if n_read < header.n_entries:
-        raise GraphFormatError(
-            f"Truncated: the header declares {header.n_entries} entries, found {n_read}; get the file again",
-            source.path,
-            line,
-        )
     unfit.complain()
+    return edges_of(source.path, header, chunks, weights)
+
+
+def edges_of(path: str, header: Header, chunks: list, weights: str) -> Edges:
+    """What a file says of itself, with its entries."""
+    bipartite = header.offset > 0
     n = header.offset + header.n_columns
     remark = f"bipartite: rows are the nodes 0 to {header.n_rows - 1}, columns those from {header.n_rows} to {n - 1}"
     return Edges(
-        source.path,
+        path,
         n,
         chunks,
         symmetric="stored once" if header.symmetric or bipartite else "full",
@@ -83,13 +80,39 @@ def read_matrix_market(
     )
 
 
-def _with_first(first, blocks):
+def stream_entries(
+    source: Source,
+    blocks: Iterable[memoryview],
+    header: Header,
+    unfit: NegativeOrInfinite,
+    line: int,
+    n_read: int = 0,
+) -> Iterator[tuple[list, int, int]]:
+    """Of each block its entries in pieces, (rows, columns, values) from 0, and how many lines and entries came so far.
+
+    Raises GraphFormatError when the blocks end before the last entry.
+    """
+    for block in blocks:
+        parts, n_lines = _read_entries(block, header, header.n_entries - n_read, unfit, source.path, line)
+        n_read += sum(len(part[0]) for part in parts)
+        line += n_lines
+        yield parts, line, n_read
+    if n_read < header.n_entries:
+        raise GraphFormatError(
+            f"Truncated: the header declares {header.n_entries} entries, found {n_read}; get the file again",
+            source.path,
+            line,
+        )
+
+
+def with_first(first, blocks):
+    """The blocks after what is left of one that was begun."""
     if first:
         yield first
     yield from blocks
 
 
-def _read_header(source: Source, blocks, memory_limit: int | None, bipartite: bool) -> tuple[Header, memoryview, int]:
+def read_header(source: Source, blocks, memory_limit: int | None, bipartite: bool) -> tuple[Header, memoryview, int]:
     """Banner, comments and the line of sizes; what follows in the block they end in, and the number of lines read."""
     banner = None
     line = 0

@@ -73,6 +73,11 @@ class Source:
             return taken
         return self._next(size)
 
+    def skip_to(self, offset: int) -> None:
+        """Go on reading at an offset of a file that is not compressed."""
+        self._ahead = b""
+        self._stream.seek(offset)
+
     def line_blocks(self, progress: Progress) -> Iterator[memoryview]:
         """The rest as blocks of whole lines, each ending with a newline, and each gone when the next is asked for."""
         size = BLOCK if self._size is None else min(BLOCK, self._size + 1)

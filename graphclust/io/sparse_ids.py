@@ -7,7 +7,7 @@ import numpy as np
 from graphclust.compiled.text import node_ids
 
 
-class _IdTable:
+class IdTable:
     """All ids of a file in a table that grows with their number, and then the rank of each."""
 
     def __init__(self):
@@ -25,6 +25,12 @@ class _IdTable:
             self._resize(self.n_bits + 1)
             node_ids.insert(known, self.multiplier, self.shift, self.slots)
         self.n_ids += node_ids.insert(ids, self.multiplier, self.shift, self.slots)
+
+    def add_all(self, ids: np.ndarray) -> None:
+        """Add ids in pieces, so that the table is never much larger than it has to be."""
+        with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
+            for start in range(0, len(ids), 1 << 16):
+                self.add(ids[start : start + (1 << 16)].astype(np.int64, copy=False))
 
     def sort(self) -> np.ndarray:
         """The ids in increasing order, after which `ranks` may be asked for."""
@@ -44,12 +50,11 @@ class _IdTable:
 
 def renumber_sparse(chunks: list) -> np.ndarray:
     """Replace the ids of the chunks by their ranks; returns the ids."""
-    table = _IdTable()
+    table = IdTable()
     with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
         for sources, targets, _ in chunks:
             for ids in (sources, targets):
-                for start in range(0, len(ids), 1 << 16):
-                    table.add(ids[start : start + (1 << 16)].astype(np.int64, copy=False))
+                table.add_all(ids)
         ids = table.sort()
         for i, (sources, targets, weights) in enumerate(chunks):
             chunks[i] = (table.ranks(sources), table.ranks(targets), weights)

@@ -55,17 +55,15 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
 
 
 @contextmanager
-def no_room_named(name: str, n_bytes: int) -> Iterator[None]:
-    """An OSError for want of room says which store, and how much it needs; every other one stays as it is."""
+def no_room_named(name: str, rest: str) -> Iterator[None]:
+    """An OSError for want of room says where, and the rest of the sentence; every other one stays as it is."""
     try:
         yield
     except OSError as problem:
         if problem.errno not in (None, *_NO_ROOM):
             raise
         code = problem.errno or errno.ENOSPC
-        raise OSError(
-            code, f"cannot write {name}: {os.strerror(code)} for about {n_bytes:,} bytes; nothing was left behind"
-        ) from problem
+        raise OSError(code, f"cannot write {name}: {os.strerror(code)}{rest}") from problem
 
 
 @contextmanager
@@ -79,7 +77,7 @@ def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool =
     remove_leftovers(name)
     folder = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
     n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
-    with no_room_named(name, n_bytes):
+    with no_room_named(name, f" for about {n_bytes:,} bytes; nothing was left behind"):
         os.mkdir(folder)
         try:
             store = NewStore(folder)

@@ -126,17 +126,17 @@ def join_directions(first, last, starts, keys, weights, add, n_upper, n_lower, c
                     break
             joined = upward + downward if add else max(upward, downward)
             if high == low:
-                _note(LOOP, joined != 0.0, low, high, counts, examples)
+                note(LOOP, joined != 0.0, low, high, counts, examples)
             elif n_upward == 0 or n_downward == 0:
-                _note(ONE_WAY, 1, low, high, counts, examples)
+                note(ONE_WAY, 1, low, high, counts, examples)
             else:
-                _note(TWO_WAY, 1, low, high, counts, examples)
+                note(TWO_WAY, 1, low, high, counts, examples)
                 if upward != downward:
-                    _note(UNEQUAL, 1, low, high, counts, examples)
+                    note(UNEQUAL, 1, low, high, counts, examples)
             if n_upward > 1 or n_downward > 1:
-                _note(DUPLICATE, max(n_upward - 1, 0) + max(n_downward - 1, 0), low, high, counts, examples)
+                note(DUPLICATE, max(n_upward - 1, 0) + max(n_downward - 1, 0), low, high, counts, examples)
             if joined == 0.0:
-                _note(ZERO, 1, low, high, counts, examples)
+                note(ZERO, 1, low, high, counts, examples)
             else:
                 keys[written] = high
                 if weighted:
@@ -149,7 +149,8 @@ def join_directions(first, last, starts, keys, weights, add, n_upper, n_lower, c
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _note(kind, amount, low, high, counts, examples):
+def note(kind, amount, low, high, counts, examples):
+    """Count something that was found at an edge; the first is remembered."""
     if counts[kind] == 0:
         examples[kind, 0], examples[kind, 1] = low, high
     counts[kind] += amount

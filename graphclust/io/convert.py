@@ -1,0 +1,410 @@
+"""Make a store of a file larger than memory: an external bucket sort by row.
+
+1. The file is read once; its lines go to the disk as numbers (8 bytes each, 24 with weights and long ids at most).
+2. A pass over them counts the entries of each row. Runs of rows that fit into memory become buckets, and a second pass
+   sends each line to the buckets of its two ends (16 bytes, 32 with weights).
+3. Bucket by bucket the keys are sorted, the two directions of an edge joined, and the rows appended to the store.
+
+What is on the disk is noted at every step, so that a conversion that was stopped or killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_whole_number
+from graphclust.compiled.graphs.gate import sum_rows
+from graphclust.compiled.runtime.blocks import row_blocks
+from graphclust.compiled.text import bucket_rows
+from graphclust.compiled.text.edge_rows import N_COUNTS
+from graphclust.errors import (
+    GraphFormatError,
+    GraphValidationError,
+    GraphWarning,
+    ParameterError,
+    ResourceLimitError,
+    warn_caller,
+)
+from graphclust.graph.checked_rows import check_degrees
+from graphclust.graph.container import NO_WEIGHTS, Graph
+from graphclust.graph.matrices import remark_on_isolated
+from graphclust.io.edge_list import MayBeMetis
+from graphclust.io.edge_streams import ListStream, MatrixStream
+from graphclust.io.edges import EdgeCounts, Edges, apply_policies, available_bytes
+from graphclust.io.load import FORMATS, ID_TYPE, load_graph, recognize
+from graphclust.io.source import Source, open_source
+from graphclust.io.sparse_ids import IdTable
+from graphclust.io.spilled_edges import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
+from graphclust.io.store import open_store, save_store
+from graphclust.io.store_files import check_store_target, no_room_named, publish, seal
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+__all__ = ["convert"]
+
+SHARE_OF_MEMORY = 4  # of what the machine has, by default
+BYTES_PER_KEY, BYTES_PER_WEIGHTED_KEY = 20, 56  # while a bucket is sorted and its rows are written
+MOST_BUCKETS = 512  # as many files are open at a time
+BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    symmetrize: str | None = "max",
+    weights: str | None = None,
+    bipartite: bool = False,
+    memory_limit: int | None = None,
+    overwrite: bool = False,
+    progress: ProgressLike = None,
+) -> Graph:
+    """Make a store of a graph file of any size, and open it; the graph is the one that `load_graph` makes.
+
+    source : a file as `load_graph` reads it, which also explains format, symmetrize, weights and bipartite. Edge lists
+        with whole-number ids and Matrix Market files are sorted on the disk; a file of another kind is loaded first.
+    target : the folder of the store, which appears when it is whole. Until then its parts are in `target`.partial, for
+        which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was stopped
+        or killed goes on from there when it is called again; a compressed file is then read from its beginning.
+    memory_limit : bytes for the lines that are sorted at a time, besides some 40 for each node; by default a quarter
+        of what the machine has. The result does not depend on it.
+    overwrite : whether a store that is there may be replaced.
+
+    Returns the graph, mapped. Raises what `load_graph` and `save_store` do; ParameterError while another process
+    converts to the same target; ResourceLimitError, before any sorting, for a limit that the longest row exceeds.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/triangle.txt", "w") as file:
+    ...         _ = file.write("10 20\\n20 30\\n30 10\\n")
+    ...     convert(f"{folder}/triangle.txt", f"{folder}/triangle.store")
+    Graph(3 nodes, 3 edges, unweighted)
+    """
+    if format is not None:
+        as_choice(format, "format", FORMATS)
+    if symmetrize is not None:
+        as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    if weights is not None:
+        as_choice(weights, "weights", ("file", "abs", "ignore"))
+    if memory_limit is None:
+        memory_limit = available_bytes() // SHARE_OF_MEMORY
+    memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
+    progress = as_progress(progress)
+    name = check_store_target(target, overwrite)
+    options = {"format": format, "symmetrize": symmetrize, "weights": weights, "bipartite": bool(bipartite)}
+    with open_source(source) as opened:
+        recognized = format or recognize(opened)
+        if bipartite and recognized != "matrix_market":
+            raise ParameterError(f"bipartite=True needs a matrix, but {opened.path} is {recognized}")
+        stream: ListStream | MatrixStream | None = None
+        if recognized == "matrix_market":
+            stream = MatrixStream(opened, weights or "file", bipartite)
+        elif recognized in ("snap", "csv"):
+            stream = ListStream(opened, weights, ID_TYPE.get(format or ""))
+        if stream is not None and stream.fits:
+            after = "; make room and convert again: it goes on where it stopped"
+            with _folder_of(name) as folder, no_room_named(folder, after):
+                task = {**options, **_identity(opened)}
+                try:
+                    repairs = _Conversion(folder, name, task, progress).run(stream, symmetrize, memory_limit, overwrite)
+                except MayBeMetis:
+                    shutil.rmtree(folder)
+                    stream = None
+                except (GraphFormatError, GraphValidationError):
+                    shutil.rmtree(folder)  # the file is at fault: it will not be better another time
+                    raise
+        else:
+            stream = None
+    if stream is None:
+        graph = load_graph(source, format=format, symmetrize=symmetrize, weights=weights, progress=progress)
+        return save_store(name, graph, overwrite=overwrite)
+    if repairs:
+        warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
+    return open_store(name, verify="fast")
+
+
+def _identity(source: Source) -> dict[str, Any]:
+    facts = os.stat(source.path)
+    return {"source": os.path.abspath(source.path), "bytes": facts.st_size, "changed": facts.st_mtime_ns}
+
+
+@contextmanager
+def _folder_of(name: str) -> Iterator[str]:
+    """The folder where the parts of a store are made, kept from other processes."""
+    folder = name + ".partial"
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w") as lock:
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass
+        except OSError:
+            raise ParameterError(f"{folder} is being written by another process; wait for it") from None
+        yield folder
+
+
+class _Conversion:
+    """The steps of one conversion; each begins where the notes say that the last one stopped."""
+
+    def __init__(self, folder: str, name: str, task: dict[str, Any], progress: Progress):
+        self.folder, self.name, self.progress = folder, name, progress
+        self.book = Notebook(folder, task)
+        self.store = os.path.join(folder, "store")
+        self.numbered: Callable[[np.ndarray], np.ndarray] = lambda ids: ids.astype(np.int32, copy=False)
+        known = self.book.recall()
+        if not known or (self.book.notes["step"] == "writing" and not os.path.isdir(self.store)):  # published already
+            self.book.notes = {"task": task}
+            for entry in os.scandir(folder):
+                if entry.is_dir():
+                    shutil.rmtree(entry.path)
+                elif entry.name != "lock":
+                    os.remove(entry.path)
+            self.book.note(step="reading", stream=None, n_bytes=0)
+        os.makedirs(self.store, exist_ok=True)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def run(self, stream: Any, symmetrize: str | None, memory_limit: int, overwrite: bool) -> list[str]:
+        """Do what is left to do; returns what was repaired."""
+        notes = self.book.notes
+        if notes["step"] == "reading":
+            with self.progress.stage("reading"):
+                self.read(stream)
+        if notes["step"] == "sorting":
+            with self.progress.stage("sorting into buckets"):
+                self.distribute(symmetrize == "sum", memory_limit)
+        if notes["step"] == "writing":
+            with self.progress.stage("writing the rows"):
+                self.write_rows(symmetrize == "sum")
+        repairs = self.finish(symmetrize)
+        publish(self.store, self.name, overwrite)
+        shutil.rmtree(self.folder)
+        return repairs
+
+    def read(self, stream: Any) -> None:
+        """The lines of the file, as numbers, to the disk."""
+        notes = self.book.notes
+        resumed = notes["stream"] is not None and stream.source.compression is None
+        if resumed:
+            stream.facts.update(notes["stream"])
+        with GrowingFile(self.path("lines"), notes["n_bytes"] if resumed else 0) as file:
+            for n_blocks, parts in enumerate(stream.parts(self.progress), 1):
+                append_parts(file, parts)
+                if n_blocks % BLOCKS_PER_NOTE == 0:
+                    self.book.note(stream=stream.facts, n_bytes=file.to_disk())
+            n_bytes = file.to_disk()
+        if stream.facts["n_rows"] == 0 and isinstance(stream, ListStream):
+            raise GraphValidationError(
+                f"{stream.source.path}: holds no edges, expected at least one line `source target`"
+            )
+        edges = stream.edges()
+        said = {
+            name: getattr(edges, name)
+            for name in ("path", "n_nodes", "symmetric", "gaps", "remarks", "repairs", "details")
+        }
+        n_rows = stream.facts["n_rows"]
+        self.book.note(step="sorting", n_bytes=n_bytes, n_rows=n_rows, edges=said, first_rows=None)
+
+    def lines(self, start: int = 0) -> Iterator[tuple[tuple, int]]:
+        """The lines with their ends as node numbers, and where the next record begins."""
+        for (sources, targets, weights), end in read_parts(self.path("lines"), start):
+            sources, targets = self.numbered(sources), self.numbered(targets)
+            yield (sources, targets, weights), end
+
+    def count_rows(self) -> np.ndarray:
+        """Entries of the row of each node, (n_nodes,); ids that no line has are no nodes, from now on."""
+        said, n_bytes = self.book.notes["edges"], self.book.notes["n_bytes"]
+        ids = None
+        if said["gaps"] and said["n_nodes"] - 1 >= max(2 * self.book.notes["n_rows"], 1 << 20):
+            table = IdTable()
+            for (sources, targets, _), _ in read_parts(self.path("lines")):
+                for column in (sources, targets):
+                    table.add_all(column)
+            ids, self.numbered = table.sort(), table.ranks
+        n = said["n_nodes"] if ids is None else len(ids)
+        if n >= 2**31:
+            raise ResourceLimitError(f"{said['path']}: {n} nodes, expected fewer than 2^31")
+        counts = np.zeros(n, np.int64)
+        for (sources, targets, _), end in self.lines():
+            bucket_rows.count_row_entries(sources, targets, counts)
+            self.progress.step(end, 3 * n_bytes)
+        if said["gaps"] and ids is None and not counts.all():
+            ids = np.flatnonzero(counts)
+            ranks = np.cumsum(counts > 0, dtype=np.int32) - np.int32(1)
+            self.numbered = lambda column: ranks[column]
+            counts = counts[ids]
+        if ids is not None:
+            with GrowingArray(self.store, "nodes") as file:
+                file.append(ids.astype(np.int64, copy=False))
+                file.finish()
+        return counts
+
+    def distribute(self, as_weighted: bool, memory_limit: int) -> None:
+        """The lines to the buckets of their ends."""
+        notes = self.book.notes
+        counts = self.count_rows()
+        weighted = as_weighted or any(part[2] is not None for part, _ in _first(read_parts(self.path("lines"))))
+        if notes["first_rows"] is None:
+            first_rows = _buckets(counts, memory_limit, weighted)
+            lengths = [0] * len(first_rows)
+            self.book.note(
+                first_rows=first_rows, n_nodes=len(counts), weighted=weighted, at=0, keys=lengths, key_weights=lengths
+            )
+        del counts
+        bounds, n_buckets = np.array(notes["first_rows"]), len(notes["first_rows"])
+        with ExitStack() as stack:
+            files, weight_files = (
+                [stack.enter_context(GrowingFile(self.path(f"{kind}-{b}"), n)) for b, n in enumerate(lengths)]
+                for kind, lengths in (("keys", notes["keys"]), ("weights", notes["key_weights"]))
+            )
+            for n_parts, ((sources, targets, values), end) in enumerate(self.lines(notes["at"]), 1):
+                sizes = np.zeros(n_buckets, np.int64)
+                bucket_rows.count_bucket_entries(sources, targets, bounds, sizes)
+                ends = np.cumsum(sizes)
+                keys = np.empty(ends[-1], np.uint64)
+                key_weights = np.empty(ends[-1] if weighted else 0)
+                if weighted and values is None:
+                    values = np.ones(len(sources))
+                given = values if weighted else NO_WEIGHTS
+                bucket_rows.distribute(sources, targets, given, bounds, ends - sizes, keys, key_weights)
+                for b in np.flatnonzero(sizes).tolist():
+                    here = slice(int(ends[b] - sizes[b]), int(ends[b]))
+                    files[b].append(keys[here])
+                    if weighted:
+                        weight_files[b].append(key_weights[here])
+                if n_parts % BLOCKS_PER_NOTE == 0:
+                    self.book.note(at=end, **_lengths(files, weight_files))
+                self.progress.step(notes["n_bytes"] + 2 * end, 3 * notes["n_bytes"])
+            lengths_now = _lengths(files, weight_files)
+        found = np.zeros((2, N_COUNTS), np.int64).tolist()
+        self.book.note(step="writing", done=0, n_entries=0, all_one=True, found=found, **lengths_now)
+        os.remove(self.path("lines"))
+
+    def write_rows(self, add: bool) -> None:
+        """The rows of one bucket after the other to the store."""
+        notes = self.book.notes
+        n, weighted, done = notes["n_nodes"], notes["weighted"], notes["done"]
+        bounds = [*notes["first_rows"], n]
+        first = bounds[done]
+        if os.path.exists(self.path("lines")):  # killed between the note and the removal
+            os.remove(self.path("lines"))
+        at = {"indptr": first + 1 if done else 0, "indices": notes["n_entries"], "degrees": first, "loops": first}
+        if weighted:
+            at["weights"] = notes["n_entries"]
+        with ExitStack() as stack:
+            files = {array: stack.enter_context(GrowingArray(self.store, array, n_now)) for array, n_now in at.items()}
+            if done == 0:
+                files["indptr"].append(np.zeros(1, np.int64))
+            self.append_rows(files, bounds, add)
+
+    def append_rows(self, files: dict[str, GrowingArray], bounds: list[int], add: bool) -> None:
+        """The rows of each bucket that is not done yet."""
+        notes, weighted, done = self.book.notes, self.book.notes["weighted"], self.book.notes["done"]
+        counts = np.array(notes["found"][0])
+        examples = np.array(notes.get("examples", np.zeros((N_COUNTS, 2), np.int64)))
+        for bucket in range(done, len(bounds) - 1):
+            first, last = bounds[bucket], bounds[bucket + 1]
+            keys = np.fromfile(self.path(f"keys-{bucket}"), np.uint64)
+            values = np.fromfile(self.path(f"weights-{bucket}")) if weighted else NO_WEIGHTS
+            if weighted:  # what belongs to an edge has to stay in the order of the file, for its sum
+                order = np.argsort(keys, kind="stable")
+                keys, values = keys[order], values[order]
+                del order
+            else:
+                keys.sort()
+            lengths, indices = np.zeros(last - first, np.int64), np.empty(len(keys), np.int32)
+            row_weights = np.empty(len(values))
+            n_here = bucket_rows.join_rows(keys, values, first, add, lengths, indices, row_weights, counts, examples)
+            indices, row_weights = indices[:n_here], row_weights[: n_here if weighted else 0]
+            ends = np.cumsum(lengths)
+            degrees, loops = np.zeros((2, last - first))
+            local = indices - np.int32(first)  # so that a loop is found where a row holds its own number
+            sum_rows(0, last - first, 0, np.append(0, ends), local, row_weights, degrees, loops)
+            made = {"indptr": notes["n_entries"] + ends, "indices": indices, "degrees": degrees, "loops": loops}
+            made |= {"weights": row_weights} if weighted else {}
+            for array, numbers in made.items():
+                files[array].append(numbers)
+                files[array].to_disk()
+            self.book.note(
+                done=bucket + 1,
+                n_entries=notes["n_entries"] + n_here,
+                all_one=bool(notes["all_one"] and (row_weights == 1).all()),
+                found=[counts.tolist(), []],
+                examples=examples.tolist(),
+            )
+            os.remove(self.path(f"keys-{bucket}"))
+            os.remove(self.path(f"weights-{bucket}"))
+            self.progress.step(bucket + 1, len(bounds) - 1)
+
+    def finish(self, symmetrize: str | None) -> list[str]:
+        """Judge what was found, take out what is not needed, and seal the store."""
+        notes, said = self.book.notes, self.book.notes["edges"]
+        n, n_entries = notes["n_nodes"], notes["n_entries"]
+        arrays = {"indptr": n + 1, "indices": n_entries, "degrees": n, "loops": n}
+        if notes["weighted"]:
+            arrays["weights"] = n_entries
+        counts = EdgeCounts(notes["n_rows"], *notes["found"][0])
+        unneeded = {"weights": notes["weighted"] and notes["all_one"], "loops": counts.loops == 0}
+        for array, length in list(arrays.items()):
+            if unneeded.get(array):
+                del arrays[array]
+                if os.path.exists(os.path.join(self.store, array + ".npy")):
+                    os.remove(os.path.join(self.store, array + ".npy"))
+            else:
+                with GrowingArray(self.store, array, length) as file:
+                    file.finish()
+        nodes = os.path.join(self.store, "nodes.npy")
+        named = os.path.exists(nodes)
+        edges = Edges(**said, chunks=[], nodes=np.load(nodes, mmap_mode="r") if named else None)
+        edges.remarks, edges.repairs = list(edges.remarks), list(edges.repairs)
+        apply_policies(edges, counts, np.array(notes["examples"]), symmetrize)
+        degrees = np.load(os.path.join(self.store, "degrees.npy"), mmap_mode="r")
+        n_isolated = sum(int(np.count_nonzero(degrees[a:b] == 0)) for a, b in pairwise(row_blocks(n, 1 << 22).tolist()))
+        if n_isolated:
+            edges.repairs.append(remark_on_isolated(n_isolated))
+        if "weights" not in arrays and said["details"].get("weighted"):
+            edges.remarks.append("all weights are 1, so the graph counts as unweighted")
+        check_degrees(degrees)
+        if named:
+            arrays["nodes"] = n
+        seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})
+        return edges.repairs
+
+
+def _first(parts: Iterator) -> list:
+    return [part for part in [next(parts, None)] if part is not None]
+
+
+def _lengths(files: list[GrowingFile], weight_files: list[GrowingFile]) -> dict[str, list[int]]:
+    """What of the buckets is on the disk by now."""
+    return {"keys": [file.to_disk() for file in files], "key_weights": [file.to_disk() for file in weight_files]}
+
+
+def _buckets(counts: np.ndarray, memory_limit: int, weighted: bool) -> list[int]:
+    """The first row of each run of rows that can be sorted within the limit."""
+    most = memory_limit // (BYTES_PER_WEIGHTED_KEY if weighted else BYTES_PER_KEY)
+    ends = np.cumsum(counts)
+    longest, least = int(counts.max(initial=0)), int(ends[-1]) // MOST_BUCKETS
+    if most < longest or most // 2 < least:
+        needed = max(longest, 2 * least + 2) * (BYTES_PER_WEIGHTED_KEY if weighted else BYTES_PER_KEY)
+        raise ResourceLimitError(
+            f"memory_limit={memory_limit} is too little for {ends[-1]} entries with up to {longest} in a row, expected "
+            f"at least {needed}"
+        )
+    first_rows = [0]
+    while True:
+        begun = int(ends[first_rows[-1] - 1]) if first_rows[-1] else 0
+        following = int(np.searchsorted(ends, begun + most, side="right"))
+        if following >= len(counts):
+            return first_rows
+        first_rows.append(following)

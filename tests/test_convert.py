@@ -1,0 +1,253 @@
+"""Conversions: whatever the memory and however often they are killed, the store holds what `load_graph` reads."""
+
+import gzip
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from graph_files import BANNER, same_csr
+
+import graphclust
+from graphclust import GraphFormatError, GraphValidationError, ParameterError, ResourceLimitError, convert, load_graph
+from graphclust.io import convert as module
+from graphclust.io.spilled_edges import read_parts
+
+pytestmark = pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+LITTLE = 6_000  # bytes for keys: a few hundred entries at a time
+
+
+def random_lines(n: int, n_lines: int, seed: int, *, weights: bool = False, spread: int = 1, first: int = 0) -> str:
+    """Edges with repetitions, both directions, self-loops, zero weights, in no order."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(n, size=(n_lines, 2)) * spread + first
+    ends[: n_lines // 4] = ends[n_lines // 4 : n_lines // 2][: n_lines // 4, ::-1]
+    ends[-5:, 1] = ends[-5:, 0]
+    ends[-12:-5] = ends[:7]
+    if not weights:
+        return "".join(f"{u} {v}\n" for u, v in ends.tolist())
+    values = rng.integers(0, 9, n_lines) * 0.1
+    return "".join(f"{u}\t{v}\t{w!r}\n" for (u, v), w in zip(ends.tolist(), values.tolist(), strict=True))
+
+
+def matrix(n: int, n_entries: int, seed: int, symmetry: str) -> str:
+    rng = np.random.default_rng(seed)
+    pairs = np.unique(np.sort(rng.integers(n, size=(n_entries, 2)), axis=1), axis=0)[:, ::-1] + 1
+    rows = "".join(f"{u} {v} {1 + (u * v) % 7}\n" for u, v in pairs.tolist())
+    return BANNER.replace("general", symmetry) + f"% a comment\n{n} {n} {len(pairs)}\n{rows}"
+
+
+FILES = {
+    "list.txt": (random_lines(200, 900, 1), {}),
+    "weighted.tsv": (random_lines(150, 900, 2, weights=True), {"weights": "file"}),
+    "summed.tsv": (random_lines(150, 900, 3, weights=True), {"weights": "file", "symmetrize": "sum"}),
+    "sum-of-ones.txt": (random_lines(150, 700, 4), {"symmetrize": "sum"}),
+    "ignored.tsv": (random_lines(150, 700, 5, weights=True), {"weights": "ignore"}),
+    "gaps.txt": (random_lines(60, 800, 6, spread=3, first=5), {}),
+    "far.txt": (random_lines(60, 800, 7, spread=10**9, first=2**40), {}),
+    "header.csv": ("source,target\n" + random_lines(50, 300, 8).replace(" ", ","), {}),
+    "ones.csv": ("0,1,1\n1,2,1\n2,0,1\n", {"weights": "file"}),
+    "text.csv": ("anna,bob\nbob,carl\n", {}),
+    "general.mtx": (matrix(120, 800, 9, "general"), {}),
+    "symmetric.mtx": (matrix(120, 800, 10, "symmetric"), {}),
+    "bipartite.mtx": (matrix(60, 400, 11, "general"), {"bipartite": True}),
+    "ring.graph": ("3 3\n2 3\n1 3\n1 2\n", {}),
+    "may-be-metis.txt": ("3 3\n2 3\n1 3\n1 2\n", {}),
+}
+
+
+@pytest.fixture
+def small_steps(monkeypatch):
+    """Blocks of some kilobytes, and a note after every second one."""
+    monkeypatch.setattr("graphclust.io.source.BLOCK", 1 << 10)
+    monkeypatch.setattr(module, "BLOCKS_PER_NOTE", 2)
+
+
+def told(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = call()
+    return found, [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_any_number_of_buckets_makes_the_graph_that_is_loaded(tmp_path, name, small_steps):
+    text, options = FILES[name]
+    path = tmp_path / name
+    path.write_text(text)
+    (graph, info), _ = told(lambda: load_graph(path, return_info=True, **options))
+    _, said = told(lambda: load_graph(path, **options))
+    for limit in (LITTLE, 10**6):
+        store, said_here = told(lambda: convert(path, tmp_path / f"{limit}", memory_limit=limit, **options))  # noqa: B023
+        assert same_csr(store, graph) and said_here == said and store.remarks == graph.remarks == info.remarks
+        assert (store.nodes is None) == (graph.nodes is None)
+        assert graph.nodes is None or list(store.nodes) == list(graph.nodes)
+        assert same_csr(load_graph(tmp_path / f"{limit}"), graph), "passes the full check"
+    assert sorted(os.listdir(tmp_path)) == sorted([f"{LITTLE}", f"{10**6}", name])
+
+
+def test_many_buckets_are_used(tmp_path, monkeypatch):
+    (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
+    seen = []
+    buckets = module._buckets
+    monkeypatch.setattr(module, "_buckets", lambda *given: seen.append(buckets(*given)) or seen[-1])
+    convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=LITTLE)
+    (first_rows,) = seen
+    assert 5 < len(first_rows) < 12 and first_rows[0] == 0
+    graph = load_graph(tmp_path / "g.txt")
+    assert np.diff([*first_rows, graph.n_nodes]).min() > 0
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", ["list.txt", "weighted.tsv", "gaps.txt", "far.txt", "symmetric.mtx"])
+def test_a_stopped_conversion_goes_on_where_it_was(tmp_path, name, small_steps):
+    text, options = FILES[name]
+    path = tmp_path / name
+    path.write_text(text)
+    expected, _ = told(lambda: load_graph(path, **options))
+    stages = set()
+    for n_steps in range(1, 200):  # stops later and later, each time taking up what the last one left
+        calls = []
+
+        def listener(stage, done, total):
+            calls.append(stage)  # noqa: B023
+            if len(calls) >= n_steps:  # noqa: B023
+                stages.add(stage)
+                raise Stopped
+
+        try:
+            store, _ = told(lambda: convert(path, tmp_path / "g", memory_limit=LITTLE, progress=listener, **options))
+            break
+        except Stopped:
+            assert sorted(os.listdir(tmp_path)) == sorted(["g.partial", name])
+    assert stages == {"reading", "sorting into buckets", "writing the rows"}
+    assert same_csr(store, expected)
+    assert sorted(os.listdir(tmp_path)) == sorted(["g", name])
+
+
+KILLED = """
+import os, signal, sys
+import graphclust
+from graphclust.io import convert as module, source
+source.BLOCK, module.BLOCKS_PER_NOTE = 1 << 10, 2
+for left in map(int, sys.argv[1:]):  # of the calls of os.fsync, the one that this process, forked from one, dies in
+    if (child := os.fork()) == 0:
+        to_disk = os.fsync
+        def fsync(handle):
+            global left
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            to_disk(handle)
+        os.fsync = fsync
+        graphclust.convert("g.txt", "g", memory_limit=6_000)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), os.path.exists("g"))
+"""
+
+
+def test_a_killed_conversion_goes_on_where_it_was(tmp_path):
+    (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
+    left = [str(i * i) for i in range(1, 22)]
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", KILLED, *left],
+        capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    outcomes = ended.stdout.splitlines()
+    assert outcomes.count(f"{-signal.SIGKILL} False") >= 4, outcomes
+    assert "0 True" in outcomes and "0 False" not in outcomes
+    assert same_csr(load_graph(tmp_path / "g"), load_graph(tmp_path / "g.txt"))
+
+
+def test_a_file_that_has_changed_is_converted_anew(tmp_path):
+    def stop(stage, done, total):
+        if stage == "writing the rows":
+            raise Stopped
+
+    for lines in ("0 1\n1 2\n", "0 1\n1 2\n2 3\n"):
+        (tmp_path / "g.txt").write_text(lines)
+        if len(lines) < 10:
+            with pytest.raises(Stopped):
+                convert(tmp_path / "g.txt", tmp_path / "g", progress=stop)
+    assert convert(tmp_path / "g.txt", tmp_path / "g").n_edges == 3
+
+
+def test_compressed_files_are_read_again_from_their_beginning(tmp_path, small_steps):
+    with gzip.open(tmp_path / "g.txt.gz", "wt") as file:
+        file.write(random_lines(200, 900, 1))
+
+    def stop(stage, done, total):
+        if os.path.exists(tmp_path / "g.partial" / "lines") and os.path.getsize(tmp_path / "g.partial" / "lines"):
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        convert(tmp_path / "g.txt.gz", tmp_path / "g", progress=stop)
+    assert same_csr(convert(tmp_path / "g.txt.gz", tmp_path / "g"), load_graph(tmp_path / "g.txt.gz"))
+
+
+@pytest.mark.parametrize(
+    "text, options, kind, words",
+    [
+        ("0 1\n1 x\n", {}, GraphFormatError, "line 2"),
+        ("0 1 2\n1 2 -3\n", {}, GraphValidationError, "negative"),
+        ("0 1\n", {"symmetrize": None}, None, ""),
+        ("0 1\n1 0\n1 2\n", {"symmetrize": None}, GraphValidationError, "not symmetric"),
+        (BANNER + "2 2 3\n1 2 1\n", {}, GraphFormatError, "declares"),
+        (BANNER.replace("general", "symmetric") + "2 2 2\n1 2 1\n2 1 1\n", {}, GraphFormatError, "both triangles"),
+        ("# nothing\n", {}, GraphValidationError, "no edges"),
+    ],
+)
+def test_a_faulty_file_leaves_nothing(tmp_path, text, options, kind, words):
+    (tmp_path / "g").write_text(text)
+    if kind is None:
+        assert convert(tmp_path / "g", tmp_path / "s", **options).n_edges == 1
+        return
+    with pytest.raises(kind, match=words):
+        convert(tmp_path / "g", tmp_path / "s", **options)
+    assert os.listdir(tmp_path) == ["g"]
+
+
+def test_too_little_memory_is_refused_before_sorting(tmp_path):
+    (tmp_path / "g.txt").write_text("".join(f"0 {v}\n" for v in range(1, 1000)))
+    with pytest.raises(ResourceLimitError, match=r"up to 999 in a row, expected at least 19980"):
+        convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=5000)
+    assert convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=19980).n_edges == 999
+
+
+def test_one_conversion_at_a_time(tmp_path):
+    (tmp_path / "g.txt").write_text("0 1\n")
+
+    def again(stage, done, total):
+        with pytest.raises(ParameterError, match="another process"):
+            convert(tmp_path / "g.txt", tmp_path / "g")
+
+    assert convert(tmp_path / "g.txt", tmp_path / "g", progress=again).n_edges == 1
+    with pytest.raises(FileExistsError):
+        convert(tmp_path / "g.txt", tmp_path / "g")
+    assert convert(tmp_path / "g.txt", tmp_path / "g", overwrite=True).n_edges == 1
+
+
+def test_a_full_disk_is_named_and_the_work_kept(tmp_path):
+    (tmp_path / "g.txt").write_text(random_lines(2000, 9000, 1))
+    limited = (
+        "import resource, graphclust\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "graphclust.convert('g.txt', 'g')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
+    ended = subprocess.run(
+        [sys.executable, "-c", limited], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert "g.partial: File too large; make room and convert again" in ended.stderr
+    n_kept = sum(len(part[0]) for part, _ in read_parts(str(tmp_path / "g.partial" / "lines")) if part[0].size)
+    assert n_kept > 0 and not os.path.exists(tmp_path / "g")
+    assert same_csr(convert(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))
