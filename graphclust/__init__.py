@@ -38,6 +38,7 @@ _HOME = {
     "classic_graph": "io.classics",
     "describe": "faces.describe",
     "read_labels": "partition.label_files",
+    "convert": "io.convert",
     "open_store": "io.store",
     "save_graph": "io.save",
     "save_store": "io.store",
@@ -49,6 +50,7 @@ _HOME = {
     "PlantedGraph": "generators",
     "lfr_like": "generators",
     "planted_partition": "generators",
+    "planted_store": "planted_stores",
     "stochastic_block_model": "generators",
     "adjusted_rand_index": "objective.agreement",
     "conductance": "objective.cuts",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.graph.gate import as_graph as as_graph
     from graphclust.graph.kernel import NormalizedCutKernel as NormalizedCutKernel
     from graphclust.io.classics import classic_graph as classic_graph
+    from graphclust.io.convert import convert as convert
     from graphclust.io.load import LoadInfo as LoadInfo
     from graphclust.io.load import load_graph as load_graph
     from graphclust.io.save import save_graph as save_graph
@@ -176,6 +179,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.quotient import quotient_graph as quotient_graph
+    from graphclust.planted_stores import planted_store as planted_store
     from graphclust.progress import Progress as Progress
     from graphclust.spectral.block_power import block_power_embedding as block_power_embedding
     from graphclust.spectral.embedding import fast_spectral_embedding as fast_spectral_embedding

@@ -28,6 +28,7 @@ LAYER = {
     "kernel_k_means": ALGORITHMS,
     "neighbors": ALGORITHMS,
     "partition": ALGORITHMS,
+    "planted_stores": ALGORITHMS,
     "spectral": ALGORITHMS,
     "faces": FACES,
     "__main__": FACES,
