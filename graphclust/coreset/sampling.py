@@ -85,16 +85,20 @@ def sampling_probabilities(
     """
     as_choice(second_term, "second_term", SECOND_TERMS)
     weights = kernel.point_weights
-    masses = weights * seeds.sq_distances
-    cost = masses.sum()
-    first = masses / cost if cost > 0 else np.zeros(kernel.n_nodes)
+    sensitivity = weights * seeds.sq_distances
+    cost = sensitivity.sum()
+    if cost > 0:
+        sensitivity /= cost
+    else:
+        sensitivity[:] = 0.0
     if second_term == "seed_weight":
         second = weights / weights[np.unique(seeds.nodes)].sum()
     else:
         volumes = np.bincount(seeds.nearest, weights=weights, minlength=len(seeds.nodes))
         second = np.divide(weights, volumes[seeds.nearest], out=np.zeros(kernel.n_nodes), where=weights > 0)
-    sensitivity = first + second
-    return sensitivity / sensitivity.sum()
+    sensitivity += second
+    sensitivity /= sensitivity.sum()
+    return sensitivity
 
 
 def importance_sample(
@@ -167,14 +171,14 @@ def construct_coreset(
         raise ParameterError(f"size={size} is less than k={k}, expected at least one coreset node a cluster")
     rng, progress = as_generator(rng), as_progress(progress)
 
-    points = kernel.points
-    coreset = Coreset(points, kernel.point_weights[points])
+    n_points = int(np.count_nonzero(kernel.point_weights > 0))
+    coreset: Coreset | None = None  # all points
     n_clipped = entries_read = 0
-    for round_size in _round_sizes(len(points), size, rounds):
-        if len(coreset.nodes) <= round_size:
+    for round_size in _round_sizes(n_points, size, rounds):
+        if (n_points if coreset is None else len(coreset.nodes)) <= round_size:
             continue
-        whole = len(coreset.nodes) == len(points)
-        inner = kernel if whole else kernel.restricted_to(coreset.nodes, coreset.weights)
+        whole = coreset is None or len(coreset.nodes) == n_points
+        inner = kernel if coreset is None or whole else kernel.restricted_to(coreset.nodes, coreset.weights)
         if sampling == "uniform":
             sample = _uniform_sample(inner, round_size, rng)
         else:
@@ -184,7 +188,9 @@ def construct_coreset(
                 sample = importance_sample(inner, seeds, round_size, second_term=second_term, rng=rng)
             n_clipped += seeds.n_clipped
             entries_read += seeds.entries_read
-        coreset = sample if whole else Coreset(coreset.nodes[sample.nodes], sample.weights)
+        coreset = sample if coreset is None or whole else Coreset(coreset.nodes[sample.nodes], sample.weights)
+    if coreset is None:
+        coreset = Coreset(kernel.points, kernel.point_weights[kernel.points])
     return replace(coreset, n_clipped=n_clipped, entries_read=entries_read)
 
 

@@ -71,8 +71,9 @@ def d2_seeding(
     points = kernel.points
     first_uniform = int(points[rng.integers(len(points))])
     uniforms = rng.random(min(n_seeds - 1, len(points)))  # no more can differ
+    del points
     draw_all = _draw_by_tree if method == "tree" else _draw_by_scan
-    seeds = draw_all(kernel, points, first_uniform, uniforms, progress)
+    seeds = draw_all(kernel, first_uniform, uniforms, progress)
     expected = n_seeds + (method == "tree")
     if len(seeds.nodes) < expected:
         why = "all other nodes coincide with one of them"
@@ -85,12 +86,11 @@ def d2_seeding(
     return seeds
 
 
-def _draw_by_tree(kernel: NormalizedCutKernel, points, first_uniform: int, uniforms, progress) -> Seeds:
+def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, progress) -> Seeds:
     graph, self_affinity, weights = kernel.graph, kernel.self_affinity, kernel.point_weights
-    x_star = int(points[np.argmin(self_affinity[points])])
+    x_star = int(np.argmin(np.where(weights > 0, self_affinity, np.inf)))
     sq_distances = self_affinity + self_affinity[x_star]
-    masses = weights * sq_distances
-    tree = sampling_tree.build(masses)
+    tree = sampling_tree.build(weights * sq_distances)
     if not tree[0] > 0.0:
         raise GraphClustError(
             "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"
@@ -115,7 +115,7 @@ def _draw_by_tree(kernel: NormalizedCutKernel, points, first_uniform: int, unifo
     return Seeds(nodes[:rank], sq_distances, nearest, int(tally[loops.CLIPPED]), int(tally[loops.ENTRIES_READ]))
 
 
-def _draw_by_scan(kernel: NormalizedCutKernel, points, first_uniform: int, uniforms, progress) -> Seeds:
+def _draw_by_scan(kernel: NormalizedCutKernel, first_uniform: int, uniforms, progress) -> Seeds:
     graph, n = kernel.graph, kernel.n_nodes
     sq_distances, nearest = np.full(n, np.inf), np.zeros(n, np.int64)
     affinity, tally = np.zeros(n), np.zeros(2, np.int64)

@@ -152,11 +152,7 @@ class Graph:
 
     def to_scipy(self) -> sparse.csr_array:
         """The adjacency matrix; shares memory where SciPy's index types allow."""
-        narrow = self.n_entries < 2**31
-        indptr = self.indptr.astype(np.int32 if narrow else np.int64)
-        weights = np.ones(self.n_entries) if self.weights is None else self.weights
-        indices = self.indices if narrow else self.indices.astype(np.int64)
-        return sparse.csr_array((weights, indices, indptr), shape=(self.n_nodes, self.n_nodes))
+        return scipy_csr(self.indptr, self.indices, self.weights, self.n_nodes)
 
     def with_sorted_rows(self) -> "Graph":
         """The same graph with the neighbors of each node in increasing order, where a loop left them in another."""

@@ -7,10 +7,12 @@ K_xy = A_xy / (d_x d_y), read from the row of x or of y, and the diagonal is kep
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from graphclust.checks import as_choice, as_number
+from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -18,6 +20,7 @@ from graphclust.graph.gate import as_graph
 __all__ = ["NormalizedCutKernel"]
 
 LOOP_POLICIES = ("implied", "given")
+NODES_AT_A_TIME = 1 << 20  # so that what is needed in between takes no memory to speak of
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,20 +67,24 @@ class NormalizedCutKernel:
         graph = as_graph(G, weight=weight)
         if graph.n_entries == 0:
             raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
-        loop_weights = graph.loops
-        if loops == "implied":
-            row_length = np.diff(graph.indptr)
-            without = (graph.loops == 0) & (row_length > 0)
-            mean_weight = np.divide(graph.degrees, row_length, out=np.zeros(graph.n_nodes), where=without)
-            loop_weights = graph.loops + mean_weight
-        elif shift == 0.0 and not graph.loops.any():
+        if loops == "given" and shift == 0.0 and not graph.loops.any():
             raise ParameterError(
                 'loops="given" with shift=0 leaves a zero diagonal on a graph without self-loops, where no distances '
                 'exist; pass loops="implied" or a shift > 0'
             )
-        degrees = graph.degrees if loop_weights is graph.loops else graph.degrees + loop_weights - graph.loops
-        inverse = np.divide(1.0, degrees, out=np.zeros(graph.n_nodes), where=degrees > 0)
-        self_affinity = loop_weights * inverse * inverse + shift * inverse
+        n = graph.n_nodes
+        self_affinity = np.empty(n)
+        degrees = np.empty(n) if loops == "implied" else graph.degrees
+        for first, last in pairwise(row_blocks(n, NODES_AT_A_TIME).tolist()):
+            own, loop_weights = graph.degrees[first:last], graph.loops[first:last]
+            if loops == "implied":
+                row_length = np.diff(graph.indptr[first : last + 1])
+                without = (loop_weights == 0) & (row_length > 0)
+                implied = np.divide(own, row_length, out=np.zeros(last - first), where=without)
+                own = degrees[first:last] = own + implied
+                loop_weights = loop_weights + implied
+            inverse = np.divide(1.0, own, out=np.zeros(last - first), where=own > 0)
+            self_affinity[first:last] = loop_weights * inverse * inverse + shift * inverse
         return cls(graph, degrees, self_affinity, degrees)
 
     @property

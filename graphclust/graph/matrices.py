@@ -6,6 +6,7 @@ from scipy import sparse
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError, ParameterError, counted
 
+MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
 
 
@@ -107,6 +108,8 @@ def remark_on_isolated(n_isolated: int) -> str:
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
     """The SciPy matrix of a graph's arrays; without weights all entries are 1."""
     data = np.ones(len(indices)) if weights is None else weights
+    if len(indices) >= MANY_ENTRIES:  # SciPy counts entries in the type of the indices
+        indices = indices.astype(np.int64, copy=False)
     return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, n), copy=copy)
 
 

@@ -60,15 +60,15 @@ MUTANTS = [
     (
         "sensitivity-without-cost",
         "coreset/sampling.py",
-        "sensitivity = first + second",
-        "sensitivity = second",
+        "sensitivity += second",
+        "sensitivity = second.copy()",
         ["test_importance_sampling_draws_from_the_exact_distribution"],
     ),
     (
         "sensitivity-cost-unweighted",
         "coreset/sampling.py",
-        "masses = weights * seeds.sq_distances",
-        "masses = seeds.sq_distances",
+        "sensitivity = weights * seeds.sq_distances",
+        "sensitivity = seeds.sq_distances.copy()",
         ["test_importance_sampling_draws_from_the_exact_distribution"],
     ),
     (
@@ -102,8 +102,8 @@ MUTANTS = [
     (
         "first-seed-of-most-self-affinity",
         "coreset/seeding.py",
-        "points[np.argmin(self_affinity[points])]",
-        "points[np.argmax(self_affinity[points])]",
+        "np.argmin(np.where(weights > 0, self_affinity, np.inf))",
+        "np.argmax(np.where(weights > 0, self_affinity, -np.inf))",
         ["test_distances_and_nearest_seeds_equal_brute_force"],
     ),
     (
