@@ -10,12 +10,15 @@ import warnings
 __all__ = [
     "ConvergenceError",
     "ConvergenceWarning",
+    "DownloadError",
     "GraphClustError",
     "GraphFormatError",
     "GraphValidationError",
     "GraphWarning",
+    "IntegrityError",
     "ParameterError",
     "ResourceLimitError",
+    "UnsafeArchiveError",
 ]
 
 
@@ -33,6 +36,10 @@ class GraphFormatError(GraphClustError, ValueError):
         self.line = line
 
 
+class UnsafeArchiveError(GraphFormatError):
+    """An archive has members that would lie outside it, or that are links or devices: nothing of it is read."""
+
+
 class GraphValidationError(GraphClustError, ValueError):
     """The input is no graph that can be clustered: not square, not symmetric, negative or non-finite weights ..."""
 
@@ -43,6 +50,14 @@ class ParameterError(GraphClustError, ValueError):
 
 class ResourceLimitError(GraphClustError, MemoryError):
     """The work would need more memory than allowed; raised before the memory is asked for."""
+
+
+class DownloadError(GraphClustError, OSError):
+    """A data set could not be fetched; the message has the address, and where a file may be put by hand."""
+
+
+class IntegrityError(DownloadError):
+    """What arrived, or what the cache holds, is not the file that was expected; it was removed."""
 
 
 class ConvergenceError(GraphClustError, RuntimeError):

@@ -18,6 +18,7 @@ BANNER = b"%%MatrixMarket matrix coordinate real general\n"
 PATTERN = b"%%MatrixMarket matrix coordinate pattern general\n"
 SYMMETRIC = b"%%MatrixMarket matrix coordinate real symmetric\n"
 INTEGER = BANNER.replace(b"real", b"integer")
+UNSAFE = "UnsafeArchiveError"
 FORMAT, VALIDATION, LIMIT = "GraphFormatError", "GraphValidationError", "ResourceLimitError"
 
 
@@ -66,6 +67,17 @@ def archive(*members: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes
     return packed.getvalue()
 
 
+def checksum_off(packed: bytes) -> bytes:
+    return packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:]
+
+
+def size_that_lies() -> bytes:
+    """A member that claims more bytes than follow."""
+    member = tarfile.TarInfo("a/a.mtx")
+    member.size = 1 << 40
+    return gzip.compress(member.tobuf() + PATTERN + b"2 2 1\n1 2\n")
+
+
 # id, name of the file, its content, the error, what its message must hold
 REFUSED = [
     ("L01 empty", "a.mtx", b"", FORMAT, ["a.mtx", "empty"]),
@@ -97,8 +109,8 @@ REFUSED = [
     ("gzip in gzip", "a.gz", gzip.compress(gzip.compress(b"1 2\n")), FORMAT, ["binary"]),
     ("gzip, then junk", "a.gz", gzip.compress(b"1 2\n") + b"junk", FORMAT, ["corrupt gzip"]),
     ("METIS, endless constraints", "a.graph", b"3 2 011 99999999999\n1 2\n1 3\n2\n", FORMAT, ["line 2", "missing"]),
-    ("absolute name", "a.tar.gz", archive(("/a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), FORMAT, ["/a/a.mtx"]),
-    ("name above", "a.tar.gz", archive(("../a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), FORMAT, ["../a/a.mtx"]),
+    ("absolute name", "a.tar.gz", archive(("/a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["/a/a.mtx"]),
+    ("name above", "a.tar.gz", archive(("../a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["../a/a.mtx"]),
     ("graphs in graphs", "a.graphml", b'<?xml version="1.0"?><graphml>' + b"<graph>" * 50_000, FORMAT, ["graphml"]),
     ("L12 text value", "a.mtx", BANNER + b"3 3 1\n1 2 abc\n", FORMAT, ["line 3", "abc"]),
     ("L12 missing value", "a.mtx", BANNER + b"3 3 1\n1 2\n", FORMAT, ["line 3", "missing"]),
@@ -177,8 +189,16 @@ REFUSED = [
     ("HTML", "a.mtx.gz", b"<!DOCTYPE HTML PUBLIC>\n<html>", FORMAT, ["HTML"]),
     ("D15 no matrix", "a.tar.gz", archive(("a/b.mtx", b"x"), ("readme", b"y")), FORMAT, ["Name/Name.mtx", "a/b.mtx, readme"]),
     ("D15 two matrices", "a.tar.gz", archive(("a/a.mtx", PATTERN + b"2 2 1\n1 2\n"), ("b/b.mtx", b"")), FORMAT, ["second"]),
-    ("D12 outside", "a.tar.gz", archive(("../../evil.mtx", PATTERN + b"2 2 1\n1 2\n")), FORMAT, ["Name/Name.mtx"]),
-    ("D12 link", "a.tar.gz", archive(("a/a.mtx", b""), kind=tarfile.SYMTYPE), FORMAT, ["Name/Name.mtx"]),
+    ("D12 outside", "a.tar.gz", archive(("../../evil.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["../../evil.mtx", "Name/Name.mtx"]),
+    ("D12 link", "a.tar.gz", archive(("a/a.mtx", b""), kind=tarfile.SYMTYPE), UNSAFE, ["'a/a.mtx'", "Name/Name.mtx"]),
+    ("D12 hard link", "a.tar.gz", archive(("a/a.mtx", b""), kind=tarfile.LNKTYPE), UNSAFE, ["neither a file nor a folder"]),
+    ("D12 pipe", "a.tar.gz", archive(("a/a.mtx", b""), kind=tarfile.FIFOTYPE), UNSAFE, ["neither a file nor a folder"]),
+    ("D12 device", "a.tar.gz", archive(("a/a.mtx", b""), kind=tarfile.CHRTYPE), UNSAFE, ["neither a file nor a folder"]),
+    ("D12 absolute", "a.tar.gz", archive(("/a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["'/a/a.mtx'"]),
+    ("D12 beside the matrix", "a.tar.gz", archive(("a/a.mtx", PATTERN + b"2 2 1\n1 2\n"), ("a/../../b", b"")), UNSAFE, ["a/../../b"]),
+    ("D13 links upon links", "a.tar.gz", archive(*[("a/" * 60 + "l", b"")] * 9, kind=tarfile.SYMTYPE), UNSAFE, ["neither a file nor a folder"]),
+    ("D16 checksum after the last member", "a.tar.gz", checksum_off(archive(("a/a.mtx", PATTERN + b"2 2 1\n1 2\n"))), FORMAT, ["corrupt gzip"]),
+    ("D15 size that lies", "a.tar.gz", size_that_lies(), FORMAT, []),
     ("D15 many members", "a.tar.gz", archive(*[(f"{i}", b"") for i in range(10_001)]), FORMAT, ["more than 10000 members"]),
     ("D16 truncated tar", "a.tar.gz", gzip.compress(gzip.decompress(archive(("a/a.mtx", b"x" * 9999)))[:2000]), FORMAT, []),
     ("GraphML that is none", "a.graphml", b"<graphml><graph", FORMAT, ["graphml"]),

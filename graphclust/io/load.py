@@ -40,7 +40,9 @@ class LoadInfo:
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
     remarks : what was assumed or repaired, one sentence each, as in `Graph.remarks`.
-    details : of a SuiteSparse archive its `node_names`, a list, and `coordinates` (n_nodes, d), where it has them.
+    details : of a SuiteSparse archive, where it has them: `node_names`, a list; `coordinates` (n_nodes, d); `node_ids`
+        and `class_of_node`, whole numbers (n_nodes,); `communities_all` and `communities_top5000`, `Communities`.
+    repairs : those of the remarks that `load_graph` warns of.
     """
 
     path: str
@@ -50,6 +52,7 @@ class LoadInfo:
     counts: EdgeCounts
     remarks: tuple[str, ...]
     details: dict[str, Any] = field(default_factory=dict)
+    repairs: tuple[str, ...] = ()
 
 
 @overload
@@ -143,23 +146,22 @@ def load_graph(
     progress = as_progress(progress)
     try:
         if is_store(path):
-            graph, info, repairs = _load_store(path, format, weights, bipartite, progress)
+            graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            others = (max_bytes, memory_limit, bipartite, progress)
-            graph, info, repairs = _load(path, format, symmetrize, weights, *others)
+            graph, info = _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
             raise
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
     if return_info:
         return graph, info
-    if repairs:
-        warn_caller(f"{info.path}: {'; '.join(repairs)}", GraphWarning)
+    if info.repairs:
+        warn_caller(f"{info.path}: {'; '.join(info.repairs)}", GraphWarning)
     return graph
 
 
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):
-    """The graph, what is to say of its file, and what of that is worth a warning."""
+    """The graph, and what is to say of its file."""
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
             recognized = format or recognize(source)
@@ -177,8 +179,10 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite,
         except GraphFormatError:
             return _load(path, "snap", *others)
     details = {key: value for key, value in edges.details.items() if key != "weighted"}
-    info = LoadInfo(source.path, recognized, source.compression, source.n_read, counts, graph.remarks, details)
-    return graph, info, edges.repairs
+    n_bytes, repairs = source.n_read, tuple(edges.repairs)
+    return graph, LoadInfo(
+        source.path, recognized, source.compression, n_bytes, counts, graph.remarks, details, repairs
+    )  # fmt: skip
 
 
 def _load_store(path, format, weights, bipartite, progress):
@@ -194,7 +198,7 @@ def _load_store(path, format, weights, bipartite, progress):
     counts = EdgeCounts(graph.n_entries, 0, 0, graph.n_edges - n_loops, 0, 0, n_loops)
     n_bytes = sum(entry.stat().st_size for entry in os.scandir(path))
     info = LoadInfo(os.fsdecode(path), "store", None, n_bytes, counts, graph.remarks)
-    return graph, info, []
+    return graph, info
 
 
 def recognize(source: Source) -> str:

@@ -9,18 +9,24 @@ import tarfile
 from typing import Any
 
 import numpy as np
-from scipy.io import mmread
+from scipy import sparse
+from scipy.io import mminfo, mmread
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, UnsafeArchiveError
+from graphclust.io.communities import communities_of_columns
 from graphclust.io.edges import Edges
 from graphclust.io.matrix_market import read_matrix_market
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 _MAIN = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
-_COMPANION = re.compile(r"(?:\./)?([^/]+)/\1_(nodename\.txt|coord\.mtx)")
+_COMPANION = re.compile(
+    r"(?:\./)?([^/]+)/\1_(nodename\.txt|coord\.mtx|nodeid\.mtx|label\.mtx|Communities_(?:all|top5000)\.mtx)"
+)
 MOST_MEMBERS = 10_000
 MOST_COMPANION_BYTES = 1 << 30
+_OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)", re.DOTALL)
+_WHOLE_NUMBERS = {"nodeid": "node_ids", "label": "class_of_node"}
 _MAGIC_AT, _MAGIC = 257, b"ustar"
 
 
@@ -34,9 +40,12 @@ def read_suitesparse(
 ) -> Edges:
     """The edges of the one member Name/Name.mtx; the other members are passed over.
 
-    The node names of Name_nodename.txt, one a line, and the coordinates of Name_coord.mtx, shape (n_nodes, d), are
-    in `details` where they are there and fit. Raises what `read_matrix_market` does, and GraphFormatError for an
-    archive that is broken, or without exactly one such member.
+    `details` gets what fits the nodes of Name_nodename.txt (`node_names`, a list), Name_coord.mtx (`coordinates`, shape
+    (n_nodes, d)), Name_nodeid.mtx and Name_label.mtx (`node_ids`, `class_of_node`, whole numbers (n_nodes,)), and of
+    Name_Communities_all.mtx and Name_Communities_top5000.mtx (`communities_all`, `communities_top5000`).
+
+    Raises what `read_matrix_market` does, UnsafeArchiveError for a member that is a link or a device or would lie
+    outside, and GraphFormatError for an archive that is broken, or without exactly one such member.
     """
     edges: Edges | None = None
     companions: dict[str, bytes] = {}
@@ -48,7 +57,8 @@ def read_suitesparse(
                 seen.append(member.name)
                 if len(seen) > MOST_MEMBERS:
                     raise GraphFormatError(f"has more than {MOST_MEMBERS} members, expected one matrix", source.path)
-                content = archive.extractfile(member) if member.isreg() else None
+                _refuse_unsafe(member, source.path)
+                content = archive.extractfile(member)
                 if content is None:
                     continue
                 if _MAIN.fullmatch(member.name):
@@ -64,22 +74,56 @@ def read_suitesparse(
     if edges is None:
         listed = ", ".join(seen[:10]) + (" ..." if len(seen) > 10 else "")
         raise GraphFormatError(f"has no member Name/Name.mtx, but {listed or 'nothing'}", source.path)
+    while source.read(1 << 20):  # to the end, where the checksum of the compression is
+        pass
     edges.details |= _companions(companions, edges.n_nodes)
     return edges
 
 
+def _refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
+    if not (member.isreg() or member.isdir()):
+        what = "is neither a file nor a folder"
+    elif _OUTSIDE.match(member.name):
+        what = "would lie outside the archive's folder"
+    else:
+        return
+    raise UnsafeArchiveError(
+        f"has a member {member.name!r} that {what}; expected Name/Name.mtx and files beside it; nothing was read", path
+    )
+
+
 def _companions(found: dict[str, bytes], n_nodes: int) -> dict:
-    """Node names and coordinates, each only if there is one for every node."""
+    """Names, coordinates, ids, classes and communities of nodes, each only if there is one for every node."""
     details: dict[str, Any] = {}
     if "nodename.txt" in found:
         names = found["nodename.txt"].decode("utf-8", "replace").splitlines()
         if len(names) == n_nodes:
             details["node_names"] = names
-    if "coord.mtx" in found:
-        try:
-            coordinates = mmread(io.BytesIO(found["coord.mtx"]))
-        except (ValueError, OverflowError, MemoryError):
-            return details
-        if isinstance(coordinates, np.ndarray) and coordinates.shape[0] == n_nodes:
-            details["coordinates"] = coordinates
+    for member, content in found.items():
+        name = member.removesuffix(".mtx")
+        matrix = None if member == "nodename.txt" else _matrix(content)
+        if matrix is None or matrix.shape[0] != n_nodes:
+            continue
+        if name == "coord" and isinstance(matrix, np.ndarray):
+            details["coordinates"] = matrix
+        elif name.startswith("Communities"):
+            columns = sparse.coo_array(matrix) if isinstance(matrix, np.ndarray) else matrix
+            details[name.lower()] = communities_of_columns(columns)
+        elif name in _WHOLE_NUMBERS and isinstance(matrix, np.ndarray) and matrix.shape == (n_nodes, 1):
+            numbers = matrix[:, 0]
+            if np.array_equal(numbers, np.rint(numbers)):
+                details[_WHOLE_NUMBERS[name]] = numbers.astype(np.int64)
     return details
+
+
+def _matrix(content: bytes) -> Any:
+    """An array or a sparse matrix; None for a file that is broken, or declares more entries than it has bytes for."""
+    text = io.BytesIO(content)
+    try:
+        n_rows, n_columns, n_entries, *_ = mminfo(text)
+        if max(n_rows, n_columns, n_entries) > len(content):
+            return None
+        text.seek(0)
+        return mmread(text)
+    except (ValueError, OverflowError, MemoryError):
+        return None
