@@ -47,6 +47,10 @@ _HOME = {
     "knn_graph": "neighbors",
     "nearest_neighbors": "neighbors",
     "Progress": "progress",
+    "Communities": "io.communities",
+    "DatasetInfo": "datasets.fetching",
+    "fetch_snap": "datasets.snap",
+    "fetch_suitesparse": "datasets.suitesparse",
     "PlantedGraph": "generators",
     "lfr_like": "generators",
     "planted_partition": "generators",
@@ -61,12 +65,15 @@ _HOME = {
     "volume": "objective.cuts",
     "ConvergenceError": "errors",
     "ConvergenceWarning": "errors",
+    "DownloadError": "errors",
     "GraphClustError": "errors",
     "GraphFormatError": "errors",
     "GraphValidationError": "errors",
     "GraphWarning": "errors",
+    "IntegrityError": "errors",
     "ParameterError": "errors",
     "ResourceLimitError": "errors",
+    "UnsafeArchiveError": "errors",
     "CosineKernel": "kernel_k_means.point_kernels",
     "GaussianKernel": "kernel_k_means.point_kernels",
     "LaplacianKernel": "kernel_k_means.point_kernels",
@@ -110,14 +117,20 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.coreset.seeding import d2_seeding as d2_seeding
     from graphclust.coreset.two_step import two_step_coreset_graph as two_step_coreset_graph
     from graphclust.coreset.two_step import two_step_factor as two_step_factor
+    from graphclust.datasets.fetching import DatasetInfo as DatasetInfo
+    from graphclust.datasets.snap import fetch_snap as fetch_snap
+    from graphclust.datasets.suitesparse import fetch_suitesparse as fetch_suitesparse
     from graphclust.errors import ConvergenceError as ConvergenceError
     from graphclust.errors import ConvergenceWarning as ConvergenceWarning
+    from graphclust.errors import DownloadError as DownloadError
     from graphclust.errors import GraphClustError as GraphClustError
     from graphclust.errors import GraphFormatError as GraphFormatError
     from graphclust.errors import GraphValidationError as GraphValidationError
     from graphclust.errors import GraphWarning as GraphWarning
+    from graphclust.errors import IntegrityError as IntegrityError
     from graphclust.errors import ParameterError as ParameterError
     from graphclust.errors import ResourceLimitError as ResourceLimitError
+    from graphclust.errors import UnsafeArchiveError as UnsafeArchiveError
     from graphclust.faces.describe import describe as describe
     from graphclust.generators import PlantedGraph as PlantedGraph
     from graphclust.generators import lfr_like as lfr_like
@@ -127,6 +140,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.graph.gate import as_graph as as_graph
     from graphclust.graph.kernel import NormalizedCutKernel as NormalizedCutKernel
     from graphclust.io.classics import classic_graph as classic_graph
+    from graphclust.io.communities import Communities as Communities
     from graphclust.io.convert import convert as convert
     from graphclust.io.load import LoadInfo as LoadInfo
     from graphclust.io.load import load_graph as load_graph
@@ -193,6 +207,8 @@ __all__ = sorted([*_HOME, "__version__"])
 if not TYPE_CHECKING:  # a checker that saw it would take any name for granted
 
     def __getattr__(name: str) -> Any:
+        if name == "datasets":  # a module, so that `graphclust.datasets.find` needs no import of its own
+            return importlib.import_module("graphclust.datasets")
         if name not in _HOME:
             raise AttributeError(f"module 'graphclust' has no attribute {name!r}")
         module = importlib.import_module(f"graphclust.{_HOME[name]}")

@@ -17,6 +17,7 @@ LAYER = {
     "compiled": COMPILED,
     "argument_names": FOUNDATIONS,
     "checks": FOUNDATIONS,
+    "datasets": FOUNDATIONS,
     "errors": FOUNDATIONS,
     "graph": FOUNDATIONS,
     "io": FOUNDATIONS,
@@ -36,6 +37,7 @@ LAYER = {
 TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "notebooks"}
 # What may be imported only where it is used, because it is slow to import or not always there.
 ON_USE = {"networkx", "sklearn", "matplotlib", "dask", "distributed", "pandas", "pyarrow", "igraph", "faiss", "tqdm"}
+ON_USE |= {"requests", "urllib3", "filelock", "platformdirs"}
 
 
 def home(path: pathlib.Path) -> str:

@@ -93,8 +93,9 @@ def load_graph(
     bipartite: bool = False,
     progress: ProgressLike = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
-    """Load an undirected graph from a file, plain or compressed by gzip or bzip2, or map one from a store.
+    """Load an undirected graph from a file, plain or compressed by gzip or bzip2, from a store, or by its name.
 
+    path : of the file; or "suitesparse:GROUP/NAME" or "snap:NAME", which are fetched once: see `fetch_suitesparse`.
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
         list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an
         edge list that start with # or % are comments; but in a table of names with a header or a delimiter,
@@ -148,7 +149,10 @@ def load_graph(
         if is_store(path):
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            graph, info = _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
+            fetched = _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress)
+            graph, info = fetched or _load(
+                path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress
+            )
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
             raise
@@ -158,6 +162,25 @@ def load_graph(
     if info.repairs:
         warn_caller(f"{info.path}: {'; '.join(info.repairs)}", GraphWarning)
     return graph
+
+
+def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress):
+    """What a collection has under this name; None for the path of a file."""
+    source, colon, name = path.partition(":") if isinstance(path, str) else ("", "", "")
+    if not colon or source not in ("suitesparse", "snap") or os.path.exists(path):
+        return None
+    from graphclust.datasets.catalogue import entry_named
+    from graphclust.datasets.fetching import Request
+    from graphclust.datasets.snap import fetched_edges
+    from graphclust.datasets.suitesparse import fetched_matrix
+
+    if format not in (None, source):
+        raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {source!r}")
+    entry = entry_named(name, source)
+    if bipartite and source == "snap":
+        raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
+    request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
+    return (fetched_matrix if source == "suitesparse" else fetched_edges)(entry, request, progress)
 
 
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):

@@ -1,0 +1,19 @@
+"""Graphs of the SuiteSparse collection and of SNAP by name: a catalogue to search, and a cache on this machine."""
+
+from graphclust.datasets.cache import CachedDataset, cache_folder, cached, clear_cache
+from graphclust.datasets.catalogue import CatalogueEntry, find
+from graphclust.datasets.fetching import DatasetInfo
+from graphclust.datasets.snap import fetch_snap
+from graphclust.datasets.suitesparse import fetch_suitesparse
+
+__all__ = [
+    "CachedDataset",
+    "CatalogueEntry",
+    "DatasetInfo",
+    "cache_folder",
+    "cached",
+    "clear_cache",
+    "fetch_snap",
+    "fetch_suitesparse",
+    "find",
+]

@@ -1,0 +1,130 @@
+"""Converted graphs beside what they were made of: arrays in an uncompressed zip archive, NumPy's npz.
+
+The checksums of the archive are compared as the arrays are read. A file that is not what was written is removed, and
+made anew.
+"""
+
+import contextlib
+import json
+import math
+import pathlib
+import zipfile
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from graphclust.errors import GraphValidationError
+from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.graph.container import Graph
+from graphclust.io.communities import Communities
+from graphclust.io.edges import EdgeCounts
+from graphclust.io.load import LoadInfo
+from graphclust.io.writing import whole_file
+
+VERSION = 1  # of the readers and of the form: higher makes all graphs anew
+_BLOCK = 1 << 20
+
+
+def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
+    """Write a graph, and what was said of its file."""
+    arrays: dict[str, np.ndarray] = {"indptr": graph.indptr, "indices": graph.indices}
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
+    if isinstance(graph.nodes, np.ndarray):
+        arrays["nodes"] = graph.nodes
+    for name, value in info.details.items():
+        if isinstance(value, Communities):
+            arrays |= {f"{name}:starts": value.starts, f"{name}:members": value.members}
+        elif isinstance(value, np.ndarray):
+            arrays[f"{name}:array"] = value
+        else:
+            arrays[f"{name}:lines"] = np.frombuffer("\n".join(value).encode(), np.uint8)
+    _write(file, {**asdict(info), "details": {}, "graph_remarks": graph.remarks}, arrays)
+
+
+def kept_graph(file: pathlib.Path) -> tuple[Graph, LoadInfo] | None:
+    """Read what `keep_graph` wrote; None where it is not there, or was not as it was written and has been removed."""
+    found = _read(file)
+    if found is None:
+        return None
+    header, arrays = found
+    try:
+        graph = graph_from_csr(
+            arrays["indptr"], arrays["indices"], arrays.get("weights"),
+            nodes=arrays.get("nodes"), remarks=tuple(header.pop("graph_remarks")),
+        )  # fmt: skip
+        details: dict[str, Any] = {}
+        for key, value in arrays.items():
+            name, _, kind = key.rpartition(":")
+            if kind == "starts":
+                details[name] = Communities(value, arrays[f"{name}:members"])
+            elif name and kind == "array":
+                details[name] = value
+            elif kind == "lines":
+                details[name] = value.tobytes().decode().split("\n")
+        header |= {"counts": EdgeCounts(**header["counts"]), "details": details}
+        header |= {name: tuple(header[name]) for name in ("remarks", "repairs")}
+        return graph, LoadInfo(**header)
+    except (GraphValidationError, KeyError, TypeError, ValueError):
+        file.unlink(missing_ok=True)
+        return None
+
+
+def keep_communities(file: pathlib.Path, communities: Communities, n_unknown: int) -> None:
+    """Write communities, and how many of their members are no nodes."""
+    names = np.frombuffer("\n".join(communities.names or ()).encode(), np.uint8)
+    arrays = {"starts": communities.starts, "members": communities.members, "names": names}
+    _write(file, {"n_unknown": n_unknown, "named": communities.names is not None}, arrays)
+
+
+def kept_communities(file: pathlib.Path) -> tuple[Communities, int] | None:
+    """Read what `keep_communities` wrote, as `kept_graph` does."""
+    found = _read(file)
+    if found is None:
+        return None
+    header, arrays = found
+    names = tuple(arrays["names"].tobytes().decode().split("\n")) if header["named"] else None
+    return Communities(arrays["starts"], arrays["members"], names), header["n_unknown"]
+
+
+def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> None:
+    text = np.frombuffer(json.dumps({"version": VERSION, **header}).encode(), np.uint8)
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    with whole_file(file, overwrite=True, size=lambda: n_bytes) as target:
+        np.savez(target, allow_pickle=False, header=text, **arrays)  # type: ignore[arg-type]
+
+
+def _read(file: pathlib.Path) -> tuple[dict, dict[str, np.ndarray]] | None:
+    """Header and arrays; pickles are never looked into, and no more memory is taken than the file has bytes."""
+    if not file.exists():
+        return None
+    with contextlib.suppress(zipfile.BadZipFile, ValueError, KeyError, EOFError, NotImplementedError, SyntaxError):
+        with zipfile.ZipFile(file) as archive:
+            arrays = {
+                member.filename.removesuffix(".npy"): _array(archive, member, file.stat().st_size)
+                for member in archive.infolist()
+            }
+        header = json.loads(arrays.pop("header").tobytes())
+        if header.pop("version") == VERSION:
+            return header, arrays
+    file.unlink(missing_ok=True)
+    return None
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most_bytes: int) -> np.ndarray:
+    with archive.open(member) as content:
+        if np.lib.format.read_magic(content) != (1, 0):
+            raise ValueError(f"{member.filename} is of another version of the format")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if dtype.hasobject or n_bytes > min(most_bytes, member.file_size):
+            raise ValueError(f"{member.filename} holds pickles, or claims more bytes than there are")
+        array = np.empty(shape, dtype, order="F" if fortran else "C")
+        view = memoryview(array.reshape(-1, order="A").view(np.uint8)) if n_bytes else memoryview(b"")
+        for start in range(0, n_bytes, _BLOCK):
+            block = content.read(min(_BLOCK, n_bytes - start))
+            view[start : start + len(block)] = block
+        if content.read(1):  # at the end the checksum is compared
+            raise ValueError(f"{member.filename} is longer than its array")
+    return array

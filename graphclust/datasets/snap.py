@@ -1,0 +1,128 @@
+"""Graphs with ground-truth communities of the Stanford Large Network Dataset Collection (https://snap.stanford.edu/data)."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+from typing import Literal, overload
+
+import numpy as np
+
+from graphclust.checks import as_choice
+from graphclust.datasets import cache
+from graphclust.datasets.catalogue import SNAP, CatalogueEntry, entry_named
+from graphclust.datasets.community_files import read_communities
+from graphclust.datasets.fetching import DatasetInfo, Request, fetched_file, fetched_graph, largest_component_of, parsed
+from graphclust.datasets.kept_arrays import VERSION, keep_communities, kept_communities
+from graphclust.datasets.snap_files import GRAPHS
+from graphclust.errors import GraphWarning, warn_caller
+from graphclust.graph.container import Graph
+from graphclust.io.communities import Communities, communities_of_ids
+from graphclust.io.load import LoadInfo
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+__all__ = ["fetch_snap"]
+
+
+@overload
+def fetch_snap(
+    name: str,
+    *,
+    largest_component: bool = False,
+    communities: str = "all",
+    return_info: Literal[False] = False,
+    memory_limit: int | None = None,
+    max_download_bytes: int | None = None,
+    mirror: str | None = None,
+    progress: ProgressLike = None,
+) -> Graph: ...
+@overload
+def fetch_snap(
+    name: str,
+    *,
+    largest_component: bool = False,
+    communities: str = "all",
+    return_info: Literal[True],
+    memory_limit: int | None = None,
+    max_download_bytes: int | None = None,
+    mirror: str | None = None,
+    progress: ProgressLike = None,
+) -> tuple[Graph, DatasetInfo]: ...
+def fetch_snap(
+    name: str,
+    *,
+    largest_component: bool = False,
+    communities: str = "all",
+    return_info: bool = False,
+    memory_limit: int | None = None,
+    max_download_bytes: int | None = None,
+    mirror: str | None = None,
+    progress: ProgressLike = None,
+) -> Graph | tuple[Graph, DatasetInfo]:
+    """Fetch a SNAP graph with known communities: once over the network, from then on from this machine.
+
+    name : "com-LiveJournal", "com-Friendster", "com-Orkut", "com-Youtube", "com-DBLP", "com-Amazon", "email-Eu-core" or
+        "wiki-topcats". Nodes are named by their ids in the file; directed edges are read as undirected.
+    communities : "all", or where there are many "top5000", those of the highest quality by Yang and Leskovec 2012.
+    return_info : return also a `DatasetInfo` with the communities as sets of nodes, numbered from 0 by the rows of the
+        graph, and one label a node; only then their file is fetched.
+
+    The other arguments, the cache and the errors are those of `fetch_suitesparse`; the mirror stands for
+    https://snap.stanford.edu.
+
+    Returns a `Graph`. Raises ParameterError with the three nearest names for an unknown one, DownloadError,
+    IntegrityError and ResourceLimitError.
+
+    Source: J. Leskovec and A. Krevl, "SNAP Datasets: Stanford large network dataset collection", 2014.
+
+    >>> fetch_snap("com-DBPL")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    graphclust.errors.ParameterError: name='com-DBPL' is none of the 8 names ... the nearest are com-DBLP, ...
+    """
+    entry = entry_named(name, SNAP)
+    which = as_choice(communities, "communities", tuple(GRAPHS[name].communities))
+    request = Request(memory_limit=memory_limit, max_download_bytes=max_download_bytes, mirror=mirror)
+    progress = as_progress(progress)
+    graph, load = fetched_edges(entry, request, progress)
+    known = None
+    labels = None
+    if return_info:
+        known = _communities(entry, which, graph, request, progress)
+        labels = known.labels(graph.n_nodes)
+    info = DatasetInfo(entry, known, labels, None, None, load)
+    if largest_component:
+        graph, info = largest_component_of(graph, info)
+    if return_info:
+        return graph, info
+    if load.repairs:
+        warn_caller(f"{entry.address}: {'; '.join(load.repairs)}", GraphWarning)
+    return graph
+
+
+def fetched_edges(entry: CatalogueEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
+    """The graph of an edge list, and what `load_graph` says of it."""
+    path = GRAPHS[entry.name].edges
+    return fetched_graph(entry, path, path.rpartition("/")[2], SNAP, request, progress)
+
+
+def _communities(entry: CatalogueEntry, which: str, graph: Graph, request: Request, progress: Progress) -> Communities:
+    """Known communities, converted once like the graph."""
+    path = GRAPHS[entry.name].communities[which]
+    folder = cache.dataset_folder(SNAP, entry.name)
+    file: pathlib.Path = folder / path.rpartition("/")[2]
+    converted = file.with_name(f"{file.name}.v{VERSION}.npz")
+    found = kept_communities(converted)
+    if found is not None:
+        return found[0]
+    with cache.locked(folder):
+        found = kept_communities(converted)
+        if found is not None:
+            return found[0]
+        fetched_file(entry, path, file, request, progress)
+        written = GRAPHS[entry.name].written
+        starts, ids, names = parsed(file, functools.partial(read_communities, file, written, progress))
+        nodes = None if graph.nodes is None else np.asarray(graph.nodes)
+        known, n_unknown = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
+        keep_communities(converted, known, n_unknown)
+    return known

@@ -1,0 +1,324 @@
+"""Downloads from a server that fails in every way: what arrives is the file, or an error and nothing of its name."""
+
+import gzip
+import os
+import random
+import re
+import time
+import traceback
+
+import http_faults as faults
+import pytest
+
+from graphclust import DownloadError, IntegrityError, ParameterError, ResourceLimitError
+from graphclust.datasets import download as downloads
+from graphclust.datasets import transfer
+from graphclust.datasets.addresses import Address, address_of
+from graphclust.datasets.cache import read_record, sha256_of
+from graphclust.datasets.download import Patience, download
+from graphclust.progress import Progress
+
+QUICK = Patience(timeout=0.5, attempts=3, first_pause=0.002)
+PATIENT = Patience(timeout=0.5, attempts=9, first_pause=0.002)
+CONTENT = gzip.compress(random.Random(518).randbytes(3_000_000), mtime=0)
+PATH = "/MM/HB/x.tar.gz"
+
+
+@pytest.fixture
+def server():
+    with faults.running() as server:
+        server.files[PATH] = CONTENT
+        yield server
+
+
+@pytest.fixture
+def get(server, tmp_path):
+    """get(*answers, **options): the record, from a server that answers so, in order."""
+
+    def fetch(*answers, most_bytes=1 << 30, patience=QUICK, progress=None):
+        server.answers[PATH] = list(answers) or [faults.serve]
+        address = Address(server.address + PATH)
+        return download(address, tmp_path / "x.tar.gz", most_bytes, progress or Progress(), patience)
+
+    return fetch
+
+
+def is_whole(folder) -> bool:
+    """The file and its record, and nothing else."""
+    file = folder / "x.tar.gz"
+    assert sorted(os.listdir(folder)) == ["x.tar.gz", "x.tar.gz.json"]
+    return file.read_bytes() == CONTENT and read_record(file).sha256 == sha256_of(file)
+
+
+@pytest.mark.parametrize("code", [403, 404, 410])
+def test_d01_a_refusal_is_final(get, server, tmp_path, code):
+    with pytest.raises(DownloadError, match=f"{PATH}: HTTP status {code}") as raised:
+        get(faults.status(code))
+    assert len(server.log) == 1 and os.listdir(tmp_path) == []
+    assert isinstance(raised.value, OSError) and str(tmp_path / "x.tar.gz") in str(raised.value)
+
+
+def test_d02_errors_of_the_server_pass(get, server, tmp_path):
+    get(faults.status(500), faults.status(503), faults.serve)
+    assert len(server.log) == 3 and is_whole(tmp_path)
+
+
+def test_d02_but_not_for_ever(get, server, tmp_path):
+    with pytest.raises(DownloadError, match="HTTP status 500, after 3 attempts"):
+        get(faults.status(500))
+    assert len(server.log) == 3 and os.listdir(tmp_path) == []
+
+
+def test_pauses_double_up_to_a_minute_and_differ():
+    patience = Patience(first_pause=1.0)
+    for n_failures, least in ((1, 1), (2, 2), (5, 16), (50, 60)):
+        pauses = {patience.pause(n_failures) for _ in range(20)}
+        assert least <= min(pauses) and max(pauses) <= 1.5 * least and len(pauses) > 1
+
+
+def test_d03_nobody_listens(tmp_path):
+    with faults.running() as server:
+        gone = server.address
+    with pytest.raises(DownloadError, match="Connection refused, after 3 attempts"):
+        download(Address(gone + PATH), tmp_path / "x.tar.gz", 1 << 30, Progress(), QUICK)
+    assert os.listdir(tmp_path) == []
+
+
+def test_d03_no_such_host(tmp_path):
+    with pytest.raises(DownloadError, match="after 2 attempts"):
+        download(Address("http://no-host.invalid/x"), tmp_path / "x", 1, Progress(), Patience(1.0, 2, 0.001))
+
+
+def test_d03_connections_that_break_are_taken_up_where_they_broke(get, server, tmp_path):
+    get(faults.cut(1_000_000, reset=True), faults.serve)
+    assert is_whole(tmp_path) and len(server.log) == 2
+    n_resumed = int(re.fullmatch(r"bytes=(\d+)-", server.log[1][1])[1])
+    assert 0 < n_resumed <= 1_000_000
+
+
+def test_d04_a_short_body_is_retried(get, server, tmp_path):
+    get(faults.cut(1000), faults.cut(500_000), faults.serve)
+    assert is_whole(tmp_path)
+    assert [asked for _, asked, _ in server.log][:2] == [None, "bytes=1000-"]
+
+
+def test_d04_always_short(get, server, tmp_path):
+    with pytest.raises(IntegrityError, match=f"expected {len(CONTENT):,} bytes, got 1,000, after 3 attempts"):
+        get(faults.cut(1000))
+    assert "x.tar.gz" not in os.listdir(tmp_path)
+
+
+def test_an_attempt_that_gets_further_earns_another(get, server, tmp_path):
+    """Ten bad attempts, each a megabyte further, and patience for three that get nowhere."""
+
+    def next_piece(handler, content):
+        start = int((handler.headers.get("Range") or "bytes=0-")[6:-1])
+        span = f"bytes {start}-{len(content) - 1}/{len(content)}"
+        handler.start(206 if start else 200, len(content) - start, Content_Range=span, ETag='"one"', Connection="close")
+        handler.wfile.write(content[start : start + (1 << 20)])
+
+    server.files[PATH] = content = gzip.compress(random.Random(7).randbytes(8 << 20), mtime=0)
+    get(next_piece)
+    assert len(server.log) == 9 and (tmp_path / "x.tar.gz").read_bytes() == content
+
+
+@pytest.mark.parametrize("announced", [faults.longer, faults.unannounced(), faults.chunked])
+def test_d05_only_the_announced_bytes_or_a_whole_archive(get, tmp_path, announced):
+    get(announced)
+    assert is_whole(tmp_path)
+
+
+def test_d05_an_archive_cut_off_without_a_length_is_seen(get, server, tmp_path):
+    get(faults.unannounced(1_500_000), faults.unannounced())
+    assert is_whole(tmp_path)
+    (tmp_path / "x.tar.gz").unlink()
+    with pytest.raises(IntegrityError, match="broke off, and no length was announced, after 3 attempts"):
+        get(faults.unannounced(1_500_000))
+    assert os.listdir(tmp_path) == ["x.tar.gz.json"]
+
+
+def test_d05_an_endless_stream_and_a_large_file(get, server, tmp_path):
+    with pytest.raises(ResourceLimitError, match="max_download_bytes=2000000"):
+        get(faults.endless, most_bytes=2_000_000)
+    with pytest.raises(ResourceLimitError, match=f"{len(CONTENT):,} bytes would come"):
+        get(faults.serve, most_bytes=2_000_000)
+    assert os.listdir(tmp_path) == [] and len(server.log) == 2
+
+
+def test_a_disk_without_room_is_seen_before(get, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000})())
+    with pytest.raises(ResourceLimitError, match="the disk has 1,000 left"):
+        get()
+    assert "x.tar.gz" not in os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("answer", [faults.stall(0), faults.stall(70_000), faults.trickle])
+def test_d06_a_server_that_stalls(get, tmp_path, answer):
+    start = time.monotonic()
+    with pytest.raises(DownloadError, match=r"no answer in time|only .* bytes came"):
+        get(answer, patience=Patience(timeout=0.3, attempts=2, first_pause=0.001))
+    assert time.monotonic() - start < 3.0 and "x.tar.gz" not in os.listdir(tmp_path)
+
+
+def test_d07_a_page_instead_of_an_archive(get, server, tmp_path):
+    with pytest.raises(IntegrityError, match="not a gzip archive \\(starts with '<html'\\)"):
+        get(faults.page)
+    assert len(server.log) == 1 and os.listdir(tmp_path) == []
+
+
+def test_d08_other_bytes_than_on_record(get, server, tmp_path):
+    first = get()
+    file = tmp_path / "x.tar.gz"
+    file.unlink()
+    server.files[PATH] = other = gzip.compress(b"another file", mtime=0)
+    server.etag = '"two"'
+    with pytest.raises(IntegrityError) as raised:
+        get()
+    message = str(raised.value)
+    file.write_bytes(other)
+    assert first.sha256[:12] in message and sha256_of(file)[:12] in message and str(file) in message
+    file.unlink()
+    assert os.listdir(tmp_path) == ["x.tar.gz.json"] and read_record(file) == first
+
+
+def test_d09_the_first_download_is_recorded(get, tmp_path):
+    record = get()
+    assert is_whole(tmp_path) and record == read_record(tmp_path / "x.tar.gz")
+    assert (record.size, record.sha256) == (len(CONTENT), sha256_of(tmp_path / "x.tar.gz"))
+
+
+def test_d10_redirections(get, server, tmp_path):
+    def refused(*answers):
+        server.log.clear()
+        with pytest.raises(DownloadError) as raised:
+            get(*answers)
+        assert os.listdir(tmp_path) == []
+        return str(raised.value)
+
+    assert "circle" in refused(faults.redirect(PATH)) and len(server.log) == 6
+    assert "another host" in refused(faults.redirect("http://example.invalid/x"))
+    assert "another host" in refused(faults.redirect(f"http://127.0.0.1:{server.server_port + 1}/x"))
+    assert "a file: address" in refused(faults.redirect("file:///etc/passwd"))
+    assert "a ftp: address" in refused(faults.redirect("ftp://127.0.0.1/x"))
+    assert "another host" in refused(faults.redirect(server.address.replace("//", "//user:secret@") + PATH))
+    assert "no address" in refused(faults.redirect("http://[/"))
+    assert len(server.log) == 1
+    server.files["/elsewhere"] = CONTENT
+    get(faults.redirect("/elsewhere?x=1"))
+    assert is_whole(tmp_path)
+
+
+def test_the_body_of_a_redirection_is_never_read(get, server, tmp_path):
+    def endless_redirection(handler, content):
+        handler.start(302, None, Location="/elsewhere")
+        faults.send_without_end(handler, content)
+        server.files["too", "much"] = b""
+
+    server.files["/elsewhere"] = CONTENT
+    get(endless_redirection)
+    assert is_whole(tmp_path) and ("too", "much") not in server.files
+
+
+def test_d10_https_is_never_left():
+    site = Address("https://sparse.tamu.edu/MM/a", ("user", "secret"))
+    with pytest.raises(DownloadError, match="expected https"):
+        Address("https://mirror.example/a").redirected("http://mirror.example/a")
+    collection = site.redirected("http://sparse-files.engr.tamu.edu/MM/a")
+    assert collection == Address("https://sparse-files.engr.tamu.edu/MM/a"), "asked for by https, and without a login"
+    assert site.redirected("/b") == Address("https://sparse.tamu.edu/b", ("user", "secret"))
+    assert Address("http://h.example/a").redirected("https://h.example/b") == Address("https://h.example/b")
+
+
+def test_a_file_is_only_gone_on_with_while_it_is_the_same(get, server, tmp_path):
+    with pytest.raises(IntegrityError):
+        get(faults.cut(2_000_000), patience=Patience(0.5, 1, 0.001))
+    server.etag = '"two"'
+    get()
+    assert server.log[-1][1] == "bytes=2000000-" and is_whole(tmp_path)
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
+def test_without_a_mark_of_the_version_nothing_is_gone_on_with(get, server, tmp_path, etag):
+    server.etag = etag
+    get(faults.cut(2_000_000), faults.serve)
+    assert server.log[-1][1] is None and is_whole(tmp_path)
+
+
+def test_a_server_that_goes_on_with_something_else(get, server, tmp_path):
+    def other_range(handler, content):
+        handler.start(206, 10, Content_Range=f"bytes 5-14/{len(content)}", ETag='"one"')
+        handler.wfile.write(content[5:15])
+
+    get(faults.cut(1_000_000), other_range, faults.cut(1_000_000), faults.status(416), faults.serve, patience=PATIENT)
+    assert is_whole(tmp_path)
+
+
+def test_a_whole_part_is_not_asked_for_again(get, server, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(downloads, "_accept", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        get()
+    assert "x.tar.gz.part" in os.listdir(tmp_path)
+    get()
+    assert len(server.log) == 1 and is_whole(tmp_path)
+
+
+def test_ctrl_c_leaves_a_part_that_is_gone_on_with(get, server, tmp_path):
+    def stop(stage, done, total):
+        assert stage == "downloading" and done <= total == len(CONTENT)
+        if done > 1_000_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        get(progress=Progress(stop))
+    assert "x.tar.gz" not in os.listdir(tmp_path)
+    get()
+    assert int(server.log[-1][1][6:-1]) > 1_000_000 and is_whole(tmp_path)
+
+
+def test_a_full_disk_while_writing(get, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(transfer.Part, "add", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*x\.tar\.gz\.part"):
+        get()
+    assert os.listdir(tmp_path) == []
+
+
+def test_d21_logins_are_used_and_never_shown(server, tmp_path):
+    mirror = server.address.replace("//", "//some:secret%21@")
+    address = address_of("MM/HB/x.tar.gz", "suitesparse", mirror + "/")
+    assert "secret" not in address.url and address.login == ("some", "secret!")
+    download(address, tmp_path / "x.tar.gz", 1 << 30, Progress(), QUICK)
+    assert server.log[0][2].startswith("Basic ")
+    assert b"secret" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    for answer in (faults.status(404), faults.status(500), faults.cut(10), faults.page, faults.redirect("ftp://x")):
+        server.answers[PATH] = [answer]
+        with pytest.raises(DownloadError) as raised:
+            download(address, tmp_path / "y.tar.gz", 1 << 30, Progress(), QUICK)
+        assert "secret" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_d21_a_proxy_with_a_password_is_not_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://some:secret@127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(DownloadError) as raised:
+        download(Address("http://somewhere.invalid/x"), tmp_path / "x", 1, Progress(), Patience(0.5, 1, 0.001))
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "mirror", ["secret", "ftp://secret/", "http://", "http://h/?token=secret", "http://h:x/secret"]
+)
+def test_mirrors_that_are_none(mirror):
+    with pytest.raises(ParameterError, match="mirror is no address") as raised:
+        address_of("x", "suitesparse", mirror)
+    assert "secret" not in str(raised.value)
+
+
+def test_addresses_of_sites_and_mirrors(monkeypatch):
+    monkeypatch.delenv("GRAPHCLUST_MIRROR", raising=False)
+    assert address_of("MM/HB/x.tar.gz", "suitesparse").url == "https://sparse.tamu.edu/MM/HB/x.tar.gz"
+    assert address_of("data/x", "snap").url == "https://snap.stanford.edu/data/x"
+    monkeypatch.setenv("GRAPHCLUST_MIRROR", "https://[::1]:8000/copy/")
+    assert address_of("data/x", "snap").url == "https://[::1]:8000/copy/data/x"
