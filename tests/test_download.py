@@ -20,7 +20,7 @@ from graphclust.progress import Progress
 
 QUICK = Patience(timeout=0.5, attempts=3, first_pause=0.002)
 PATIENT = Patience(timeout=0.5, attempts=9, first_pause=0.002)
-CONTENT = gzip.compress(random.Random(518).randbytes(3_000_000), mtime=0)
+CONTENT = faults.archive("x", random.Random(518).randbytes(2_700_000).hex())
 PATH = "/MM/HB/x.tar.gz"
 
 

@@ -11,6 +11,7 @@ import gzip
 import os
 import pathlib
 import random
+import tarfile
 import time
 import zlib
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ def _accept(part: Part, file: pathlib.Path, url: str) -> Record:
             f"{url}: what came is not a gzip archive (starts with {shown!r}); is there a page to log in to before the "
             "network can be used?"
         )
-    if part.unannounced and not is_whole_gzip(part.file):
+    if part.unannounced and not is_whole(part.file):
         part.remove()
         raise _NotWhole("the archive broke off, and no length was announced")
     sha256, size = part.sha256() or sha256_of(part.file), part.size
@@ -115,13 +116,17 @@ def _accept(part: Part, file: pathlib.Path, url: str) -> Record:
     return expected or write_record(file, url, size, sha256)
 
 
-def is_whole_gzip(file: pathlib.Path) -> bool:
-    """Whether a gzip file can be read to its end, where its checksum is."""
+def is_whole(file: pathlib.Path) -> bool:
+    """Whether a gzip file can be read to its end, where its checksum is, and a tar.gz also as a tar archive."""
     try:
         with gzip.open(file) as content:
+            if file.name.removesuffix(".part").endswith(".tar.gz"):
+                with tarfile.open(fileobj=content, mode="r|") as archive:
+                    for _ in archive:
+                        pass
             while content.read(BLOCK):
                 pass
-    except (EOFError, gzip.BadGzipFile, zlib.error):
+    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.TarError, UnicodeError):
         return False
     return True
 
@@ -135,7 +140,7 @@ def kept(file: pathlib.Path) -> Record | None:
     if not file.exists():
         return None
     record = read_record(file)
-    if record is None and is_whole_gzip(file):
+    if record is None and is_whole(file):
         return write_record(file, "put there by hand", file.stat().st_size, sha256_of(file))
     if record is not None and record.size == file.stat().st_size and record.sha256 == sha256_of(file):
         return record

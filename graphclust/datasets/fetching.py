@@ -14,7 +14,7 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.datasets import cache
 from graphclust.datasets.addresses import address_of
 from graphclust.datasets.catalogue import CatalogueEntry
-from graphclust.datasets.download import download, is_whole_gzip, kept
+from graphclust.datasets.download import download, is_whole, kept
 from graphclust.datasets.kept_arrays import VERSION, keep_graph, kept_graph
 from graphclust.errors import (
     DownloadError,
@@ -160,7 +160,7 @@ def parsed(file: pathlib.Path, read: Callable[[], Any]) -> Any:
         cache.forget(file)
         raise
     except GraphFormatError as problem:
-        if is_whole_gzip(file) and "tar archive" not in str(problem):
+        if is_whole(file):
             raise
         cache.forget(file)
         raise IntegrityError(f"{file} was a corrupt archive and was removed; fetch it again ({problem})") from None

@@ -7,8 +7,11 @@ made anew.
 import contextlib
 import json
 import math
+import os
 import pathlib
+import struct
 import zipfile
+import zlib
 from dataclasses import asdict
 from typing import Any
 
@@ -24,6 +27,11 @@ from graphclust.io.writing import whole_file
 
 VERSION = 1  # of the readers and of the form: higher makes all graphs anew
 _BLOCK = 1 << 20
+# What a bit that has changed can lead to in zipfile, in NumPy's headers (SyntaxError), or as a place in the file.
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError, SyntaxError,
+    ValueError, TypeError, KeyError, AttributeError,
+)  # fmt: skip
 
 
 def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
@@ -89,7 +97,7 @@ def kept_communities(file: pathlib.Path) -> tuple[Communities, int] | None:
 
 
 def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> None:
-    text = np.frombuffer(json.dumps({"version": VERSION, **header}).encode(), np.uint8)
+    text = np.frombuffer(json.dumps({"version": VERSION, "arrays": sorted(arrays), **header}).encode(), np.uint8)
     n_bytes = sum(array.nbytes for array in arrays.values())
     with whole_file(file, overwrite=True, size=lambda: n_bytes) as target:
         np.savez(target, allow_pickle=False, header=text, **arrays)  # type: ignore[arg-type]
@@ -97,16 +105,19 @@ def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> N
 
 def _read(file: pathlib.Path) -> tuple[dict, dict[str, np.ndarray]] | None:
     """Header and arrays; pickles are never looked into, and no more memory is taken than the file has bytes."""
-    if not file.exists():
+    try:
+        raw = file.open("rb")
+    except FileNotFoundError:
         return None
-    with contextlib.suppress(zipfile.BadZipFile, ValueError, KeyError, EOFError, NotImplementedError, SyntaxError):
-        with zipfile.ZipFile(file) as archive:
+    with raw, contextlib.suppress(*_BROKEN):
+        with zipfile.ZipFile(raw) as archive:
+            size = os.fstat(raw.fileno()).st_size
             arrays = {
-                member.filename.removesuffix(".npy"): _array(archive, member, file.stat().st_size)
-                for member in archive.infolist()
+                member.filename.removesuffix(".npy"): _array(archive, member, size) for member in archive.infolist()
             }
         header = json.loads(arrays.pop("header").tobytes())
-        if header.pop("version") == VERSION:
+        # A directory entry that has changed can hide those after it, which no checksum sees.
+        if header.pop("version") == VERSION and header.pop("arrays") == sorted(arrays):
             return header, arrays
     file.unlink(missing_ok=True)
     return None

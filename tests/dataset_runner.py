@@ -1,0 +1,74 @@
+"""Fetch a data set in many processes at a time, or in one that is killed, as asked on stdin; say what came of it.
+
+The parent loads the package once, compiles what small files need, and forks while its threads are idle.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import time
+import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
+
+
+def fetch(name: str) -> dict:
+    from graphclust import fetch_suitesparse
+
+    try:
+        graph = fetch_suitesparse(name)
+    except Exception as problem:
+        return {"error": type(problem).__name__, "message": str(problem)}
+    return {"indices": hashlib.sha256(graph.indices.tobytes()).hexdigest(), "n_nodes": graph.n_nodes}
+
+
+def start(name: str) -> tuple[int, int]:
+    """The process, and where it will write its answer."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(receive)
+        signal.alarm(60)
+        with os.fdopen(send, "w") as file:
+            json.dump(fetch(name), file)
+        os._exit(0)
+    os.close(send)
+    return child, receive
+
+
+def answer_of(child: int, receive: int) -> dict:
+    with os.fdopen(receive) as file:
+        answer = file.read()
+    status = os.waitpid(child, 0)[1]
+    return json.loads(answer) if answer and status == 0 else {"error": "killed", "message": f"wait status {status}"}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    import filelock  # noqa: F401 - before any fork
+    import requests  # noqa: F401
+
+    from graphclust import load_graph
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "warm.mtx")
+        path.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
+        load_graph(path)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        question = json.loads(line)
+        os.environ |= question["environment"]
+        children = [start(question["name"]) for _ in range(question["processes"])]
+        if question["kill_after"] is not None:
+            time.sleep(question["kill_after"])
+            for child, _ in children:
+                os.kill(child, signal.SIGKILL)
+        print(json.dumps([answer_of(*child) for child in children]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
