@@ -8,12 +8,17 @@ import contextlib
 import gzip
 import http.server
 import io
+import pathlib
 import socket
 import struct
 import tarfile
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
+
+from graphclust.datasets import download as downloads
+from graphclust.datasets.download import Patience
 
 Answer = Callable[["Handler", bytes], None]
 MOST_ENDLESS = 64 << 20
@@ -95,6 +100,21 @@ def running():
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def own_cache(folder: pathlib.Path, monkeypatch: Any) -> pathlib.Path:
+    """Let this test have a cache of its own."""
+    monkeypatch.setenv("GRAPHCLUST_CACHE", str(folder / "cache"))
+    return folder / "cache"
+
+
+@contextlib.contextmanager
+def as_mirror(monkeypatch: Any):
+    """A server that stands for the collections' sites, and little patience with it."""
+    monkeypatch.setattr(downloads, "PATIENCE", Patience(timeout=2.0, attempts=2, first_pause=0.001))
+    with running() as server:
+        monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
+        yield server
 
 
 def _version(handler: Handler) -> dict[str, str]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import graphclust as gc
+from graphclust import datasets
 
 Whole = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
@@ -42,6 +43,16 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     assert_type(gc.open_store(path, verify="fast"), gc.Graph)
     assert_type(gc.describe(loaded, info), dict[str, Any])
     assert_type(gc.classic_graph("karate")[0], gc.Graph)
+    assert_type(gc.fetch_suitesparse("HB/1138_bus", weights="abs"), gc.Graph)
+    fetched, known = gc.fetch_snap("com-DBLP", return_info=True)
+    assert_type(known, gc.DatasetInfo)
+    if known.communities is not None:
+        assert_type(known.communities, gc.Communities)
+        assert_type(known.communities[0], frozenset[int])
+        assert_type(known.communities.labels(fetched.n_nodes), Whole)
+    assert_type(datasets.find("road", kind="graph", entries=(1e6, 1e8), symmetric=True), list[datasets.CatalogueEntry])
+    gc.fetch_suitesparse(1138)  # type: ignore[call-overload]
+    gc.fetch_snap("com-DBLP", weights="abs")  # type: ignore[call-overload]
     assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)
     gc.nearest_neighbors(matrix, 5)
     assert_type(gc.planted_partition(3, 10, 4.0, 1.0, rng=0), gc.PlantedGraph)
@@ -170,6 +181,8 @@ def failures() -> str:
         graphs(np.eye(2), Path())
     except (gc.GraphFormatError, gc.GraphValidationError, gc.ParameterError, gc.ResourceLimitError) as problem:
         assert_type(isinstance(problem, gc.GraphClustError), bool)
+    except (gc.UnsafeArchiveError, gc.IntegrityError, gc.DownloadError) as problem:
+        assert_type(isinstance(problem, OSError), bool)
     except gc.ConvergenceError:
         raise
     categories: list[type[Warning]] = [gc.GraphWarning, gc.ConvergenceWarning]

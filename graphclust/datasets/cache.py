@@ -149,9 +149,11 @@ def clear_cache(address: str | None = None) -> int:
 
     Raises ParameterError for an address that the cache does not hold, or while a process fetches the data set.
     """
-    datasets = [dataset for dataset in cached() if address in (None, dataset.address)]
+    there = cached()
+    datasets = [dataset for dataset in there if address in (None, dataset.address)]
     if address is not None and not datasets:
-        raise ParameterError(f"the cache {cache_folder()} does not hold {address!r}; `cached()` lists what it holds")
+        listed = ", ".join(dataset.address for dataset in there[:5]) + (" ..." if len(there) > 5 else "")
+        raise ParameterError(f"the cache {cache_folder()} does not hold {address!r}, but {listed or 'nothing'}")
     for dataset in datasets:
         with locked(dataset.folder, wait=False):
             shutil.rmtree(dataset.folder)

@@ -11,6 +11,7 @@ import functools
 import gzip
 import importlib.resources
 import io
+import os
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from graphclust.checks import as_choice, as_number
 from graphclust.errors import ParameterError, counted
 from graphclust.io.edges import bytes_to_load
 
-__all__ = ["CatalogueEntry", "entry_named", "find"]
+__all__ = ["CatalogueEntry", "entry_at", "entry_named", "find"]
 
 SUITESPARSE, SNAP = "suitesparse", "snap"
 _NAME = re.compile(r"[A-Za-z0-9_+-]+/[A-Za-z0-9_.+-]+")
@@ -202,6 +203,17 @@ def entry_named(name: str, source: str = SUITESPARSE) -> CatalogueEntry:
         f"name={name[:80]!r} is none of the {counted(len(known), 'name')} of the {collection}, {expected}"
         f"the nearest are {nearest}"
     )
+
+
+def entry_at(address: object) -> CatalogueEntry | None:
+    """The entry of an address like "suitesparse:SNAP/com-DBLP"; None for a path: anything else, or that of a file.
+
+    Raises ParameterError as `entry_named` does.
+    """
+    source, colon, name = address.partition(":") if isinstance(address, str) else ("", "", "")
+    if not colon or source not in (SUITESPARSE, SNAP) or os.path.exists(str(address)):
+        return None
+    return entry_named(name, source)
 
 
 def _nearest(name: str, known: list[str]) -> list[str]:

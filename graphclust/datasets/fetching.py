@@ -13,7 +13,7 @@ import numpy.typing as npt
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.datasets import cache
 from graphclust.datasets.addresses import address_of
-from graphclust.datasets.catalogue import CatalogueEntry
+from graphclust.datasets.catalogue import CatalogueEntry, entry_at
 from graphclust.datasets.download import download, is_whole, kept
 from graphclust.datasets.kept_arrays import VERSION, keep_graph, kept_graph
 from graphclust.errors import (
@@ -101,6 +101,22 @@ def check_before(entry: CatalogueEntry, memory_limit: int | None) -> None:
             f"{entry.memory >> 20:,} MiB while they are read, but memory_limit is {available >> 20:,} MiB; nothing was "
             "downloaded. Pass a larger memory_limit if the estimate is wrong"
         )
+
+
+def prospect(address: str, memory_limit: int | None = None) -> str | None:
+    """A sentence for before a download: how large the graph is, and whether memory will do.
+
+    None for the path of a file, and for a data set that is in the cache.
+
+    Raises ParameterError for a name that is not in the catalogue.
+    """
+    entry = entry_at(address)
+    if entry is None or any(dataset.address == entry.address for dataset in cache.cached()):
+        return None
+    available = available_bytes() if memory_limit is None else memory_limit
+    enough = "enough" if entry.memory <= available else "not enough"
+    needed, there = (f"{n_bytes / 2**20:,.1f} MiB" for n_bytes in (entry.memory, available))
+    return f"{entry}; about {needed} of memory to read it, of {there}: {enough}"
 
 
 def fetched_graph(

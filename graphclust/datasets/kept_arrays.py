@@ -82,7 +82,7 @@ def kept_graph(file: pathlib.Path) -> tuple[Graph, LoadInfo] | None:
 def keep_communities(file: pathlib.Path, communities: Communities, n_unknown: int) -> None:
     """Write communities, and how many of their members are no nodes."""
     names = np.frombuffer("\n".join(communities.names or ()).encode(), np.uint8)
-    arrays = {"starts": communities.starts, "members": communities.members, "names": names}
+    arrays: dict[str, np.ndarray] = {"starts": communities.starts, "members": communities.members, "names": names}
     _write(file, {"n_unknown": n_unknown, "named": communities.names is not None}, arrays)
 
 
@@ -100,7 +100,7 @@ def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> N
     text = np.frombuffer(json.dumps({"version": VERSION, "arrays": sorted(arrays), **header}).encode(), np.uint8)
     n_bytes = sum(array.nbytes for array in arrays.values())
     with whole_file(file, overwrite=True, size=lambda: n_bytes) as target:
-        np.savez(target, allow_pickle=False, header=text, **arrays)  # type: ignore[arg-type]
+        np.savez(target, allow_pickle=False, header=text, **arrays)
 
 
 def _read(file: pathlib.Path) -> tuple[dict, dict[str, np.ndarray]] | None:
@@ -132,10 +132,10 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most_bytes: int) -
         if dtype.hasobject or n_bytes > min(most_bytes, member.file_size):
             raise ValueError(f"{member.filename} holds pickles, or claims more bytes than there are")
         array = np.empty(shape, dtype, order="F" if fortran else "C")
-        view = memoryview(array.reshape(-1, order="A").view(np.uint8)) if n_bytes else memoryview(b"")
+        view = array.reshape(-1, order="A").view(np.uint8)
         for start in range(0, n_bytes, _BLOCK):
             block = content.read(min(_BLOCK, n_bytes - start))
-            view[start : start + len(block)] = block
+            view[start : start + len(block)] = np.frombuffer(block, np.uint8)
         if content.read(1):  # at the end the checksum is compared
             raise ValueError(f"{member.filename} is longer than its array")
     return array

@@ -151,7 +151,7 @@ def _take_up(answer: Any, part: Part, address: Address, most_bytes: int) -> None
     status, headers = answer.status_code, answer.headers
     length = headers.get("Content-Length", "")
     n_coming = int(length) if length.isascii() and length.isdigit() and answer.raw.chunked is not True else None
-    if status == 206 and part.can_go_on:
+    if status == 206 and part.can_go_on and part.total is not None:
         same = headers.get("ETag", part.validator) == part.validator or headers.get("ETag", "").startswith("W/")
         if headers.get("Content-Range") != f"bytes {part.size}-{part.total - 1}/{part.total}" or not same:
             part.remove()
@@ -180,6 +180,7 @@ def _add_body(answer: Any, part: Part, address: Address, most_bytes: int, timeou
     size, window = part.size, time.monotonic()
     came_in_window = 0
     with part.file.open("ab") as target:
+        show(size)  # the whole length is known before the first byte comes
         while True:
             try:
                 block = answer.raw.read1(BLOCK, decode_content=False)

@@ -9,12 +9,12 @@ import os
 import sys
 import warnings
 
-from graphclust.faces.commands import cluster, compile, demo, info
+from graphclust.faces.commands import cache, cluster, compile, datasets, demo, info
 from graphclust.faces.commands.options import WRONG_USE, Parser
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import ProgressLine
 
-COMMANDS = (cluster, info, demo, compile)  # in the order of the help
+COMMANDS = (cluster, info, demo, compile, datasets, cache)  # in the order of the help
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes: 0 done, even when a reader such as `head` closes the pipe before the end of the report (that
 cannot always be noticed); 1 failed; 2 asked for something impossible; 130 interrupted"""

@@ -24,6 +24,8 @@ class ProgressLine:
             return
         self.due = now + 0.1
         bar = "#" * int(24 * done / max(total, 1))
+        if stage == "downloading":
+            stage += f" {total / 2**20:,.1f} MiB"
         text = f"{stage:24s}{done / max(total, 1):4.0%}  [{bar:24s}]"
         self.stream.write(f"\r{text:{self.shown}s}")
         self.shown = len(text)

@@ -166,21 +166,21 @@ def load_graph(
 
 def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress):
     """What a collection has under this name; None for the path of a file."""
-    source, colon, name = path.partition(":") if isinstance(path, str) else ("", "", "")
-    if not colon or source not in ("suitesparse", "snap") or os.path.exists(path):
+    from graphclust.datasets.catalogue import entry_at
+
+    entry = entry_at(path)
+    if entry is None:
         return None
-    from graphclust.datasets.catalogue import entry_named
     from graphclust.datasets.fetching import Request
     from graphclust.datasets.snap import fetched_edges
     from graphclust.datasets.suitesparse import fetched_matrix
 
-    if format not in (None, source):
-        raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {source!r}")
-    entry = entry_named(name, source)
-    if bipartite and source == "snap":
+    if format not in (None, entry.source):
+        raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
+    if bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
     request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
-    return (fetched_matrix if source == "suitesparse" else fetched_edges)(entry, request, progress)
+    return (fetched_matrix if entry.source == "suitesparse" else fetched_edges)(entry, request, progress)
 
 
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ def graph_file() -> Parser:
     from graphclust.io.load import FORMATS
 
     file = Parser(add_help=False)
-    file.add_argument("file", metavar="FILE", help=f"a graph file, or one of {', '.join(classics.NAMES)}")
+    file.add_argument(
+        "file", metavar="FILE",
+        help=f"a graph file, a data set like suitesparse:SNAP/com-DBLP, or one of {', '.join(classics.NAMES)}",
+    )  # fmt: skip
     file.add_argument("--format", choices=FORMATS, help="what the file is; by default its content decides")
     file.add_argument("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
     file.add_argument(
@@ -53,14 +57,24 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
-    """The graph of a file; or a classic by its name, where no file has it."""
+    """The graph of a file; or a classic or a data set by its name, where no file has it."""
     from graphclust.io import classics
     from graphclust.io.load import load_graph
 
     if not os.path.exists(options.file) and options.file in classics.NAMES:
         return classics.classic_graph(options.file)[0], None
+    _announce(options)
     return load_graph(
         options.file, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
         bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
         return_info=True, progress=progress,
     )  # fmt: skip
+
+
+def _announce(options: argparse.Namespace) -> None:
+    """Before a download: how large the graph is, and whether memory will do."""
+    from graphclust.datasets.fetching import prospect
+
+    expected = prospect(options.file, options.memory_limit)
+    if expected is not None and sys.stderr is not None:
+        print(f"graphclust: {expected}", file=sys.stderr)
