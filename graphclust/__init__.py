@@ -71,6 +71,7 @@ _HOME = {
     "GraphValidationError": "errors",
     "GraphWarning": "errors",
     "IntegrityError": "errors",
+    "Interrupted": "errors",
     "ParameterError": "errors",
     "ResourceLimitError": "errors",
     "UnsafeArchiveError": "errors",
@@ -128,6 +129,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.errors import GraphValidationError as GraphValidationError
     from graphclust.errors import GraphWarning as GraphWarning
     from graphclust.errors import IntegrityError as IntegrityError
+    from graphclust.errors import Interrupted as Interrupted
     from graphclust.errors import ParameterError as ParameterError
     from graphclust.errors import ResourceLimitError as ResourceLimitError
     from graphclust.errors import UnsafeArchiveError as UnsafeArchiveError

@@ -6,6 +6,7 @@ the argument, the value seen, what was expected and what to do. A wrong *type* i
 
 import sys
 import warnings
+from typing import Any
 
 __all__ = [
     "ConvergenceError",
@@ -16,6 +17,7 @@ __all__ = [
     "GraphValidationError",
     "GraphWarning",
     "IntegrityError",
+    "Interrupted",
     "ParameterError",
     "ResourceLimitError",
     "UnsafeArchiveError",
@@ -62,6 +64,26 @@ class IntegrityError(DownloadError):
 
 class ConvergenceError(GraphClustError, RuntimeError):
     """An iterative method did not converge and its fallbacks did not either."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, after a first result was at hand.
+
+    best : what the interrupted function would have returned, as far as it had come: complete and valid. Of kernel
+        k-means, whose centers take long to make, it is the labels alone.
+
+    Whoever does not ask for it sees an ordinary KeyboardInterrupt.
+
+    >>> try:
+    ...     raise Interrupted([0, 0, 1])
+    ... except KeyboardInterrupt as stop:
+    ...     print(stop.best if isinstance(stop, Interrupted) else "nothing yet")
+    [0, 0, 1]
+    """
+
+    def __init__(self, best: Any):
+        super().__init__("the attribute `best` of this exception holds the best result so far")
+        self.best = best
 
 
 class GraphWarning(UserWarning):

@@ -1,19 +1,38 @@
-"""One small hook for long work: it times the stages, tells a listener how far it is, and lets the listener stop it."""
+"""One small hook for long work: it times the stages, tells a listener how far it is, and knows when time is up.
 
+It also keeps the best that there is so far, for a caller who presses Ctrl-C.
+"""
+
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from graphclust.checks import as_number
+from graphclust.errors import Interrupted
+from graphclust.progress_bar import ProgressLine, TqdmBar, shown_bar
 
 Listener = Callable[[str, int, int], None]
+log = logging.getLogger("graphclust")
 
 
 class Progress:
-    """Seconds of each stage, and a listener called as `listener(stage, done, total)` between bounded blocks of work.
+    """Seconds of each stage, a listener called as `listener(stage, done, total)` between bounded blocks, and a budget.
 
-    An exception raised by the listener ends the work and reaches the caller: that is how a budget or a stop button
-    is made. Ctrl-C needs nothing: no block runs longer than about a second.
+    listener : a function; True for a bar where there is a terminal; None or False for none.
+    time_budget : seconds from now, > 0, or None. When they are over, work that is there to improve the result is left
+        out: what is returned is the best so far, complete and valid. What has to be done takes the time it takes.
 
-    Raises TypeError for a listener that cannot be called.
+    `seconds` holds stage -> seconds, `cut_short` the stage in which the budget ran out and work was left out, or "".
+
+    Each stage is logged when it ends, at level INFO, by the logger "graphclust".
+
+    An exception raised by the listener ends the work and reaches the caller: that is how a stop button is made. Ctrl-C
+    needs nothing: no block runs longer than about a second. Where there are labels by then it becomes an `Interrupted`,
+    a KeyboardInterrupt that carries them.
+
+    Raises TypeError for a listener that cannot be called, TypeError or ParameterError for an impossible budget.
 
     >>> progress = Progress(lambda stage, done, total: print(stage, done, "of", total))
     >>> with progress.stage("sampling"):
@@ -23,12 +42,22 @@ class Progress:
     ['sampling']
     """
 
-    def __init__(self, listener: Listener | None = None):
+    def __init__(self, listener: Listener | bool | None = None, *, time_budget: float | None = None):
+        if isinstance(listener, bool):
+            listener = shown_bar() if listener else None
         if listener is not None and not callable(listener):
-            raise TypeError(f"progress={listener!r} is a {type(listener).__name__}, expected a function or None")
+            raise TypeError(f"progress={listener!r} is a {type(listener).__name__}, expected a function, True or None")
         self.listener = listener
         self.seconds: dict[str, float] = {}
+        self.cut_short = ""
+        self.time_budget: float | None = None
+        self._deadline = float("inf")
         self._stage = ""
+        self._best: Callable[[], Any] | None = None
+        self._made_whole: list[Callable[[Any], Any] | None] = []  # outermost first
+        self._is_outermost = True
+        if time_budget is not None:
+            self.limit(time_budget)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -38,18 +67,88 @@ class Progress:
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            seconds = time.perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
             self._stage = outer
+            self._clear()
+            log.info("%s: %.3f s", name, seconds)
 
     def step(self, done: int, total: int) -> None:
         """Say that `done` of `total` units of the running stage are finished."""
         if self.listener is not None:
             self.listener(self._stage, done, total)
 
+    def limit(self, time_budget: float) -> None:
+        """From now on there are so many seconds left, or fewer where there were."""
+        self.time_budget = as_number(time_budget, "time_budget", above=0.0)
+        self._deadline = min(self._deadline, time.perf_counter() + self.time_budget)
 
-ProgressLike = Listener | Progress | None  # what `as_progress` takes
+    def out_of_time(self) -> bool:
+        """Whether the budget is used up; to be asked only where work is left out if it is."""
+        late = time.perf_counter() >= self._deadline
+        if late and not self.cut_short:
+            self.cut_short = self._stage or "improving"
+            log.info("the time budget of %g s ran out in stage: %s", self.time_budget, self.cut_short)
+        return late
+
+    def offer(self, make: Callable[[], Any]) -> None:
+        """Say how to make the best result so far of the running work, should it be interrupted."""
+        for made_whole in reversed(self._made_whole):
+            if made_whole is None:
+                return
+            make = _chained(made_whole, make)
+        self._best = make
+
+    @contextmanager
+    def within(self, made_whole: Callable[[Any], Any] | None) -> Iterator[None]:
+        """What is offered inside is of a part; `made_whole` makes a result of the whole of it, None: cannot be."""
+        self._made_whole.append(made_whole)
+        try:
+            yield
+        finally:
+            self._made_whole.pop()
+
+    @contextmanager
+    def interruptible(self, finished: Callable[[Any], Any] | None = None) -> Iterator[None]:
+        """Ctrl-C inside carries the best result so far, if there is one.
+
+        finished : makes of what was offered inside what the caller returns; None: it is that.
+        """
+        with self.within(_unchanged if finished is None else finished):
+            if self._is_outermost:
+                self._is_outermost, self._best = False, None
+                try:
+                    yield
+                except KeyboardInterrupt as stop:
+                    if self._best is None or isinstance(stop, Interrupted):
+                        raise
+                    raise Interrupted(self._best()) from stop
+                finally:
+                    self._is_outermost, self._best = True, None
+                    self._clear()
+            else:  # a part of something larger, which will see to it
+                yield
+
+    def _clear(self) -> None:
+        """Take a bar off the terminal."""
+        if isinstance(self.listener, ProgressLine | TqdmBar):
+            self.listener.clear()
 
 
-def as_progress(progress: ProgressLike) -> Progress:
-    """A Progress from None, a listener function, or a Progress, which is used as it is."""
-    return progress if isinstance(progress, Progress) else Progress(progress)
+ProgressLike = Listener | Progress | bool | None  # what `as_progress` takes
+
+
+def as_progress(progress: ProgressLike, time_budget: float | None = None) -> Progress:
+    """A Progress from None or False, True, a listener function, or a Progress, which is used as it is."""
+    progress = progress if isinstance(progress, Progress) else Progress(progress)
+    if time_budget is not None:
+        progress.limit(time_budget)
+    return progress
+
+
+def _unchanged(result: Any) -> Any:
+    return result
+
+
+def _chained(after: Callable[[Any], Any], make: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: after(make())

@@ -23,6 +23,7 @@ LAYER = {
     "io": FOUNDATIONS,
     "objective": FOUNDATIONS,
     "progress": FOUNDATIONS,
+    "progress_bar": FOUNDATIONS,
     "coreset": ALGORITHMS,
     "generators": ALGORITHMS,
     "k_means": ALGORITHMS,

@@ -16,6 +16,7 @@ import pytest
 from graphclust.faces import cli
 from graphclust.io import classics
 from graphclust.partition.label_files import read_labels
+from graphclust.progress_bar import ProgressLine
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
 
@@ -381,7 +382,7 @@ class Terminal:
 
 def test_progress_line_waits_a_second_and_is_wiped():
     clock, terminal = Clock(), Terminal(True)
-    line = cli.ProgressLine(terminal, clock)
+    line = ProgressLine(terminal, clock)
     clock.now = 0.9
     line("reading", 1, 4)
     assert terminal.text == ""
@@ -394,7 +395,7 @@ def test_progress_line_waits_a_second_and_is_wiped():
 
 def test_nothing_of_progress_goes_to_a_file():
     clock, log = Clock(), Terminal(False)
-    line = cli.ProgressLine(log, clock)
+    line = ProgressLine(log, clock)
     for second in range(25):
         clock.now = float(second)
         line("k-means", second, 25)

@@ -185,6 +185,9 @@ def failures() -> str:
         assert_type(isinstance(problem, OSError), bool)
     except gc.ConvergenceError:
         raise
+    except gc.Interrupted as stop:
+        assert_type(isinstance(stop, KeyboardInterrupt), bool)
+        assert_type(gc.coreset_sc(stop.best, 2, time_budget=1.5, progress=True), gc.Clustering)
     categories: list[type[Warning]] = [gc.GraphWarning, gc.ConvergenceWarning]
     categories.append(gc.GraphClustError)  # type: ignore[arg-type]
     return gc.__version__

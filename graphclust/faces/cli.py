@@ -12,7 +12,7 @@ import warnings
 from graphclust.faces.commands import cache, cluster, compile, datasets, demo, info
 from graphclust.faces.commands.options import WRONG_USE, Parser
 from graphclust.faces.shell_words import in_the_shell
-from graphclust.faces.terminal import ProgressLine
+from graphclust.progress_bar import ProgressLine
 
 COMMANDS = (cluster, info, demo, compile, datasets, cache)  # in the order of the help
 FAILED, INTERRUPTED = 1, 130

@@ -98,10 +98,15 @@ def grow_batch(
     n_rows = batch_size
     settled = False
     curve.record(centroids)
+
+    def so_far() -> KMeansResult:
+        return finished(points, weights, bounds.centroids, assign_once(points, bounds.centroids), history, curve)
+
+    progress.offer(so_far)
     while True:
         whole = tally.n_rows == points.n
         changed = tally.update(bounds.assign(n_rows))
-        if settled or len(history) == max_iter:
+        if settled or len(history) == max_iter or (history and progress.out_of_time()):
             labels[order] = bounds.assign()
             break
         final = whole and not changed

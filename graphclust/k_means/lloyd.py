@@ -67,11 +67,18 @@ def kmeans(
     tol = as_number(tol, "tol", at_least=0.0)
     progress = as_progress(progress)
     best: KMeansResult | None = None
-    for _ in range(n_init if isinstance(init, str) else 1):
-        start = starting_centroids(points, weights, k, init, rng, progress)
-        result = lloyd(points, weights, start, max_iter, tol, ValidationCurve(validation, points.d), progress)
-        if best is None or result.inertia < best.inertia:
-            best = result
+    with progress.interruptible(lambda running: _better(best, running)):
+        for _ in range(n_init if isinstance(init, str) else 1):
+            if best is not None and progress.out_of_time():
+                break
+            start = starting_centroids(points, weights, k, init, rng, progress)
+            result = lloyd(points, weights, start, max_iter, tol, ValidationCurve(validation, points.d), progress)
+            best = _better(best, result)
     assert best is not None
     warn_if_fewer(len(best.centroids), k)
     return best
+
+
+def _better(one: KMeansResult | None, other: KMeansResult) -> KMeansResult:
+    """The one of lower inertia, the first where they are equal."""
+    return other if one is None or other.inertia < one.inertia else one

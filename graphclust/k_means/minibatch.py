@@ -142,17 +142,23 @@ def minibatch_kmeans(
     history: list[float] = []
     smooth, lowest, since = np.inf, np.inf, 0
     curve.record(model.centroids)
-    while len(history) < max_iter and since < patience:
-        rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
-        energy = model.learn(points.chosen(np.minimum(rows, np.flatnonzero(weights)[-1])), ones)
-        history.append(energy)
-        curve.record(model.centroids)
-        share = min(1.0, 2.0 * batch_size / (points.n + 1))
-        smooth = energy if smooth == np.inf else (1.0 - share) * smooth + share * energy
-        since = 0 if smooth < lowest else since + 1
-        lowest = min(lowest, smooth)
-        progress.step(len(history), max_iter)
-    labels = assign_once(points, model.centroids)
-    result = finished(points, weights, model.centroids, labels, history, curve)
+
+    def so_far() -> KMeansResult:
+        labels = assign_once(points, model.centroids)
+        return finished(points, weights, model.centroids, labels, history, curve)
+
+    with progress.interruptible():
+        progress.offer(so_far)
+        while len(history) < max_iter and since < patience and not (history and progress.out_of_time()):
+            rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
+            energy = model.learn(points.chosen(np.minimum(rows, np.flatnonzero(weights)[-1])), ones)
+            history.append(energy)
+            curve.record(model.centroids)
+            share = min(1.0, 2.0 * batch_size / (points.n + 1))
+            smooth = energy if smooth == np.inf else (1.0 - share) * smooth + share * energy
+            since = 0 if smooth < lowest else since + 1
+            lowest = min(lowest, smooth)
+            progress.step(len(history), max_iter)
+    result = so_far()
     warn_if_fewer(len(result.centroids), k)
     return result

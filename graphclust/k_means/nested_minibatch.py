@@ -56,7 +56,7 @@ def nested_minibatch_kmeans(
     >>> result.inertia, sorted(result.centroids.ravel().tolist())
     (1.0, [0.5, 10.5])
     """
-    rng = as_generator(rng)
+    rng, progress = as_generator(rng), as_progress(progress)
     points = as_points(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
@@ -66,7 +66,8 @@ def nested_minibatch_kmeans(
     curve = ValidationCurve(validation, points.d)
     order = nested_order(points.n, batch_size, rng)
     init = start_from_some(points, weights, order[: max(batch_size, k)], k, init, rng)
-    result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, as_progress(progress))
+    with progress.interruptible():
+        result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, progress)
     warn_if_fewer(len(result.centroids), k)
     return result
 

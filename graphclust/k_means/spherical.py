@@ -6,6 +6,7 @@ sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower su
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,29 +87,35 @@ def spherical_kmeans(
     history: list[float] = []
     curve.record(centroids)
     n_iter = 0
-    while True:
-        nearest = bounds.assign()
-        centroids = bounds.centroids
-        history.append(_inertia(directions, weights, nearest, centroids, mean))
-        if np.array_equal(nearest, labels) or n_iter == max_iter:
-            break
-        labels[:] = nearest
-        means, _ = updated_centroids(directions, weights, labels, len(centroids))
-        if mean == "geodesic":
-            means = geodesic_means(directions, weights, labels, _unit(means))
-        elif len(means) == len(centroids):
-            # Where directions cancel out any centroid is as good: the cluster keeps its own.
-            means = np.where(np.abs(means).max(axis=1, keepdims=True) > 0.0, means, centroids)
-        n_iter += 1
-        if len(means) == len(centroids):
-            bounds.move(_unit(means))
-        else:
-            bounds = BoundedAssignment(directions, _unit(means))
-        curve.record(bounds.centroids)
-        progress.step(n_iter, max_iter)
+
+    def result_of(nearest: np.ndarray, centroids: np.ndarray, inertia: float) -> SphericalKMeansResult:
+        labels = np.where(lengths > 0.0, nearest, -1)
+        return SphericalKMeansResult(centroids, labels, inertia, n_iter, np.array(history), curve.table())
+
+    with progress.interruptible():
+        while True:
+            nearest = bounds.assign()
+            centroids = bounds.centroids
+            history.append(_inertia(directions, weights, nearest, centroids, mean))
+            if np.array_equal(nearest, labels) or n_iter == max_iter or (n_iter and progress.out_of_time()):
+                break
+            progress.offer(partial(result_of, nearest.copy(), centroids, history[-1]))
+            labels[:] = nearest
+            means, _ = updated_centroids(directions, weights, labels, len(centroids))
+            if mean == "geodesic":
+                means = geodesic_means(directions, weights, labels, _unit(means))
+            elif len(means) == len(centroids):
+                # Where directions cancel out any centroid is as good: the cluster keeps its own.
+                means = np.where(np.abs(means).max(axis=1, keepdims=True) > 0.0, means, centroids)
+            n_iter += 1
+            if len(means) == len(centroids):
+                bounds.move(_unit(means))
+            else:
+                bounds = BoundedAssignment(directions, _unit(means))
+            curve.record(bounds.centroids)
+            progress.step(n_iter, max_iter)
     warn_if_fewer(len(centroids), k)
-    labels = np.where(lengths > 0.0, nearest, -1)
-    return SphericalKMeansResult(centroids, labels, history[-1], n_iter, np.array(history), curve.table())
+    return result_of(nearest, centroids, history[-1])
 
 
 def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:

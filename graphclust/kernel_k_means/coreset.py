@@ -90,7 +90,8 @@ def coreset_kernel_kmeans(
     n_clusters = min(k, len(coreset.nodes))
     drawn = draw_seeds(small, coreset.weights, n_clusters, rng, progress)
     labels = nearest_seeds(small, drawn.rows)
-    found = iterate(small, coreset.weights, labels, n_clusters, max_iter, True, 0.0, progress)
+    with progress.within(None):  # these are labels of the coreset
+        found = iterate(small, coreset.weights, labels, n_clusters, max_iter, True, 0.0, progress)
     n_clipped = coreset.n_clipped + drawn.n_clipped
     warn_if_fewer_points(int(np.isfinite(found.centers.sq_norms).sum()), k, n_clipped)
     centers = KernelCenters(

@@ -109,7 +109,8 @@ def iterate(
     partition = Partition(kernel, weights, labels, k, shift)
     lengths = np.abs(kernel.diagonal)
     history: list[float] = []
-    with progress.stage("kernel k-means"):
+    with progress.interruptible(), progress.stage("kernel k-means"):
+        progress.offer(labels.copy)
         partition.sum_afresh(Progress())
         while True:
             partition.fill_empty_clusters()
@@ -120,7 +121,7 @@ def iterate(
             typical = partition.mean_sq_lengths()
             ties = partition.tie * (lengths + typical[labels] + typical[nearest])
             changed = np.flatnonzero(to_means[nearest, points] < own - ties)
-            if len(changed) == 0 or len(history) == max_iter:
+            if len(changed) == 0 or len(history) == max_iter or (history and progress.out_of_time()):
                 break
             history.append(partition.cost())
             partition.move(changed, nearest[changed], add=incremental)

@@ -78,7 +78,8 @@ def minibatch_kernel_kmeans(
     totals = np.zeros(k)
     steps: list[tuple[np.ndarray, ...]] = [(seeds, np.arange(k), np.ones(k), np.ones(k))]
     history: list[float] = []
-    with progress.stage("kernel k-means"):
+    with progress.interruptible(), progress.stage("kernel k-means"):
+        progress.offer(lambda: (sq_norms[:, None] - 2.0 * inner).argmin(axis=0))
         for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):
             to_centers = sq_norms[:, None] - 2.0 * inner[:, batch]
             labels = to_centers.argmin(axis=0)
@@ -101,7 +102,7 @@ def minibatch_kernel_kmeans(
                 now = (kernel_.diagonal[batch] + (sq_norms[:, None] - 2.0 * inner[:, batch]).min(axis=0)).mean()
                 if history[-1] - now < tol:
                     break
-            if len(history) == max_iter:
+            if len(history) == max_iter or progress.out_of_time():
                 break
     to_centers = sq_norms[:, None] - 2.0 * inner
     centers = KernelCenters(kernel_, *_combinations(steps, k), sq_norms)

@@ -95,7 +95,7 @@ def truncated_kernel_kmeans(
                 now = (kernel_.diagonal[batch] + _relative_sq_distances(clusters, products).min(axis=0)).mean()
                 if history[-1] - now < tol:
                     break
-            if len(history) == max_iter:
+            if len(history) == max_iter or progress.out_of_time():
                 break
     centers = _combinations(kernel_, clusters)
     with progress.stage("labels"):

@@ -50,6 +50,7 @@ def coreset_sc(
     degrees: str | None = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
+    time_budget: float | None = None,
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> Clustering:
@@ -89,8 +90,12 @@ def coreset_sc(
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
-    rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads.
-    progress : a function `progress(stage, done, total)`; an exception it raises stops the work.
+    time_budget : seconds, > 0, after which nothing more is tried: the best so far is returned, and a remark says so.
+        What a first partition into k clusters needs is done in any case.
+    rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as
+        no time budget runs out.
+    progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
+        raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
     Returns a `Clustering`; isolated nodes are labelled -1.
 
@@ -108,7 +113,7 @@ def coreset_sc(
     >>> round(clustering.normalized_cut, 3)
     0.095
     """
-    rng, progress = as_generator(rng), as_progress(progress)
+    rng, progress = as_generator(rng), as_progress(progress, time_budget)
     k = as_whole_number(k, "k", at_least=1)
     method = as_choice(method, "method", METHODS)
     given = given_options(
@@ -128,10 +133,17 @@ def coreset_sc(
         method = _chosen_method(graph, rng)
     options = {"method": method, **settings(method, given)}
     goal = None
-    if options["method"] == "paper":
-        outcome = _published(graph, k, options, remarks, rng, progress)
-    else:
-        goal, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
+
+    def interrupted(labels: np.ndarray) -> Clustering:
+        said = [*remarks, "interrupted: these are the best labels so far, other starts and moves may improve them"]
+        found = {"objective": options["objective"], "parameters": used_settings(options)}
+        return clustering_of(graph, k, labels.astype(np.int64), said, progress, **found)
+
+    with progress.interruptible(interrupted):
+        if options["method"] == "paper":
+            outcome = _published(graph, k, options, remarks, rng, progress)
+        else:
+            goal, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
 
     coreset = outcome.coreset
     return clustering_of(
@@ -179,7 +191,8 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     if options["coreset_size"] is None:
         options["coreset_size"] = paper.default_size(graph.n_nodes, k)
     kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])
-    outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
+    with progress.within(None):  # what is clustered on the way is the coreset
+        outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
     remarks += outcome.remarks
     if options["loops"] == "implied" and (graph.loops == 0).any():
         remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
@@ -202,25 +215,26 @@ def _best(
     on = weighed(part, aim.name)
     k = min(k, len(kept))
     effort = EFFORTS[options["effort"]]
-    if options["method"] == "two-step":
-        if options["coreset_size"] is None:
-            options["coreset_size"] = default_size(part.n_nodes, part.n_entries, k)
-        size = max(k, min(options["coreset_size"], part.n_nodes))
-        sampling = Sampling(size, options["oversampling"], options["sampling"])
-        found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
-        if outcome.doubtful and chosen_here:
+    with progress.within(lambda labels: put_back(graph, kept, Outcome(labels)).labels):
+        if options["method"] == "two-step":
+            if options["coreset_size"] is None:
+                options["coreset_size"] = default_size(part.n_nodes, part.n_entries, k)
+            size = max(k, min(options["coreset_size"], part.n_nodes))
+            sampling = Sampling(size, options["oversampling"], options["sampling"])
+            found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
+            if outcome.doubtful and chosen_here and not progress.out_of_time():
+                with progress.stage("partition"):
+                    other = partitioned(on, k, aim, effort, rng, progress)
+                if value_of(found.goal.objective, summed(on, other.labels, k)[1]) > found.value:
+                    options["method"], found, outcome = "multilevel", other, Outcome(other.labels.astype(np.int64))
+                    remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
+            if effort >= HIGH_EFFORT and options["method"] == "two-step":
+                with progress.stage("refining"):
+                    _, resolutions = goal_for(aim, on, k, rng, progress)
+                    labels, _ = in_cycles(on, found.labels, k, found.goal.objective, resolutions, 1.0, rng, progress)
+                outcome = replace(outcome, labels=labels.astype(np.int64))
+        else:
             with progress.stage("partition"):
-                other = partitioned(on, k, aim, effort, rng, progress)
-            if value_of(found.goal.objective, summed(on, other.labels, k)[1]) > found.value:
-                options["method"], found, outcome = "multilevel", other, Outcome(other.labels.astype(np.int64))
-                remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
-        if effort >= HIGH_EFFORT and options["method"] == "two-step":
-            with progress.stage("refining"):
-                _, resolutions = goal_for(aim, on, k, rng, progress)
-                labels, _ = in_cycles(on, found.labels, k, found.goal.objective, resolutions, 1.0, rng, progress)
-            outcome = replace(outcome, labels=labels.astype(np.int64))
-    else:
-        with progress.stage("partition"):
-            found = partitioned(on, k, aim, effort, rng, progress)
-        outcome = Outcome(found.labels.astype(np.int64))
+                found = partitioned(on, k, aim, effort, rng, progress)
+            outcome = Outcome(found.labels.astype(np.int64))
     return found.goal, outcome if whole else put_back(graph, kept, outcome)

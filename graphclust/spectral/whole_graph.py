@@ -9,6 +9,7 @@ import numpy as np
 from graphclust.checks import Seed, as_generator
 from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.lloyd import kmeans
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -93,7 +94,18 @@ def _clustered(
 ) -> Clustering:
     """k-means on the rows of the nodes that have edges."""
     connected = np.flatnonzero(~graph.isolated)
-    with progress.stage("k-means"), warnings.catch_warnings():
+
+    def clustered(result: KMeansResult, *more: str) -> Clustering:
+        labels = np.full(graph.n_nodes, -1, np.int64)
+        labels[connected] = result.labels
+        return clustering_of(graph, k, labels, [*remarks, *more], progress, parameters={"method": method})
+
+    interrupted = "interrupted: these are the best labels so far"
+    with (
+        progress.interruptible(lambda found: clustered(found, interrupted)),
+        progress.stage("k-means"),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the graph, at the end
         found = kmeans(
             points[connected],
@@ -104,6 +116,4 @@ def _clustered(
             rng=rng,
             progress=progress,
         )
-    labels = np.full(graph.n_nodes, -1, np.int64)
-    labels[connected] = found.labels
-    return clustering_of(graph, k, labels, remarks, progress, parameters={"method": method})
+    return clustered(found)

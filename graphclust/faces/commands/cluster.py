@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import add_seed, everywhere, graph_file, loaded
 from graphclust.faces.shell_words import in_the_shell
-from graphclust.faces.terminal import clear_line, show
+from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
@@ -68,7 +68,6 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         effort=options.effort, components=options.components, coreset_size=options.coreset_size, rng=options.seed,
         progress=progress,
     )  # fmt: skip
-    clear_line(progress)
     if options.output is not None:
         write_labels(options.output, clustering, overwrite=options.force)
     show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))

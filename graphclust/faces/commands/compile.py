@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import everywhere
-from graphclust.faces.terminal import clear_line, show
+from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
@@ -23,5 +23,4 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.faces.compilation import compile_ahead
 
     said = compile_ahead(progress)
-    clear_line(progress)
     show(said)

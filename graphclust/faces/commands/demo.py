@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import add_seed, everywhere
-from graphclust.faces.terminal import clear_line, show
+from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
@@ -22,5 +22,4 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.faces.demo import demo
 
     for page in demo(seed=options.seed, progress=progress):
-        clear_line(progress)
         show(page)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import everywhere, graph_file, loaded
 from graphclust.faces.shell_words import in_the_shell
-from graphclust.faces.terminal import clear_line, show
+from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
@@ -26,5 +26,4 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
     graph, info = loaded(options, progress)
     facts = describe(graph, info)
-    clear_line(progress)
     show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))
