@@ -97,7 +97,7 @@ def by_shared_neighbors(
     if n_regions == 0:
         linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
     else:
-        with progress.stage("coreset partition"):
+        with progress.stage("coreset partition"), progress.within(None):
             found = partitioned(weighed(small, cut.name), n_regions, cut, ONE_START, rng, progress).labels
     with progress.stage("labelling"):
         labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
@@ -112,7 +112,8 @@ def by_shared_neighbors(
             labels, n_found = used_labels(labels)
             if n_found > few:
                 quotient = contracted(by_cut, labels, n_found)
-                labels = partitioned(quotient, few, cut, ONE_START, rng, progress).labels[labels]
+                with progress.within(None):
+                    labels = partitioned(quotient, few, cut, ONE_START, rng, progress).labels[labels]
                 moved_in_rounds(by_cut, labels, few, ratio_objective(by_cut), REGION_ROUNDS, progress)
         fragments, n_found = used_labels(labels)
         if n_found < k:  # a coreset too small or too scattered to show k clusters
@@ -121,8 +122,10 @@ def by_shared_neighbors(
             labels = fragments.copy()
         else:
             quotient = contracted(by_cut, fragments, n_found)
-            labels = partitioned(quotient, k, cut, effort, rng, progress).labels[fragments]
+            with progress.within(lambda labels: labels[fragments]):
+                labels = partitioned(quotient, k, cut, effort, rng, progress).labels[fragments]
     with progress.stage("mending"):
+        progress.offer(labels.copy)
         sweeps = MENDING_SWEEPS if aim == cut else 1
         value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
         goal, leaving = goal_of(cut, by_cut, k, NO_UNIONS), 1.0 - value / k
@@ -168,7 +171,8 @@ def turned_to(
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
         return labels, goal
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
-    of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
+    with progress.within(lambda labels: labels[pieces]):
+        of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
     return of_piece[pieces], goal
 
 

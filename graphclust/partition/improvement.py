@@ -54,7 +54,9 @@ def move_nodes(
     if k > 1:
         on = weighed(graph, aim.name)
         goal, _ = goal_for(aim, on, k, rng, progress)
-        moved_until_stable(on, moved, k, goal.objective, progress, MOST_SWEEPS)
+        with progress.interruptible():
+            progress.offer(lambda: moved.astype(np.int64))
+            moved_until_stable(on, moved, k, goal.objective, progress, MOST_SWEEPS)
     return moved.astype(np.int64)
 
 
@@ -91,7 +93,8 @@ def refine_partition(
         raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty")
     k, on = int(cluster.max()) + 1, weighed(graph, aim.name)
     goal, resolutions = goal_for(aim, on, k, rng, progress)
-    refined, _ = in_cycles(on, cluster.astype(np.int32), k, goal.objective, resolutions, 1.0, rng, progress)
+    with progress.interruptible(lambda labels: labels.astype(np.int64)):
+        refined, _ = in_cycles(on, cluster.astype(np.int32), k, goal.objective, resolutions, 1.0, rng, progress)
     return refined.astype(np.int64)
 
 

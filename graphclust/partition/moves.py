@@ -38,7 +38,7 @@ def moved_until_stable(
     most_at_once = n
     stays, sums = summed(on, labels, k)
     n_sweeps = 0
-    while n_sweeps < most_sweeps:
+    while n_sweeps < most_sweeps and not progress.out_of_time():
         target = best_moves(on, labels, objective, stays, sums)
         movable = np.flatnonzero(target >= 0)
         if len(movable) == 0:
@@ -76,6 +76,8 @@ def move_in_turn(
     queue = nodes, queued, ends
     n_read = 0
     while ends[1] and n_read < most_read:
+        if parts is NO_PARTS and progress.out_of_time():
+            break  # not where regions are made, which are needed
         budget = min(ENTRIES_PER_STEP, most_read - n_read)
         n_read += loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue, scratch)
         progress.step(n - int(ends[1]), n)
@@ -127,6 +129,8 @@ def moved_in_rounds(
     """
     stays, sums = summed(on, labels, k)
     for done in range(n_rounds):
+        if progress.out_of_time():
+            break
         target = best_moves(on, labels, objective, stays, sums, done % 2)
         after = moved_at_once(on, labels, objective, target, sums)
         progress.step(done + 1, n_rounds)

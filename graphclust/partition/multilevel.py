@@ -84,7 +84,12 @@ def multilevel_partition(
     graph, rng, progress = graph_without_isolated_nodes(G, weight), as_generator(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     effort = as_number(effort, "effort", above=0.0)
-    return partitioned(weighed(graph, aim.name), k, aim, effort, rng, progress).labels.astype(np.int64)
+    with progress.interruptible(_as_labels):
+        return _as_labels(partitioned(weighed(graph, aim.name), k, aim, effort, rng, progress).labels)
+
+
+def _as_labels(labels: np.ndarray) -> npt.NDArray[np.int64]:
+    return labels.astype(np.int64)
 
 
 def partitioned(
@@ -97,9 +102,10 @@ def partitioned(
     while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
-    labels, value = best_start(start, k, goal.objective, resolutions, effort, rng, progress)
-    if shared and on.graph.n_entries > LARGE:
-        labels, value = in_cycles(start, labels, k, goal.objective, resolutions, effort, rng, progress)
+    with progress.within(lambda labels: carried_over(shared, labels)):
+        labels, value = best_start(start, k, goal.objective, resolutions, effort, rng, progress)
+        if shared and on.graph.n_entries > LARGE:
+            labels, value = in_cycles(start, labels, k, goal.objective, resolutions, effort, rng, progress)
     if shared:
         labels, value = carried(shared, labels, k, goal.objective, progress)
     if on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT:
@@ -152,6 +158,8 @@ def best_start(
     """Labels and their value: the best of several partitions, each merged from the regions of another resolution."""
     best: tuple[np.ndarray, float] | None = None
     for start in range(max(1, round(effort * len(resolutions)))):
+        if best is not None and progress.out_of_time():
+            break
         levels, core = [], on
         if resolutions:
             resolution = resolutions[start % len(resolutions)]
@@ -162,6 +170,7 @@ def best_start(
             labels, value = carried(levels, labels, k, objective, progress)
         if best is None or value > best[1]:
             best = labels, value
+            progress.offer(labels.copy)
         if not levels:
             break  # no regions but the nodes: every other start would be the same
     assert best is not None
@@ -179,6 +188,13 @@ def carried(
     return labels, value
 
 
+def carried_over(levels: list[Level], labels: np.ndarray) -> np.ndarray:
+    """Labels of the coarsest graph as those of the finest of the levels, as they are."""
+    for level in reversed(levels):
+        labels = labels[level.coarse]
+    return labels
+
+
 def in_cycles(
     on: Weighed,
     labels: np.ndarray,
@@ -193,6 +209,9 @@ def in_cycles(
     value = value_of(objective, summed(on, labels, k)[1])
     lacking = best_conceivable(on, k, objective)
     for done in range(round(MOST_CYCLES * effort) if resolutions else 0):
+        progress.offer(labels.copy)
+        if progress.out_of_time():
+            break
         before = value
         labels, value = cycle(on, labels, k, objective, resolutions[done % len(resolutions)], rng, progress)
         tried_all = effort < HIGH_EFFORT or done >= len(resolutions)

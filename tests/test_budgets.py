@@ -1,0 +1,215 @@
+"""A time budget ends the work early with a complete result; Ctrl-C carries the best result so far."""
+
+import logging
+import time
+
+import numpy as np
+import pytest
+
+import graphclust
+from graphclust import Interrupted, Progress
+from graphclust.partition.clustering import Clustering
+
+PLANTED = graphclust.planted_partition(20, 200, 12, 2, rng=518).graph
+POINTS = np.random.default_rng(2209).normal(size=(400, 3)) + np.arange(400)[:, None] % 7
+AT_ONCE = 1e-9
+
+
+class InterruptAt:
+    """Ctrl-C at the n-th step; counts the steps."""
+
+    def __init__(self, n: int):
+        self.n, self.steps = n, 0
+
+    def __call__(self, stage, done, total):
+        self.steps += 1
+        if self.steps == self.n:
+            raise KeyboardInterrupt
+
+
+def clusterers():
+    start = np.arange(PLANTED.n_nodes) % 5
+    yield "coreset_sc", lambda p: graphclust.coreset_sc(PLANTED, 5, rng=0, progress=p)
+    yield "two-step", lambda p: graphclust.coreset_sc(PLANTED, 5, method="two-step", rng=0, progress=p)
+    yield "spectral", lambda p: graphclust.spectral_clustering(PLANTED, 5, rng=0, progress=p)
+    yield "fast spectral", lambda p: graphclust.fast_spectral_clustering(PLANTED, 5, rng=0, progress=p)
+    yield "multilevel_partition", lambda p: graphclust.multilevel_partition(PLANTED, 5, rng=0, progress=p)
+    yield "refine_partition", lambda p: graphclust.refine_partition(PLANTED, start, rng=0, progress=p)
+    yield "move_nodes", lambda p: graphclust.move_nodes(PLANTED, start, progress=p)
+    yield "kmeans", lambda p: graphclust.kmeans(POINTS, 5, n_init=3, rng=0, progress=p)
+    yield "minibatch_kmeans", lambda p: graphclust.minibatch_kmeans(POINTS, 5, batch_size=50, rng=0, progress=p)
+    yield "nested", lambda p: graphclust.nested_minibatch_kmeans(POINTS, 5, batch_size=50, rng=0, progress=p)
+    yield "spherical_kmeans", lambda p: graphclust.spherical_kmeans(POINTS, 5, rng=0, progress=p)
+    yield "kernel_kmeans", lambda p: graphclust.kernel_kmeans(POINTS, 5, kernel="linear", rng=0, progress=p)
+    yield (
+        "minibatch_kernel_kmeans",
+        lambda p: graphclust.minibatch_kernel_kmeans(POINTS, 5, kernel="linear", max_iter=20, rng=0, progress=p),
+    )
+
+
+CLUSTERERS = dict(clusterers())
+
+
+def labels_of(result) -> np.ndarray:
+    return result if isinstance(result, np.ndarray) else result.labels
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # the walk does not suit 5 of 20 blocks
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name):
+    cluster = CLUSTERERS[name]
+    counter = InterruptAt(0)
+    whole = cluster(counter)
+    n_carried = 0
+    for n in np.unique(np.linspace(1, counter.steps, 12).astype(int)).tolist():
+        with pytest.raises(KeyboardInterrupt) as stop:
+            cluster(InterruptAt(n))
+        if isinstance(stop.value, Interrupted):
+            n_carried += 1
+            best = stop.value.best
+            assert isinstance(best, np.ndarray if "kernel" in name else type(whole))
+            labels = labels_of(best)
+            assert labels.shape == labels_of(whole).shape and set(labels) <= set(range(5)) and len(set(labels)) >= 2
+            assert not isinstance(best, Clustering) or any("interrupted" in remark for remark in best.remarks)
+    assert n_carried >= 1
+
+
+def test_what_is_carried_is_nearly_as_good_as_the_end():
+    """Of the whole graph, with the nodes in their places, and not of a coarser one."""
+    counter = InterruptAt(0)
+    whole = graphclust.coreset_sc(PLANTED, 20, rng=0, progress=counter)
+    with pytest.raises(Interrupted) as stop:
+        graphclust.coreset_sc(PLANTED, 20, rng=0, progress=InterruptAt(counter.steps))
+    assert stop.value.best.modularity > 0.9 * whole.modularity
+
+
+def test_isolated_nodes_and_crumbs_are_in_what_is_carried():
+    matrix = PLANTED.to_scipy().tolil()
+    matrix.resize((4_003, 4_003))
+    matrix[4_000, 4_001] = matrix[4_001, 4_000] = 1
+    counter = InterruptAt(0)
+    with pytest.warns(graphclust.GraphWarning):
+        graphclust.coreset_sc(matrix.tocsr(), 5, rng=0, progress=counter)
+    with pytest.warns(graphclust.GraphWarning), pytest.raises(Interrupted) as stop:
+        graphclust.coreset_sc(matrix.tocsr(), 5, rng=0, progress=InterruptAt(counter.steps))
+    labels = stop.value.best.labels
+    assert labels.shape == (4_003,) and labels[4_002] == -1 and labels[4_000] == labels[4_001] >= 0
+
+
+def test_the_published_method_has_nothing_to_carry():
+    """What it clusters on the way is the coreset."""
+    small = graphclust.planted_partition(4, 50, 10, 2, rng=0).graph
+    counter = InterruptAt(0)
+    graphclust.coreset_sc(small, 4, method="paper", coreset_size=100, rng=0, progress=counter)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        graphclust.coreset_sc(small, 4, method="paper", coreset_size=100, rng=0, progress=InterruptAt(counter.steps))
+    assert not isinstance(stop.value, Interrupted)
+
+
+@pytest.mark.parametrize("method", ["multilevel", "two-step"])
+def test_a_budget_that_is_used_up_leaves_out_what_only_improves(method):
+    def clustered(time_budget):
+        counter = InterruptAt(0)
+        options = {"method": method, "effort": "high", "time_budget": time_budget}
+        return graphclust.coreset_sc(PLANTED, 20, **options, rng=0, progress=counter), counter.steps
+
+    (hasty, n_hasty), (patient, _), (unlimited, n_all) = (clustered(budget) for budget in (AT_ONCE, 1e6, None))
+    assert hasty.n_clusters == 20 and (hasty.labels >= 0).all()
+    said = [any("the time budget of 1e-09 s ran out" in r for r in found.remarks) for found in (hasty, patient)]
+    assert said == [True, False]
+    assert patient == unlimited and hasty.modularity <= unlimited.modularity
+    assert n_hasty < 0.7 * n_all
+
+
+def test_a_third_of_the_time_is_a_third_of_the_time():
+    graph = graphclust.planted_partition(60, 250, 12, 3, rng=2209).graph
+    seconds = []
+    for share in (0, None, 0.35):
+        budget = {0: AT_ONCE, None: None, 0.35: 0.35 * seconds[-1] if seconds else None}[share]
+        start = time.perf_counter()
+        found = graphclust.coreset_sc(graph, 60, effort="high", time_budget=budget, rng=0)
+        seconds.append(time.perf_counter() - start)
+    assert found.n_clusters == 60 and seconds[2] < 0.7 * seconds[1], seconds
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+@pytest.mark.parametrize("name", [name for name in CLUSTERERS if name not in ("coreset_sc", "two-step")])
+def test_a_progress_brings_a_budget_to_any_function(name):
+    progress = Progress(time_budget=AT_ONCE)
+    hasty, whole = CLUSTERERS[name](progress), CLUSTERERS[name](None)
+    assert progress.cut_short and labels_of(hasty).shape == labels_of(whole).shape
+    if hasattr(whole, "n_iter"):
+        assert 1 <= hasty.n_iter < whole.n_iter
+
+
+def test_impossible_budgets():
+    with pytest.raises(graphclust.ParameterError, match="time_budget=0 is out of range"):
+        graphclust.coreset_sc(PLANTED, 2, time_budget=0)
+    with pytest.raises(TypeError, match="time_budget='1' is a str"):
+        Progress(time_budget="1")
+    with pytest.raises(TypeError, match="progress=3 is a int, expected a function, True or None"):
+        graphclust.coreset_sc(PLANTED, 2, progress=3)
+
+
+def test_of_two_budgets_the_earlier_end_counts():
+    progress = Progress(time_budget=AT_ONCE)
+    progress.limit(1e6)
+    time.sleep(0.001)
+    assert progress.out_of_time() and progress.cut_short == "improving"
+    assert not Progress().out_of_time()
+
+
+def test_stages_are_logged(caplog):
+    with caplog.at_level(logging.INFO, logger="graphclust"):
+        graphclust.coreset_sc(PLANTED, 5, rng=0, time_budget=AT_ONCE)
+    said = [record.getMessage() for record in caplog.records]
+    assert any(line.startswith("partition: 0.") and line.endswith(" s") for line in said)
+    assert any("the time budget of 1e-09 s ran out in stage: partition" in line for line in said)
+    caplog.clear()
+    graphclust.coreset_sc(PLANTED, 5, rng=0)
+    assert not caplog.records
+
+
+def test_progress_true_shows_nothing_in_a_file(capsys):
+    for progress in (True, False):
+        graphclust.coreset_sc(PLANTED, 5, rng=0, progress=progress)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == "" and Progress(True).listener is None
+
+
+class Terminal:
+    """A stream that is a terminal."""
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+        return len(text)
+
+    def flush(self):
+        pass
+
+
+@pytest.mark.parametrize("with_tqdm", [True, False])
+def test_progress_true_shows_a_bar_on_a_terminal_and_wipes_it(monkeypatch, with_tqdm):
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(__import__("sys").modules, "tqdm.auto", None)
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("graphclust.progress_bar.PATIENCE", 0.0)
+    progress = Progress(True)
+    assert type(progress.listener).__name__ == ("TqdmBar" if with_tqdm else "ProgressLine")
+    with progress.stage("sampling"):
+        for done in range(1, 4):
+            time.sleep(0.12)
+            progress.step(done, 4)
+    assert "sampling" in terminal.text and "75%" in terminal.text
+    assert terminal.text.endswith("\r") and terminal.text.rsplit("\r", 2)[-2].strip() == ""
