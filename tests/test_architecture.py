@@ -33,6 +33,7 @@ LAYER = {
     "planted_stores": ALGORITHMS,
     "spectral": ALGORITHMS,
     "faces": FACES,
+    "plots": FACES,
     "__main__": FACES,
 }
 TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "notebooks"}
