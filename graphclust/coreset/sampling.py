@@ -85,18 +85,15 @@ def sampling_probabilities(
     """
     as_choice(second_term, "second_term", SECOND_TERMS)
     weights = kernel.point_weights
-    sensitivity = weights * seeds.sq_distances
+    sensitivity = weights * seeds.sq_distances  # one array for all the steps: it is as long as the graph has nodes
     cost = sensitivity.sum()
     if cost > 0:
         sensitivity /= cost
-    else:
-        sensitivity[:] = 0.0
     if second_term == "seed_weight":
-        second = weights / weights[np.unique(seeds.nodes)].sum()
+        sensitivity += weights / weights[np.unique(seeds.nodes)].sum()
     else:
         volumes = np.bincount(seeds.nearest, weights=weights, minlength=len(seeds.nodes))
-        second = np.divide(weights, volumes[seeds.nearest], out=np.zeros(kernel.n_nodes), where=weights > 0)
-    sensitivity += second
+        sensitivity += np.divide(weights, volumes[seeds.nearest], out=np.zeros(kernel.n_nodes), where=weights > 0)
     sensitivity /= sensitivity.sum()
     return sensitivity
 
@@ -177,8 +174,7 @@ def construct_coreset(
     for round_size in _round_sizes(n_points, size, rounds):
         if (n_points if coreset is None else len(coreset.nodes)) <= round_size:
             continue
-        whole = coreset is None or len(coreset.nodes) == n_points
-        inner = kernel if coreset is None or whole else kernel.restricted_to(coreset.nodes, coreset.weights)
+        inner = kernel if coreset is None else kernel.restricted_to(coreset.nodes, coreset.weights)
         if sampling == "uniform":
             sample = _uniform_sample(inner, round_size, rng)
         else:
@@ -188,9 +184,10 @@ def construct_coreset(
                 sample = importance_sample(inner, seeds, round_size, second_term=second_term, rng=rng)
             n_clipped += seeds.n_clipped
             entries_read += seeds.entries_read
-        coreset = sample if coreset is None or whole else Coreset(coreset.nodes[sample.nodes], sample.weights)
+        coreset = sample if coreset is None else Coreset(coreset.nodes[sample.nodes], sample.weights)
     if coreset is None:
-        coreset = Coreset(kernel.points, kernel.point_weights[kernel.points])
+        points = kernel.points
+        coreset = Coreset(points, kernel.point_weights[points])
     return replace(coreset, n_clipped=n_clipped, entries_read=entries_read)
 
 

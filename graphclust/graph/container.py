@@ -106,13 +106,13 @@ class Graph:
         return Rows(self.indptr, self.indices, self.weights_or_empty)
 
     @cached_property
-    def components(self) -> npt.NDArray[np.int64]:
+    def components(self) -> npt.NDArray[np.int32]:
         """Number of the connected component of each node, by first appearance; shape (n_nodes,).
 
         A few neighbours of every node are joined first; the remaining edges are then read only for the nodes
         outside the giant component (Sutton et al. 2018, Afforest).
         """
-        parent = np.arange(self.n_nodes)
+        parent = np.arange(self.n_nodes, dtype=np.int32)
         blocks = row_blocks(self.n_nodes).tolist()
         for first, last in pairwise(blocks):
             gate.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
@@ -121,8 +121,8 @@ class Graph:
         for first, last in pairwise(blocks):
             gate.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)
-        is_root = parent == np.arange(self.n_nodes)
-        return (np.cumsum(is_root) - 1)[parent]
+        is_root = parent == np.arange(self.n_nodes, dtype=np.int32)
+        return (np.cumsum(is_root, dtype=np.int32) - np.int32(1))[parent]
 
     @property
     def n_components(self) -> int:

@@ -34,6 +34,9 @@ class Aim(NamedTuple):
     resolution: float | str | None
 
 
+CUT = Aim("normalized_cut", None)
+
+
 class Weighed(NamedTuple):
     """A graph, and what its nodes bring to the sums of a cluster: what a partition of it is judged by."""
 

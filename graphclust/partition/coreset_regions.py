@@ -23,8 +23,9 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset, construct_coreset
 from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset
+from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, Weighed, chance_objective, ratio_objective, weighed
+from graphclust.objective.objective import CUT, Aim, Weighed, chance_objective, ratio_objective, weighed
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_in_rounds, moved_until_stable
 from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
@@ -66,6 +67,21 @@ def default_size(n_nodes: int, n_entries: int, k: int) -> int:
     return min(n_nodes, ceil(size))
 
 
+class Shown(NamedTuple):
+    """What a coreset shows of a graph.
+
+    labels : int32, shape (n_nodes,), the region of each node; out_of_reach : bool, shape (n_nodes,), True for nodes
+    farther from the coreset than labels spread. coreset : what was drawn; links : mean links of its nodes, n_labeled :
+    how many nodes had a label from the coreset, from its neighbors, and after each round.
+    """
+
+    labels: np.ndarray
+    out_of_reach: np.ndarray
+    coreset: Coreset
+    links: float
+    n_labeled: list[int]
+
+
 def by_shared_neighbors(
     on: Weighed,
     k: int,
@@ -76,7 +92,41 @@ def by_shared_neighbors(
     progress: Progress,
 ) -> tuple[Partition, Outcome]:
     """The steps above on a graph without isolated nodes; k is at most the number of its nodes."""
-    graph = on.graph
+    graph, n = on.graph, on.graph.n_nodes
+    shown = shown_by_coreset(graph, k, sampling, rng, progress)
+    by_cut = weighed(graph, CUT.name)
+    labels = shown.labels
+    with progress.stage("merging"):
+        if has_thin_links(graph, shown.coreset, shown.links):
+            labels = fewer_regions(by_cut, labels, REGIONS_PER_CLUSTER * k, rng, progress)
+        fragments, n_found = used_labels(labels)
+        if n_found < k:  # a coreset too small or too scattered to show k clusters
+            fragments, n_found = partitioned(by_cut, k, CUT, effort, rng, progress).labels, k
+        labels = fragments.copy()
+        if n_found > k:
+            quotient = contracted(by_cut, fragments, n_found)
+            with progress.within(lambda labels: labels[fragments]):
+                labels = partitioned(quotient, k, CUT, effort, rng, progress).labels[fragments]
+    with progress.stage("mending"):
+        progress.offer(labels.copy)
+        sweeps = MENDING_SWEEPS if aim == CUT else 1
+        value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
+        goal, leaving = goal_of(CUT, by_cut, k, NO_UNIONS), 1.0 - value / k
+        if aim != CUT:
+            labels, goal = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
+            value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
+
+    counts = shown.n_labeled
+    names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
+    decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
+    coreset_labels = labels[shown.coreset.nodes].astype(np.int64)
+    doubtful = is_doubtful(leaving, k, shown.links * evenness(graph.weights), coreset_labels)
+    outcome = Outcome(labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided, doubtful)
+    return Partition(labels, goal, value), outcome
+
+
+def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Generator, progress: Progress) -> Shown:
+    """Steps 1 to 3: a region for every node, at least k of them where the coreset has as many linked nodes."""
     kernel = NormalizedCutKernel.of(graph)
     coreset = construct_coreset(
         kernel, k, sampling.size, oversampling=sampling.oversampling, sampling=sampling.method, rng=rng,
@@ -87,60 +137,44 @@ def by_shared_neighbors(
         linked = np.flatnonzero(~small.isolated)
         if len(linked) < len(coreset.nodes):
             small = small.subgraph(linked)
-    mean_links = small.n_entries / max(small.n_nodes, 1)
-    covered = len(coreset.nodes) * graph.n_entries / graph.n_nodes**2
-    thin = covered < WELL_COVERED and mean_links < FEW_LINKS
+    links = small.n_entries / max(small.n_nodes, 1)
     few = REGIONS_PER_CLUSTER * k
-    n_regions = max(min(k, len(linked)), min(max(few, MANY_REGIONS) if thin else few, len(linked) // NODES_PER_REGION))
-    cut = Aim("normalized_cut", None)
-    by_cut = weighed(graph, cut.name)
+    most = max(few, MANY_REGIONS) if has_thin_links(graph, coreset, links) else few
+    n_regions = max(min(k, len(linked)), min(most, len(linked) // NODES_PER_REGION))
     if n_regions == 0:
         linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
     else:
         with progress.stage("coreset partition"), progress.within(None):
-            found = partitioned(weighed(small, cut.name), n_regions, cut, ONE_START, rng, progress).labels
+            found = partitioned(weighed(small, CUT.name), n_regions, CUT, ONE_START, rng, progress).labels
     with progress.stage("labelling"):
         labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
         extended, undecided, _ = extend_labels(kernel, labelled, found.astype(np.int64))
-        labels = np.where(undecided, -1, extended).astype(np.int32)
+        labels = extended.astype(np.int32)
+        labels[undecided] = -1
+        del extended, undecided  # of the size of the nodes, as all that is given back early here
         spread = spread_labels(graph, labels, int(found.max()) + 1, SPREADING_ROUNDS, progress)
-        labels = spread.labels
-        out_of_reach = labels < 0
-        labels[out_of_reach] = 0  # farther from the coreset than the rounds reach: moves will place them
-    with progress.stage("merging"):
-        if thin:
-            labels, n_found = used_labels(labels)
-            if n_found > few:
-                quotient = contracted(by_cut, labels, n_found)
-                with progress.within(None):
-                    labels = partitioned(quotient, few, cut, ONE_START, rng, progress).labels[labels]
-                moved_in_rounds(by_cut, labels, few, ratio_objective(by_cut), REGION_ROUNDS, progress)
-        fragments, n_found = used_labels(labels)
-        if n_found < k:  # a coreset too small or too scattered to show k clusters
-            fragments, n_found = partitioned(by_cut, k, cut, effort, rng, progress).labels, k
-        if n_found == k:
-            labels = fragments.copy()
-        else:
-            quotient = contracted(by_cut, fragments, n_found)
-            with progress.within(lambda labels: labels[fragments]):
-                labels = partitioned(quotient, k, cut, effort, rng, progress).labels[fragments]
-    with progress.stage("mending"):
-        progress.offer(labels.copy)
-        sweeps = MENDING_SWEEPS if aim == cut else 1
-        value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
-        goal, leaving = goal_of(cut, by_cut, k, NO_UNIONS), 1.0 - value / k
-        if aim != cut:
-            labels, goal = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
-            value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
+    out_of_reach = spread.labels < 0
+    spread.labels[out_of_reach] = 0  # moves will place them
+    return Shown(spread.labels, out_of_reach, coreset, links, [len(labelled.nodes), *spread.n_labelled])
 
-    n = graph.n_nodes
-    counts = [len(labelled.nodes), *spread.n_labelled]
-    names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
-    decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
-    coreset_labels = labels[coreset.nodes].astype(np.int64)
-    doubtful = is_doubtful(leaving, k, mean_links * evenness(graph.weights), coreset_labels)
-    outcome = Outcome(labels.astype(np.int64), coreset, coreset_labels, out_of_reach, {}, decided, doubtful)
-    return Partition(labels, goal, value), outcome
+
+def has_thin_links(graph: Graph, coreset: Coreset, links: float) -> bool:
+    """Whether regions of the coreset alone are too impure to be merged into clusters."""
+    covered = len(coreset.nodes) * graph.n_entries / graph.n_nodes**2
+    return covered < WELL_COVERED and links < FEW_LINKS
+
+
+def fewer_regions(
+    by_cut: Weighed, labels: np.ndarray, k: int, rng: np.random.Generator, progress: Progress
+) -> np.ndarray:
+    """Many small regions merged into k larger ones on the whole graph, between which nodes move in a few rounds."""
+    labels, n_found = used_labels(labels)
+    if n_found > k:
+        quotient = contracted(by_cut, labels, n_found)
+        with progress.within(None):
+            labels = partitioned(quotient, k, CUT, ONE_START, rng, progress).labels[labels]
+        moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress)
+    return labels
 
 
 def turned_to(

@@ -12,7 +12,9 @@ from graphclust.progress import Progress
 
 MOST_SWEEPS = 1000  # each but the last raises the value; a handful is usual
 MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a second
+MANY_SHARE = 1 / 32  # of the nodes; below, one after the other takes less than another look at all of them
 ENTRIES_PER_STEP = 1 << 24  # some tenths of a second between two looks at the progress hook
+NODES_PER_SUM = 1 << 16  # few enough for the cache
 NO_PARTS = np.empty(0, np.int32)
 
 
@@ -44,7 +46,7 @@ def moved_until_stable(
         if len(movable) == 0:
             break
         progress.step(n - len(movable), n)
-        if MANY_MOVES <= len(movable) <= most_at_once:
+        if max(MANY_MOVES, MANY_SHARE * n) <= len(movable) <= most_at_once:
             after = moved_at_once(on, labels, objective, target, sums)
             if after is not None:
                 (stays, sums), most_at_once = after, len(movable) // 2
@@ -110,9 +112,10 @@ def moved_at_once(
     """
     k = len(sums.size)
     moved = np.where(target >= 0, target, labels)
-    emptied = np.bincount(moved[moved >= 0], minlength=k) == 0
-    if emptied.any():
-        moved = np.where(emptied[labels] & (labels >= 0), labels, moved)
+    used = np.zeros(k + 1, np.bool_)  # the last for nodes without a cluster
+    used[moved] = True
+    if not used[:k].all():
+        moved = np.where(used[labels], moved, labels)
     after = summed(on, moved, k)
     if value_of(objective, after[1]) <= value_of(objective, sums):
         return None
@@ -143,9 +146,16 @@ def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, Cluster
     """Weight that each node has to others of its cluster, shape (n_nodes,), and the sums of the clusters."""
     stays = np.empty(on.graph.n_nodes)
     run_in_blocks(loops.staying_weights, entry_blocks(on.graph.indptr, 1 << 19), on.graph.rows, labels, stays)
-    shifted = labels + 1  # 0 for nodes without a cluster
+    return stays, sums_of(on, labels, stays, k)
 
-    def by_cluster(values=None):
-        return np.bincount(shifted, weights=values, minlength=k + 1)[1:]
 
-    return stays, ClusterSums(by_cluster(stays + on.terms.loops), by_cluster(on.terms.mass), by_cluster())
+def sums_of(on: Weighed, labels: np.ndarray, stays: np.ndarray, k: int) -> ClusterSums:
+    """Sums of the clusters from what stays with each node; chunk by chunk, to need little memory beside them."""
+    inside, mass, size = np.zeros((3, k + 1))
+    for first in range(0, len(labels), max(NODES_PER_SUM, k)):
+        some = slice(first, first + max(NODES_PER_SUM, k))
+        shifted = labels[some] + 1  # 0 for nodes without a cluster
+        inside += np.bincount(shifted, weights=stays[some] + on.terms.loops[some], minlength=k + 1)
+        mass += np.bincount(shifted, weights=on.terms.mass[some], minlength=k + 1)
+        size += np.bincount(shifted, minlength=k + 1)
+    return ClusterSums(inside[1:], mass[1:], size[1:].astype(np.int64))

@@ -160,7 +160,8 @@ def best_start(
     for start in range(max(1, round(effort * len(resolutions)))):
         if best is not None and progress.out_of_time():
             break
-        levels, core = [], on
+        levels: list[Level] = []
+        core = on
         if resolutions:
             resolution = resolutions[start % len(resolutions)]
             levels, core, _ = coarsened(on, resolution, FEWEST * k, rng, progress, None, passes_for(objective))

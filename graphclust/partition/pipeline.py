@@ -210,12 +210,11 @@ def _best(
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
     kept = searched_nodes(graph, k, options["components"], remarks)
-    whole = len(kept) == graph.n_nodes
-    part = graph if whole else graph.subgraph(kept)
+    part = graph if kept is None else graph.subgraph(kept)
     on = weighed(part, aim.name)
-    k = min(k, len(kept))
+    k = min(k, part.n_nodes)
     effort = EFFORTS[options["effort"]]
-    with progress.within(lambda labels: put_back(graph, kept, Outcome(labels)).labels):
+    with progress.within(lambda labels: labels if kept is None else put_back(graph, kept, Outcome(labels)).labels):
         if options["method"] == "two-step":
             if options["coreset_size"] is None:
                 options["coreset_size"] = default_size(part.n_nodes, part.n_entries, k)
@@ -237,4 +236,4 @@ def _best(
             with progress.stage("partition"):
                 found = partitioned(on, k, aim, effort, rng, progress)
             outcome = Outcome(found.labels.astype(np.int64))
-    return found.goal, outcome if whole else put_back(graph, kept, outcome)
+    return found.goal, outcome if kept is None else put_back(graph, kept, outcome)

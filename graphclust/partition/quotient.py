@@ -43,11 +43,10 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
 
 def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     """`quotient_graph` for int32 labels that are known to be right, and with the neighbors in the order met."""
-    starts = np.zeros(n_clusters + 1, np.int64)
+    starts, entries = np.zeros((2, n_clusters + 1), np.int64)
     members = np.empty(graph.n_nodes, np.int32)
-    coarsening.group_members(cluster, starts, members)
+    coarsening.group_members(cluster, graph.indptr, starts, entries, members)
     volumes: np.ndarray = np.bincount(cluster, weights=graph.degrees, minlength=n_clusters)
-    entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[members])])[starts]
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)

@@ -12,9 +12,12 @@ from graphclust.graph.container import Graph
 SMALL_COMPONENT = 0.02  # of an average cluster's volume
 
 
-def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) -> np.ndarray:
-    """Nodes to partition, increasing: those with edges, in components that are not tiny, but k of them at least."""
-    connected = np.flatnonzero(~graph.isolated)
+def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) -> np.ndarray | None:
+    """Nodes to partition, increasing: those with edges, in components that are not tiny, but k of them at least.
+
+    None where those are all nodes.
+    """
+    connected = np.flatnonzero(~graph.isolated) if graph.isolated.any() else None
     component_of = graph.components
     volumes = np.bincount(component_of, weights=graph.degrees)
     n_components = int(np.count_nonzero(volumes))
@@ -24,7 +27,8 @@ def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) ->
         return connected
     large = volumes >= SMALL_COMPONENT * graph.total_volume / k
     searched = np.flatnonzero(large[component_of])
-    if len(searched) == len(connected) or len(searched) < k:
+    n_connected = graph.n_nodes if connected is None else len(connected)
+    if len(searched) == n_connected or len(searched) < k:
         return connected
     n_tiny = n_components - int(np.count_nonzero(large))
     made = "a cluster of it" if n_tiny == 1 else "clusters of them"

@@ -229,7 +229,7 @@ MUTANTS = [
     (
         "rounds-empty-clusters",
         "partition/moves.py",
-        "    if emptied.any():\n",
+        "    if not used[:k].all():\n",
         "    if False:\n",
         ["test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster"],
     ),

@@ -17,12 +17,17 @@ def number_clusters(cluster, number):
 
 
 @njit(cache=True, nogil=True)
-def group_members(cluster, starts, members):
-    """Nodes sorted by cluster, stable; starts (k + 1,) begins as zeros."""
+def group_members(cluster, indptr, starts, entries, members):
+    """Nodes sorted by cluster, stable; starts and entries (k + 1,) begin as zeros.
+
+    Cluster c gets members[starts[c] : starts[c + 1]], whose rows hold entries[c + 1] - entries[c] entries.
+    """
     for u in range(len(cluster)):
         starts[cluster[u] + 1] += 1
+        entries[cluster[u] + 1] += indptr[u + 1] - indptr[u]
     for c in range(len(starts) - 1):
         starts[c + 1] += starts[c]
+        entries[c + 1] += entries[c]
     place = starts[:-1].copy()
     for u in range(len(cluster)):
         members[place[cluster[u]]] = u
