@@ -18,6 +18,9 @@ _HOME = {
     "construct_coreset": "coreset.sampling",
     "importance_sample": "coreset.sampling",
     "sampling_probabilities": "coreset.sampling",
+    "Path": "partition.path",
+    "PathRow": "partition.path",
+    "cluster_path": "partition.path",
     "merge_clusters": "partition.merging",
     "move_nodes": "partition.improvement",
     "multilevel_partition": "partition.multilevel",
@@ -193,6 +196,9 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.label_files import write_labels as write_labels
     from graphclust.partition.merging import merge_clusters as merge_clusters
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
+    from graphclust.partition.path import Path as Path
+    from graphclust.partition.path import PathRow as PathRow
+    from graphclust.partition.path import cluster_path as cluster_path
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.quotient import quotient_graph as quotient_graph
     from graphclust.planted_stores import planted_store as planted_store

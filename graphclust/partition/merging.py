@@ -18,7 +18,7 @@ from graphclust.progress import Progress
 __all__ = ["merge_clusters"]
 
 ENTRIES_PER_STEP = 1 << 24
-NO_TRACE = np.empty(0)
+NO_TRACE, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
 
 
 def merge_clusters(
@@ -63,11 +63,18 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
 
 
 def merged(
-    on: Weighed, k: int, objective: Objective, progress: Progress, trace: np.ndarray = NO_TRACE
+    on: Weighed,
+    k: int,
+    objective: Objective,
+    progress: Progress,
+    trace: np.ndarray = NO_TRACE,
+    pairs: np.ndarray = NO_PAIRS,
 ) -> tuple[np.ndarray, int]:
     """Merge nodes pair by pair into k clusters: int32 labels, and how many they are.
 
     trace : when of shape (n_nodes,), trace[t] becomes the gain of the union that leaves t clusters, for linked pairs.
+    pairs : when of shape (n_nodes, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes:
+        the one that ends, and the one that goes on under its name.
     """
     graph, n = on.graph, on.graph.n_nodes
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
@@ -76,7 +83,7 @@ def merged(
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     state = np.zeros(3, np.int64)
     merger = loops.Merger(
-        merged_into, on.terms.loops.copy(), on.terms.mass.copy(), np.zeros(n), *heap, np.zeros(n), met, state, trace
+        merged_into, on.terms.loops.copy(), on.terms.mass.copy(), np.zeros(n), *heap, np.zeros(n), met, state, trace, pairs
     )
     loops.start_merging(objective, chains, merger)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):

@@ -32,7 +32,11 @@ def natural_range(unions: np.ndarray, k: int) -> tuple[float, float]:
 
 def matched_resolution(unions: np.ndarray, k: int) -> float:
     """The middle of the range in which k is natural, on a logarithmic scale; at most for half as many as nodes."""
-    lowest, highest = natural_range(unions, max(min(k, len(unions) // 2), 1))
+    return middle_of(*natural_range(unions, max(min(k, len(unions) // 2), 1)))
+
+
+def middle_of(lowest: float, highest: float) -> float:
+    """The middle of a range on a logarithmic scale; where an end is open, a resolution that is not beyond the other."""
     if not np.isfinite(highest):
         return max(lowest, FLOOR)
     return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))

@@ -31,7 +31,8 @@ class Merger(NamedTuple):
 
     expected (n,) is the gain that each cluster was last pushed with, state = (size of the heap, the cluster of most
     mass, clusters left); link (n,) and met (n,) are scratch, link all zero between calls. trace is empty, or (n,):
-    trace[t] becomes the gain of the union that leaves t clusters.
+    trace[t] becomes the gain of the union that leaves t clusters. pairs has no row, or n: pairs[t] becomes the cluster
+    that this union ends and the one that it enlarges.
     """
 
     merged_into: np.ndarray
@@ -44,6 +45,7 @@ class Merger(NamedTuple):
     met: np.ndarray
     state: np.ndarray
     trace: np.ndarray
+    pairs: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -178,6 +180,8 @@ def _unite(a, b, link, chains, merger):
     chains.following[chains.tail[b]] = a
     chains.tail[b] = chains.tail[a]
     merger.state[2] -= 1
+    if len(merger.pairs):
+        merger.pairs[merger.state[2], 0], merger.pairs[merger.state[2], 1] = a, b
 
 
 @njit(cache=True, nogil=True)

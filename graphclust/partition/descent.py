@@ -1,0 +1,206 @@
+"""From a partition into many clusters down to one cluster, union by union, for the partition into every k between.
+
+Clusters are united in the order in which their links exceed chance, as in the tree of Bonald et al. 2018; now and then
+regions, small groups of nodes, move between the clusters at the resolution at which the k reached is natural. So a
+wrong union of small clusters is mended as soon as the large ones show that it was wrong.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.compiled.graphs.objective import CHANCE, RATIO, Objective
+from graphclust.objective.objective import (
+    BY_DEGREE,
+    RATIOS,
+    Aim,
+    Weighed,
+    chance_objective,
+    plain_objective,
+    ratio_objective,
+)
+from graphclust.partition.merging import merged
+from graphclust.partition.moves import moved_until_stable, summed
+from graphclust.partition.quotient import contracted
+from graphclust.partition.resolution import FLOOR
+from graphclust.progress import Progress
+
+EVERY = 50  # up to this many clusters regions move after each union, since that decides which k is suggested ...
+STRIDE = 0.04  # ... above, after this share of the clusters was united: the cost would grow with the square of k
+
+
+class Figures(NamedTuple):
+    """What is known of the partition into k clusters.
+
+    inside : share of the graph's weight inside clusters, as the objective counts it. squares : sum of the squares of
+    the clusters' shares of the mass. sizes : nodes of each cluster, decreasing. united : the place in `sizes` of the
+    cluster that the union leading to this partition made, or None.
+    """
+
+    inside: float
+    squares: float
+    score: float
+    normalized_cut: float
+    modularity: float
+    sizes: npt.NDArray[np.int64]
+    united: int | None
+
+
+class Descent(NamedTuple):
+    """Partitions of the regions into `top` clusters, top - 1, ..., 1, each cluster with a name from 0 to top - 1.
+
+    stops : k -> names of the regions' clusters, int32, for the k where regions moved.
+    unions : int64, shape (top, 2); row t holds the names of the cluster that ends and of the one that goes on in the
+    union that leaves t clusters; row 0 is not used. excess : shape (top,), the links of each over those of chance.
+    figures : k -> Figures.
+    """
+
+    stops: dict[int, npt.NDArray[np.int32]]
+    unions: npt.NDArray[np.int64]
+    excess: npt.NDArray[np.float64]
+    figures: dict[int, Figures]
+
+    def names(self, k: int) -> npt.NDArray[np.int32]:
+        """The name of the cluster of each region, in the partition into k."""
+        start = min(stop for stop in self.stops if stop >= k)
+        renamed = np.arange(len(self.unions), dtype=np.int32)
+        for t in range(start - 1, k - 1, -1):
+            ended, enlarged = self.unions[t]
+            renamed[renamed == ended] = enlarged
+        return renamed[self.stops[start]]
+
+    def labels(self, k: int) -> npt.NDArray[np.int32]:
+        """Names as labels from 0 to k - 1, in the order of the names."""
+        return np.unique(self.names(k), return_inverse=True)[1].astype(np.int32)
+
+
+class Clusters:
+    """The sums of the clusters that are left, by which a union is judged, and the graph that they are part of."""
+
+    def __init__(self, on: Weighed, labels: np.ndarray, k: int, n_nodes: np.ndarray, left_out: tuple[float, int]):
+        sums = summed(on, labels, k)[1]
+        self.on, self.left_out = on, left_out
+        self.inside, self.mass = sums.inside, sums.mass
+        self.volume = np.bincount(labels, weights=on.terms.degrees, minlength=k)
+        self.sizes = np.bincount(labels, weights=n_nodes, minlength=k).astype(np.int64)
+        self.counts_loops_off = bool((on.terms.loops < on.graph.loops).any())  # inside is then minus the cut
+        self.left = np.ones(k, bool)
+
+    def link(self, objective: Objective, gain: float, a: int, b: int) -> float:
+        """The weight between two clusters, from what their union gains; minus infinity is for unlinked ones."""
+        if gain == -np.inf:
+            return 0.0
+        if objective.kind == CHANCE:
+            return float(gain * self.mass[a] * self.mass[b])
+        if objective.kind == RATIO:
+            apart = self.inside[a] / self.mass[a] + self.inside[b] / self.mass[b]
+            return float((gain + apart) * (self.mass[a] + self.mass[b]) - self.inside[a] - self.inside[b]) / 2.0
+        return float(gain / 2.0 + objective.pull * self.mass[a] * self.mass[b])
+
+    def unite(self, a: int, b: int, link: float) -> None:
+        """Cluster a becomes a part of b."""
+        self.inside[b] += self.inside[a] + 2.0 * link
+        for sums in (self.mass, self.volume, self.sizes):
+            sums[b] += sums[a]
+        self.left[a] = False
+
+    def figures(self, united: int | None) -> Figures:
+        """Of the partition as it stands, what was left out of the search being part of the cluster of most volume."""
+        inside, mass, volume, sizes = (
+            values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
+        )
+        cut = -inside if self.counts_loops_off else volume - inside
+        heaviest = int(volume.argmax())
+        order = np.arange(len(self.left))[self.left]
+        all_volume, all_sizes = volume.copy(), sizes.copy()
+        all_volume[heaviest] += self.left_out[0]
+        all_sizes[heaviest] += self.left_out[1]
+        whole = float(all_volume.sum())
+        by_size = np.lexsort((order, -all_sizes))
+        return Figures(
+            float(inside.sum()) / self.on.graph.total_volume,
+            float(np.square(mass / mass.sum()).sum()),
+            float((inside / mass).sum()),
+            float((cut / all_volume).sum()),
+            float(((all_volume - cut) / whole - np.square(all_volume / whole)).sum()),
+            all_sizes[by_size],
+            None if united is None else int(np.flatnonzero(order[by_size] == united)[0]),
+        )
+
+
+def descended(
+    on: Weighed,
+    labels: npt.NDArray[np.int32],
+    top: int,
+    aim: Aim,
+    n_nodes: npt.NDArray[np.int64],
+    left_out: tuple[float, int],
+    progress: Progress,
+) -> Descent:
+    """All partitions from the one given down to one cluster.
+
+    on : the graph of the regions; n_nodes : of each. labels : their clusters, 0 to top - 1.
+    left_out : volume and number of the nodes that are in no region.
+    """
+    found = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
+    names, k, excess, united = np.arange(top), top, np.inf, None
+    while True:
+        clusters = Clusters(on, labels, k, n_nodes, left_out)
+        found.stops[k] = names[labels].astype(np.int32)
+        found.figures[k] = clusters.figures(united)
+        progress.step(top - k, top)
+        if k == 1:
+            return found
+        stop = k - 1 if k <= EVERY + 1 else max(EVERY, k - max(1, int(k * STRIDE)))
+        order = order_of_unions(aim, on, stop, excess)
+        beyond = max(stop - 1, 1)  # one union more than is made shows how long `stop` clusters are natural
+        gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)
+        merged(contracted(on, labels, k), beyond, order, progress, gains, pairs)
+        group = np.arange(k)
+        excess_beyond = 0.0
+        for t in range(k - 1, beyond - 1, -1):
+            a, b = pairs[t].tolist()
+            link = clusters.link(order, float(gains[t]), a, b)
+            excess_beyond = link / float(clusters.mass[a] * clusters.mass[b]) / on.chance
+            if t < stop:
+                break
+            excess = found.excess[t] = excess_beyond
+            found.unions[t] = names[a], names[b]
+            clusters.unite(a, b, link)
+            group[group == a] = b
+            if t > stop:
+                found.figures[t] = clusters.figures(b)
+        numbers, renumbered = np.unique(group, return_inverse=True)
+        united = int(np.flatnonzero(numbers == pairs[stop, 1])[0])
+        names, labels, k = names[numbers], renumbered.astype(np.int32)[labels], stop
+        middle = float(np.sqrt(max(excess, 0.0) * max(excess_beyond, 0.0)))
+        if k > 1:
+            moved_until_stable(on, labels, k, objective_of_moves(aim, on, k, middle), progress)
+
+
+def order_of_unions(aim: Aim, on: Weighed, k: int, excess: float) -> Objective:
+    """What the next unions are chosen by, `excess` being that of the last.
+
+    Below the floor of resolutions no union pays, and the least loss counts: else small groups that hang on by few edges
+    would be left as clusters.
+    """
+    if aim.name in RATIOS or isinstance(aim.resolution, float) or excess <= FLOOR:
+        return objective_of_moves(aim, on, k, FLOOR)
+    return chance_objective(on)
+
+
+def objective_of_moves(aim: Aim, on: Weighed, k: int, resolution: float) -> Objective:
+    """The objective of an aim, at a resolution where the aim leaves it open."""
+    if aim.name in RATIOS:
+        return ratio_objective(on)
+    if isinstance(aim.resolution, float):
+        return plain_objective(on, k, aim.resolution / unit_of_resolution(aim, on))
+    return plain_objective(on, k, max(resolution, FLOOR))
+
+
+def unit_of_resolution(aim: Aim, on: Weighed) -> float:
+    """What a caller's resolution is divided by: that of the constant Potts model is in weight between two nodes."""
+    return on.chance if aim.name not in BY_DEGREE else 1.0
