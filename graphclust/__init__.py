@@ -21,6 +21,8 @@ _HOME = {
     "Path": "partition.path",
     "PathRow": "partition.path",
     "cluster_path": "partition.path",
+    "Candidate": "partition.suggestion",
+    "Suggestion": "partition.suggestion",
     "merge_clusters": "partition.merging",
     "move_nodes": "partition.improvement",
     "multilevel_partition": "partition.multilevel",
@@ -201,6 +203,8 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.path import cluster_path as cluster_path
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.quotient import quotient_graph as quotient_graph
+    from graphclust.partition.suggestion import Candidate as Candidate
+    from graphclust.partition.suggestion import Suggestion as Suggestion
     from graphclust.planted_stores import planted_store as planted_store
     from graphclust.progress import Progress as Progress
     from graphclust.spectral.block_power import block_power_embedding as block_power_embedding

@@ -83,7 +83,16 @@ def merged(
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     state = np.zeros(3, np.int64)
     merger = loops.Merger(
-        merged_into, on.terms.loops.copy(), on.terms.mass.copy(), np.zeros(n), *heap, np.zeros(n), met, state, trace, pairs
+        merged_into,
+        on.terms.loops.copy(),
+        on.terms.mass.copy(),
+        np.zeros(n),
+        *heap,
+        np.zeros(n),
+        met,
+        state,
+        trace,
+        pairs,
     )
     loops.start_merging(objective, chains, merger)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):

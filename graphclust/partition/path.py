@@ -20,7 +20,7 @@ from graphclust.partition.descent import Descent, descended, objective_of_moves,
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import Level, carried, in_cycles, regions
+from graphclust.partition.multilevel import Level, carried, regions
 from graphclust.partition.resolution import FLOOR, goal_of, middle_of
 from graphclust.partition.small_components import put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -61,8 +61,8 @@ class PathRow(NamedTuple):
 class Path:
     """The partition into k clusters for every k of a range: `path[k]` is a `Clustering`. See `cluster_path`.
 
-    ks : the numbers of clusters, increasing.
-    graph : the graph that was clustered. objective : as `cluster_path` takes it. seconds : stage -> seconds.
+    ks : the numbers of clusters, increasing. graph : the graph that was clustered.
+    objective : as `cluster_path` takes it. seconds : stage -> seconds.
     """
 
     def __init__(
@@ -80,14 +80,14 @@ class Path:
     ):
         self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
         self.seconds = progress.seconds
-        self._aim, self._kept, self._on, self._levels, self._descent = aim, kept, on, levels, descent
-        self._remarks, self._seed = remarks, seed
+        self.aim, self.kept, self.descent, self.seed = aim, kept, descent, seed
+        self._on, self._levels, self._remarks = on, levels, remarks
         self._clusterings: dict[int, Clustering] = {}
         self._numbers: dict[int, npt.NDArray[np.int64]] = {}
         every = sorted(descent.figures)
         figures = [descent.figures[k] for k in every]
         ranges = natural_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
-        self._ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
+        self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
 
     def __len__(self) -> int:
         return len(self.ks)
@@ -115,17 +115,17 @@ class Path:
 
         For the cuts, which have no resolution, it is the one of modularity or the constant Potts model.
         """
-        low, high = self._ranges[k]
-        unit = unit_of_resolution(self._aim, self._on)
+        low, high = self.ranges[k]
+        unit = unit_of_resolution(self.aim, self._on)
         return low * unit, high * unit
 
     def resolution(self, k: int) -> float | None:
         """The resolution that the partition into k clusters is made for; None for the cuts."""
-        if self._aim.name in RATIOS:
+        if self.aim.name in RATIOS:
             return None
-        if isinstance(self._aim.resolution, float):
-            return self._aim.resolution
-        return max(middle_of(*self._ranges[k]), FLOOR) * unit_of_resolution(self._aim, self._on)
+        if isinstance(self.aim.resolution, float):
+            return self.aim.resolution
+        return max(middle_of(*self.ranges[k]), FLOOR) * unit_of_resolution(self.aim, self._on)
 
     def table(self) -> list[PathRow]:
         """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
@@ -137,9 +137,9 @@ class Path:
         """
         rows: list[PathRow] = []
         for k in self.ks:
-            figures = self._descent.figures[k]
+            figures = self.descent.figures[k]
             smaller = rows[-1].k if rows else None
-            united = None if smaller is None else self._descent.figures[smaller].united
+            united = None if smaller is None else self.descent.figures[smaller].united
             splits = None if smaller is None or united is None else (smaller, united)
             rows.append(
                 PathRow(
@@ -172,14 +172,14 @@ class Path:
         """
         most = self.ks[-1]
         leaves = self._leaf_names()
-        node = np.full(len(self._descent.unions), -1)
+        node = np.full(len(self.descent.unions), -1)
         node[leaves] = np.arange(most)
         n_leaves = np.ones(len(node))
         rows = np.empty((most - 1, 4))
         distance = 0.0
         for i, t in enumerate(range(most - 1, 0, -1)):
-            ended, enlarged = self._descent.unions[t]
-            excess = self._descent.excess[t]
+            ended, enlarged = self.descent.unions[t]
+            excess = self.descent.excess[t]
             if excess > 0.0:
                 distance = max(distance, 1.0 / excess)
             n_leaves[enlarged] += n_leaves[ended]
@@ -203,26 +203,26 @@ class Path:
         return suggestion_of(self)
 
     def _value(self, k: int) -> float:
-        figures, resolution = self._descent.figures[k], self.resolution(k)
+        figures, resolution = self.descent.figures[k], self.resolution(k)
         if resolution is None:
             return figures.score
-        value = figures.inside - resolution / unit_of_resolution(self._aim, self._on) * figures.squares
-        return value if self._aim.name == "modularity" else value * self._on.graph.total_volume
+        value = figures.inside - resolution / unit_of_resolution(self.aim, self._on) * figures.squares
+        return value if self.aim.name == "modularity" else value * self._on.graph.total_volume
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
-        labels = self._descent.labels(k)
+        labels = self.descent.labels(k)
         for level in reversed(self._levels):
             labels = labels[level.coarse]
         whole = np.full(self.graph.n_nodes, -1, np.int64)
-        whole[self._kept] = labels
+        whole[self.kept] = labels
         return whole
 
     def _leaf_names(self) -> npt.NDArray[np.int64]:
         """The names, in the descent, of the clusters of the largest k in their order."""
         most = self.ks[-1]
         _ = self[most]
-        names = np.unique(self._descent.names(most))
+        names = np.unique(self.descent.names(most))
         ordered = np.empty(most, np.int64)
         ordered[self._numbers[most][:most]] = names
         return ordered
@@ -231,10 +231,10 @@ class Path:
         """The partition of the regions, carried to the nodes and improved there."""
         progress = Progress()
         resolution = self.resolution(k)
-        at = 0.0 if resolution is None else resolution / unit_of_resolution(self._aim, self._on)
+        at = 0.0 if resolution is None else resolution / unit_of_resolution(self.aim, self._on)
         on = self._levels[0].on if self._levels else self._on
-        objective = objective_of_moves(self._aim, on, k, at)
-        labels = self._descent.labels(k)
+        objective = objective_of_moves(self.aim, on, k, at)
+        labels = self.descent.labels(k)
         with progress.stage("moving nodes"):
             if k > 1 and self._levels:
                 labels, _ = carried(self._levels, labels, k, objective, progress)
@@ -244,10 +244,10 @@ class Path:
                 labels = np.zeros(on.graph.n_nodes, np.int32)
         self._numbers[k] = numbering_by_size(labels, k)
         outcome = Outcome(labels.astype(np.int64))
-        if len(self._kept) < self.graph.n_nodes:
-            outcome = put_back(self.graph, self._kept, outcome)
+        if len(self.kept) < self.graph.n_nodes:
+            outcome = put_back(self.graph, self.kept, outcome)
             self._numbers[k] = numbering_by_size(outcome.labels, k)
-        given = {"method": "path", "objective": self.objective, "resolution": self._aim.resolution}
+        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution}
         return clustering_of(
             self.graph, k, outcome.labels, self._remarks, progress, objective=self.objective, resolution=resolution,
             natural_range=None if resolution is None else self.natural_range(k), parameters=given,
@@ -304,13 +304,43 @@ def cluster_path(
             f"ks holds {asked[-1]}, more than the {counted(len(linked), 'node')} of G with edges; leave larger ones out"
         )
     remarks = list(graph.remarks)
-    kept = searched_nodes(graph, max(1, round(sqrt(asked[0] * asked[-1]))), components, remarks)
+    kept = searched_nodes(graph, middle_of_ks(asked), components, remarks)
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
+    return path_over(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress)
+
+
+def middle_of_ks(ks: Sequence[int]) -> int:
+    """The number of clusters in the middle of increasing ks on a logarithmic scale."""
+    return max(1, round(sqrt(ks[0] * ks[-1])))
+
+
+def path_over(
+    graph: Graph,
+    kept: npt.NDArray[np.int64],
+    ks: list[int],
+    aim: Aim,
+    remarks: list[str],
+    seed: int,
+    progress: Progress,
+) -> Path:
+    """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
-    seed = int(rng.integers(2**63))
-    levels, core, descent = all_partitions(graph, part, kept, asked[-1], aim, np.random.default_rng(seed), progress)
-    return Path(graph, asked, aim, kept, core, levels, descent, remarks, seed, progress)
+    left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
+    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(seed)
+    top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
+    with progress.stage("regions"):
+        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
+    with progress.stage("descent"):
+        goal = goal_of(aim, core, top, unions(core, progress, top))
+        labels, _ = merged(core, top, goal.objective, progress)
+        moved_until_stable(core, labels, top, goal.objective, progress)
+        region = np.arange(part.n_nodes)
+        for level in levels:
+            region = level.coarse[region]
+        sizes = np.bincount(region, minlength=core.graph.n_nodes)
+        descent = descended(core, labels, top, aim, sizes, left_out, progress)
+    return Path(graph, ks, aim, kept, core, levels, descent, remarks, seed, progress)
 
 
 def _as_ks(ks: Iterable[int]) -> list[int]:
@@ -322,31 +352,3 @@ def _as_ks(ks: Iterable[int]) -> list[int]:
     if not listed:
         raise ParameterError("ks is empty, expected at least one number of clusters")
     return sorted({as_whole_number(k, f"ks[{place}]", at_least=1) for place, k in enumerate(listed)})
-
-
-def all_partitions(
-    graph: Graph,
-    part: Graph,
-    kept: npt.NDArray[np.int64],
-    most: int,
-    aim: Aim,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[list[Level], Weighed, Descent]:
-    """Levels from the searched nodes to the regions, their graph, and the partitions of it."""
-    on = weighed(part, aim.name)
-    top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
-    with progress.stage("regions"):
-        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
-        top = min(top, core.graph.n_nodes)
-        goal = goal_of(aim, core, top, unions(core, progress, top))
-        labels, _ = merged(core, top, goal.objective, progress)
-        moved_until_stable(core, labels, top, goal.objective, progress)
-    n_nodes = np.arange(part.n_nodes)
-    for level in levels:
-        n_nodes = level.coarse[n_nodes]
-    left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
-    with progress.stage("descent"):
-        sizes = np.bincount(n_nodes, minlength=core.graph.n_nodes)
-        descent = descended(core, labels, top, aim, sizes, left_out, progress)
-    return levels, core, descent

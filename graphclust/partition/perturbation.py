@@ -1,0 +1,24 @@
+"""The same graph with some of its edges left out by chance: what of a clustering is still found there is no accident."""
+
+import numpy as np
+
+from graphclust.graph.container import Graph
+
+FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+
+
+def edges_left_out(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
+    """The graph without about that share of its edges; self-loops stay, nodes may become isolated."""
+    rows = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
+    # A hash of the two ends decides, so that both entries of an edge share its fate.
+    low, high = np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)
+    bits = low.astype(np.uint64) * np.uint64(FACTORS[0]) + high.astype(np.uint64) * np.uint64(FACTORS[1])
+    bits += rng.integers(2**64, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64's finaliser
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    bits ^= bits >> np.uint64(31)
+    stays = (bits >= np.uint64(share * 2.0**64)) | (low == high)
+    indptr = np.concatenate([[0], np.cumsum(stays)])[graph.indptr]
+    weights = None if graph.weights is None else graph.weights[stays]
+    degrees = np.bincount(rows[stays], weights=weights, minlength=graph.n_nodes).astype(np.float64)
+    return Graph(indptr, graph.indices[stays], weights, degrees, graph.loops)

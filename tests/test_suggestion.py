@@ -1,0 +1,141 @@
+"""Which k: the planted one where there is one, and an honest answer where there is none."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust.generators import planted_partition
+from graphclust.graph.gate import as_graph
+from graphclust.partition.path import cluster_path
+from graphclust.partition.perturbation import edges_left_out
+from graphclust.partition.suggestion import Candidate, is_clear, widest
+
+PLANTED = [
+    (3, 300, 14, 2, {}),
+    (20, 100, 14, 2, {}),
+    (40, 60, 14, 2, {}),
+    (12, 150, 16, 2, {"size_ratio": 0.9}),
+    (8, 250, 16, 2, {"degree_exponent": 2.5}),
+]
+
+
+@pytest.mark.parametrize(("n_blocks", "size", "inside", "outside", "options"), PLANTED)
+def test_the_planted_number_is_suggested(n_blocks, size, inside, outside, options):
+    graph = planted_partition(n_blocks, size, inside, outside, rng=n_blocks, **options).graph
+    suggestion = cluster_path(graph, rng=0).suggest()
+    assert suggestion.k == n_blocks and suggestion.clear
+    assert suggestion.candidates[0].k == n_blocks not in [other.k for other in suggestion.runners_up]
+    assert f"{n_blocks} clusters are natural from resolution" in suggestion.reasons[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_blocks", "size", "inside", "outside", "options", "tolerance"),
+    [
+        (3, 1000, 16, 3, {}, 0.0),
+        (30, 300, 14, 3, {}, 0.0),
+        (100, 150, 12, 2, {}, 0.0),
+        (200, 100, 12, 2, {}, 0.02),
+        (20, 500, 16, 2, {"size_ratio": 0.9}, 0.0),
+        (10, 800, 20, 3, {"degree_exponent": 2.5}, 0.0),
+        (40, 600, 20, 2, {"degree_exponent": 2.5, "size_ratio": 0.96}, 0.05),
+    ],
+)
+def test_the_planted_number_is_suggested_for_nineteen_of_twenty_seeds(
+    n_blocks, size, inside, outside, options, tolerance
+):
+    found = [
+        cluster_path(planted_partition(n_blocks, size, inside, outside, rng=seed, **options).graph, rng=seed)
+        .suggest()
+        .k
+        for seed in range(20)
+    ]
+    assert sum(abs(k - n_blocks) <= tolerance * n_blocks for k in found) >= 19
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.fast_gnp_random_graph(600, 0.02, seed=1),
+        nx.random_regular_graph(4, 400, seed=2),
+        nx.complete_graph(40),
+        nx.barabasi_albert_graph(500, 4, seed=3),
+        nx.star_graph(60),
+        nx.complete_bipartite_graph(20, 25),
+        nx.cycle_graph(200),
+        nx.path_graph(2),
+    ],
+    ids=["random", "regular", "complete", "preferential", "star", "bipartite", "cycle", "edge"],
+)
+def test_a_graph_without_clusters_shows_no_number_of_them(graph):
+    suggestion = cluster_path(as_graph(graph), rng=0).suggest()
+    assert not suggestion.clear and 1 <= suggestion.k
+    assert suggestion.reasons[0].startswith("the graph shows no number of clusters clearly")
+    assert str(suggestion).split("\n") == list(suggestion.reasons)
+
+
+def test_one_dense_graph_is_one_cluster():
+    assert cluster_path(nx.complete_graph(40), rng=0).suggest().k == 1
+
+
+@pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut", "constant_potts"])
+def test_the_other_objectives_suggest_too_and_cuts_say_by_what(objective):
+    graph = planted_partition(6, 80, 14, 2, rng=1).graph
+    suggestion = cluster_path(graph, objective=objective, rng=0).suggest()
+    assert suggestion.k == 6 and suggestion.clear
+    assert ("has no resolution" in suggestion.reasons[-1]) == objective.endswith("_cut")
+
+
+def test_a_suggestion_is_of_the_ks_asked_for():
+    path = cluster_path(planted_partition(6, 80, 14, 2, rng=1).graph, [2, 3, 5, 8], rng=0)
+    assert path.suggest().k in path.ks
+    assert cluster_path(nx.karate_club_graph(), [1], rng=0).suggest().k == 1
+
+
+def test_disconnected_clusters_are_natural_down_to_no_resolution():
+    suggestion = cluster_path(nx.disjoint_union_all([nx.complete_graph(n) for n in (9, 8, 7, 9)]), rng=0).suggest()
+    assert suggestion.k == 4 and suggestion.clear and suggestion.candidates[0].natural_range[0] == 0.0
+    assert suggestion.candidates[0].stability == 1.0
+
+
+def test_the_same_path_suggests_the_same():
+    graph = planted_partition(5, 60, 8, 3, rng=2).graph
+    assert cluster_path(graph, rng=1).suggest() == cluster_path(graph, rng=1).suggest()
+
+
+def test_what_stands_out():
+    def of(width, stability, runner_up):
+        return is_clear((Candidate(5, (1, 2), width, stability), Candidate(9, (2, 3), runner_up, 1.0)))
+
+    assert of(0.8, 0.6, 0.4) and not of(0.8, 0.6, 0.41)
+    assert of(0.8, 0.8, 0.5) and not of(0.8, 0.8, 0.6)
+    assert not of(0.45, 0.9, 0.1)
+    assert is_clear((Candidate(5, (1, 2), 0.8, 0.6),))
+
+
+def test_numbers_near_one_another_are_one_answer():
+    class Like:
+        ks = tuple(range(1, 61))
+        ranges = {k: (1.0, 1.0 + 0.1 * (k in (39, 40, 41)) + 0.15 * (k == 10) + 9.0 * (k == 1)) for k in ks}
+
+        class descent:
+            unions = np.empty((80, 2))
+
+    found = widest(Like)
+    assert [k for k, _ in found] == [39, 10]
+    assert found[0][1] == pytest.approx(3 * np.log(1.1)) and found[1][1] == pytest.approx(np.log(1.15))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_edges_left_out(weighted):
+    rng = np.random.default_rng(0)
+    A = np.triu((rng.random((200, 200)) < 0.3) * (rng.random((200, 200)) if weighted else 1.0))
+    graph = as_graph(A + np.triu(A, 1).T)
+    less = edges_left_out(graph, 0.1, np.random.default_rng(1))
+    before, after = graph.to_scipy().toarray(), less.to_scipy().toarray()
+    assert (after == after.T).all() and (after.diagonal() == before.diagonal()).all()
+    assert ((after == 0) | (after == before)).all()
+    assert np.count_nonzero(after) / np.count_nonzero(before) == pytest.approx(0.9, abs=0.02)
+    assert less.degrees == pytest.approx(after.sum(axis=1)) and (less.weights is None) == (graph.weights is None)
+    other = edges_left_out(graph, 0.1, np.random.default_rng(2)).to_scipy().toarray()
+    assert (other != after).any()
