@@ -21,6 +21,10 @@ _HOME = {
     "Path": "partition.path",
     "PathRow": "partition.path",
     "cluster_path": "partition.path",
+    "Certainty": "partition.certainty",
+    "certainty": "partition.certainty",
+    "ClusterModel": "partition.prediction",
+    "load_model": "partition.model_files",
     "Candidate": "partition.suggestion",
     "Suggestion": "partition.suggestion",
     "merge_clusters": "partition.merging",
@@ -191,17 +195,21 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.cuts import modularity as modularity
     from graphclust.objective.cuts import normalized_cut as normalized_cut
     from graphclust.objective.cuts import volume as volume
+    from graphclust.partition.certainty import Certainty as Certainty
+    from graphclust.partition.certainty import certainty as certainty
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.improvement import move_nodes as move_nodes
     from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
     from graphclust.partition.merging import merge_clusters as merge_clusters
+    from graphclust.partition.model_files import load_model as load_model
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
     from graphclust.partition.path import Path as Path
     from graphclust.partition.path import PathRow as PathRow
     from graphclust.partition.path import cluster_path as cluster_path
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
+    from graphclust.partition.prediction import ClusterModel as ClusterModel
     from graphclust.partition.quotient import quotient_graph as quotient_graph
     from graphclust.partition.suggestion import Candidate as Candidate
     from graphclust.partition.suggestion import Suggestion as Suggestion

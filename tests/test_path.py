@@ -1,6 +1,7 @@
 """The path of partitions into every k: exact figures, nested unions, a true envelope, exactly k, no surprise."""
 
 import os
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -103,11 +104,7 @@ def test_natural_ranges_are_where_k_is_the_best_of_the_path(path, blocks, object
         if not low < high:
             continue
         middle = (low + min(high, 2.0 * low + 1e-9)) / 2.0
-        values = {
-            k: reference.value(A, path.labels_before_moves(k), objective, middle)
-            for k in path.ks
-            if k <= 0.9 * len(path)
-        }
+        values = {k: reference.value(A, path.labels_before_moves(k), objective, middle) for k in path.ks[:-16]}
         assert max(values, key=values.__getitem__) == k
     low, high = rows[9].natural_range
     assert high > 3 * low and path[9].natural_range == (low, high) and path[9].resolution == rows[9].resolution
@@ -120,7 +117,7 @@ def test_one_union_leads_from_each_k_to_the_next_smaller(path):
     stops = path.descent.stops
     rows = path.table()
     assert rows[0].splits is None
-    for smaller, larger in zip(rows, rows[1:], strict=False):
+    for smaller, larger in pairwise(rows):
         k, place = larger.splits
         assert k == smaller.k == larger.k - 1 and 0 <= place < k
         if smaller.k not in stops:
@@ -186,7 +183,7 @@ def test_the_same_seed_is_the_same_path_in_whatever_order_it_is_asked(blocks):
 def test_a_given_resolution_is_used_for_every_k():
     path = cluster_path(nx.karate_club_graph(), range(2, 6), resolution=1.0, weight=None, rng=0)
     assert {path[k].resolution for k in path.ks} == {1.0}
-    assert path[4].modularity > 0.41  # the best that is known is 0.4198
+    assert path[4].modularity == pytest.approx(0.4198, abs=2e-4)  # the best that is known
 
 
 def test_small_components_and_isolated_nodes():

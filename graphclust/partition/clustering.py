@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_whole_number
+from graphclust.checks import Seed, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.partition import report
-from graphclust.progress import Progress
+from graphclust.progress import Progress, ProgressLike
+
+if TYPE_CHECKING:
+    from graphclust.partition.certainty import Certainty
+    from graphclust.partition.prediction import ClusterModel
 
 __all__ = ["Clustering", "CoresetClustering"]
 
@@ -149,6 +153,28 @@ class Clustering:
             else:
                 alone.append({node})
         return found + alone
+
+    def predict(self, rows: Any) -> npt.NDArray[np.int64]:
+        """Clusters of new nodes from their links to those that were clustered; see `ClusterModel.predict`.
+
+        >>> import networkx as nx
+        >>> from graphclust import coreset_sc
+        >>> coreset_sc(nx.barbell_graph(3, 0), 2, rng=0).predict([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 1]])
+        array([0, 1])
+        """
+        return self.model().predict(rows)
+
+    def model(self) -> ClusterModel:
+        """What `predict` needs, without the graph: a small object that can be saved."""
+        from graphclust.partition.prediction import model_of
+
+        return model_of(self)
+
+    def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:
+        """How sure the clustering is of each node and of each cluster; see the function `certainty`."""
+        from graphclust.partition.certainty import certainty
+
+        return certainty(self, n_repeats=n_repeats, rng=rng, progress=progress)
 
     def __eq__(self, other: object) -> bool:
         """Whether both say the same of the same graph: equal labels, k and settings, however long they took."""

@@ -20,7 +20,7 @@ from graphclust.partition.descent import Descent, descended, objective_of_moves,
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import Level, carried, regions
+from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, in_cycles, regions
 from graphclust.partition.resolution import FLOOR, goal_of, middle_of
 from graphclust.partition.small_components import put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -227,6 +227,10 @@ class Path:
         ordered[self._numbers[most][:most]] = names
         return ordered
 
+    def _regions_of(self, k: int) -> list[float]:
+        """The resolutions at which a few times k clusters are natural, as far as the path goes."""
+        return [middle_of(*self.ranges[min(n * k, len(self.descent.unions))]) for n in REGIONS]
+
     def _refined(self, k: int) -> Clustering:
         """The partition of the regions, carried to the nodes and improved there."""
         progress = Progress()
@@ -240,8 +244,10 @@ class Path:
                 labels, _ = carried(self._levels, labels, k, objective, progress)
             elif k > 1:
                 moved_until_stable(on, labels, k, objective, progress)
-            else:
-                labels = np.zeros(on.graph.n_nodes, np.int32)
+            if k > 1 and on.graph.n_entries <= CHEAP:
+                labels, _ = in_cycles(
+                    on, labels, k, objective, self._regions_of(k), 1.0, np.random.default_rng([self.seed, k]), progress
+                )
         self._numbers[k] = numbering_by_size(labels, k)
         outcome = Outcome(labels.astype(np.int64))
         if len(self.kept) < self.graph.n_nodes:

@@ -1,4 +1,4 @@
-"""The same graph with some of its edges left out by chance: what of a clustering is still found there is no accident."""
+"""The same graph with some of its edges left out by chance: what is still found there is no accident."""
 
 import numpy as np
 

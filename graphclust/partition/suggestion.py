@@ -1,8 +1,8 @@
 """Which number of clusters a graph shows: the one that is natural over the widest range of resolutions, and stable.
 
-On planted graphs the planted k is natural over a factor of 2 to 70 in resolution, all other k over 1.5 or less; on random
-graphs no k stands out. Numbers within a twentieth of one another are one answer, for of many clusters some may be two.
-The best is looked at again on a path that starts near it, and all are sought again where edges were left out.
+On planted graphs the planted k is natural over a factor of 2 to 70 in resolution, all others over 1.5 or less; on
+random graphs no k stands out. Numbers within a twentieth of one another are one answer, for of many clusters some may
+be two. The best is looked at again on a path that starts near it, and all are sought again where edges were left out.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ def sentences(path: Path, k: int, clear: bool, wide: bool, candidates: tuple[Can
         name = "" if place == 0 else "runner-up: "
         said.append(
             f"{name}{candidate.k} clusters are natural from resolution {low:.3g} to {high:.3g}, with numbers near it "
-            f"over a factor of {np.exp(candidate.width):.3g}; without a tenth of the edges the same clusters were found "
-            f"to an adjusted Rand index of {candidate.stability:.2f}"
+            f"over a factor of {np.exp(candidate.width):.3g}; without a tenth of the edges the same clusters were "
+            f"found to an adjusted Rand index of {candidate.stability:.2f}"
         )
     if path.aim.name in RATIOS:
         twin = "modularity" if path.aim.name == "normalized_cut" else "the constant Potts model"

@@ -1,0 +1,212 @@
+"""How sure a clustering is of each node and of each cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from graphclust.checks import Seed, as_generator, as_whole_number
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.graph.container import Graph
+from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
+from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.moves import summed
+from graphclust.partition.multilevel import partitioned
+from graphclust.partition.perturbation import edges_left_out
+from graphclust.partition.small_components import searched_nodes
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+__all__ = ["Certainty", "certainty"]
+
+SHARE_LEFT_OUT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """How sure a clustering is of n nodes and k clusters. Nodes without edges have a share and a margin of 0.
+
+    shares : CSR, shape (n, k): of the weight of a node's links to other nodes, the share that goes to each cluster; of
+        a node whose only link is to itself, all to its own.
+    second : int64, shape (n,), the other cluster that would be the best for the node, -1 where there is none.
+    gains : shape (n,), how much the objective falls if the node goes there: for modularity times the graph's volume,
+        and for the cuts as `coreset_sc` has them. Below zero where a move would have helped; infinite where the node
+        cannot go, since it is all of its cluster or there is no other.
+    margins : shape (n,), the same in links: by how many, beyond those of chance, the node's own cluster is ahead.
+    undecided : bool, shape (n,): one link more to the second cluster would settle it; an isolated node is undecided.
+    conductance : shape (k,), as `Clustering.conductance`.
+    next : int64, shape (k,), the cluster that each would join next, by the greatest gain or the least loss of the
+        objective; -1 for the only one.
+    stability : shape (k,), or None where it was not asked for: without a tenth of the edges, how much of the cluster
+        is found as one again, as the mean Jaccard index of it and the cluster most like it.
+    """
+
+    shares: sparse.csr_array
+    second: npt.NDArray[np.int64]
+    gains: npt.NDArray[np.float64]
+    margins: npt.NDArray[np.float64]
+    undecided: npt.NDArray[np.bool_]
+    conductance: npt.NDArray[np.float64]
+    next: npt.NDArray[np.int64]
+    stability: npt.NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        n, k = self.shares.shape
+        return f"Certainty({n} nodes in {k} clusters, {int(self.undecided.sum())} undecided)"
+
+
+def certainty(
+    clustering: Clustering, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None
+) -> Certainty:
+    """How sure a clustering is: for each node and each cluster, from one pass over the graph.
+
+    n_repeats : how often the graph is clustered anew without a tenth of its edges, >= 0, for `stability`: about the
+        time of so many clusterings.
+    rng : None, a seed or a numpy Generator, for what is clustered anew; nothing else is random.
+
+    Raises ParameterError or TypeError for an impossible n_repeats.
+
+    Source: the stability, Hennig 2007, "Cluster-wise assessment of cluster stability".
+
+    >>> import networkx as nx
+    >>> from graphclust import coreset_sc
+    >>> sure = certainty(coreset_sc(nx.barbell_graph(5, 1), 2, rng=0))
+    >>> sure.shares.toarray()[5].tolist(), bool(sure.undecided[5]), int(sure.undecided.sum())
+    ([0.5, 0.5], True, 1)
+    """
+    n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
+    rng, progress = as_generator(rng), as_progress(progress)
+    graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
+    on, objective = judged_by(clustering)
+    stays, sums = summed(on, labels.astype(np.int32), k)
+    links = links_to_clusters(graph, labels, k)
+    second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
+    lone = np.diff(graph.indptr) == 0
+    weight_of_one = np.divide(graph.degrees, np.diff(graph.indptr), out=np.zeros(graph.n_nodes), where=~lone)
+    margins = gains / one_link
+    stability = None
+    if n_repeats:
+        with progress.stage("clustering anew"):
+            stability = stabilities(clustering, n_repeats, rng, progress)
+    return Certainty(
+        shares_of(graph, labels, links),
+        second,
+        gains,
+        margins,
+        lone | (margins < weight_of_one),
+        clustering.conductance,
+        next_unions(objective, links, labels, sums),
+        stability,
+    )
+
+
+def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:
+    """The graph weighed for the objective of a clustering, and that objective with its numbers."""
+    on = weighed(clustering.graph, clustering.objective)
+    if clustering.objective in RATIOS or clustering.resolution is None:
+        return on, ratio_objective(on)
+    unit = 1.0 if clustering.objective == "modularity" else on.chance
+    return on, plain_objective(on, clustering.k, clustering.resolution / unit)
+
+
+def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:
+    """The weight between each node and the other nodes of each cluster; shape (n_nodes, k)."""
+    n = graph.n_nodes
+    members = np.flatnonzero(labels >= 0)
+    member = sparse.csr_array((np.ones(len(members)), (members, labels[members])), shape=(n, k))
+    adjacency = graph.to_scipy()
+    if graph.loops.any():
+        adjacency = adjacency - sparse.dia_array((graph.loops[None, :], [0]), shape=(n, n)).tocsr()
+        adjacency.eliminate_zeros()
+    links = sparse.csr_array(adjacency @ member)
+    links.sort_indices()
+    return links
+
+
+def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_array) -> sparse.csr_array:
+    """Links as shares of the row's sum; of nodes that are linked to themselves only all to the own cluster."""
+    total = links.sum(axis=1)
+    alone = np.flatnonzero((total == 0.0) & (labels >= 0))
+    own = sparse.csr_array((np.ones(len(alone)), (alone, labels[alone])), shape=links.shape)
+    rows = np.repeat(np.arange(graph.n_nodes), np.diff(links.indptr))
+    shares = sparse.csr_array((links.data / total[rows], links.indices, links.indptr), shape=links.shape)
+    return sparse.csr_array(shares + own)
+
+
+def gains_over_second(
+    on: Weighed,
+    objective: Objective,
+    labels: npt.NDArray[np.int64],
+    links: sparse.csr_array,
+    stays: npt.NDArray[np.float64],
+    sums: ClusterSums,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The best other cluster of each node, how much worse it is than the own, and what one link more would change.
+
+    Looked at are the clusters that a node is linked to, and the one of least mass, to go to which costs least.
+    """
+    n = len(labels)
+    loops, mass = on.terms.loops, on.terms.mass
+    second, best = np.full(n, -1), np.full(n, -np.inf)
+    for lightest in np.argsort(sums.mass, kind="stable")[:2].tolist():
+        other = (labels >= 0) & (labels != lightest) & (second < 0)
+        gain = gain_of_joining(objective, 0.0, loops, mass, sums.inside[lightest], sums.mass[lightest])
+        second[other], best[other] = lightest, gain[other]
+    rows = np.repeat(np.arange(n), np.diff(links.indptr))
+    elsewhere = (links.indices != labels[rows]) & (labels[rows] >= 0)
+    rows, to, link = rows[elsewhere], links.indices[elsewhere], links.data[elsewhere]
+    gain = gain_of_joining(objective, link, loops[rows], mass[rows], sums.inside[to], sums.mass[to])
+    order = np.lexsort((to, -gain, rows))
+    rows, to, gain = rows[order], to[order], gain[order]
+    first = np.concatenate([[True], rows[1:] != rows[:-1]]) if len(rows) else np.zeros(0, bool)
+    rows, to, gain = rows[first], to[first], gain[first]
+    better = gain >= best[rows]
+    second[rows[better]], best[rows[better]] = to[better], gain[better]
+    movable = (second >= 0) & (sums.size[labels] > 1)
+    own, target = labels[movable], second[movable]
+    loss = loss_of_leaving(objective, stays[movable], loops[movable], mass[movable], sums.inside[own], sums.mass[own])
+    gains, one_link = np.where(labels >= 0, np.inf, 0.0), np.ones(n)
+    gains[movable] = loss - best[movable]
+    both = 1.0 / sums.mass[own] + 1.0 / sums.mass[target] if objective.kind == RATIO else 2.0
+    one_link[movable] = both
+    return second.astype(np.int64), gains, one_link
+
+
+def next_unions(
+    objective: Objective, links: sparse.csr_array, labels: npt.NDArray[np.int64], sums: ClusterSums
+) -> npt.NDArray[np.int64]:
+    """The other cluster whose union with each raises the objective most, or lowers it least."""
+    n, k = links.shape
+    members = np.flatnonzero(labels >= 0)
+    member = sparse.csr_array((np.ones(len(members)), (labels[members], members)), shape=(k, n))
+    between = sparse.csr_array(member @ links)
+    following = np.full(k, -1)
+    for c in range(k if k > 1 else 0):
+        link = np.zeros(k)
+        row = slice(between.indptr[c], between.indptr[c + 1])
+        link[between.indices[row]] = between.data[row]
+        gain = gain_of_union(objective, link, sums.inside[c], sums.mass[c], sums.inside, sums.mass)
+        gain[c] = -np.inf
+        following[c] = gain.argmax()
+    return following.astype(np.int64)
+
+
+def stabilities(
+    clustering: Clustering, n_repeats: int, rng: np.random.Generator, progress: Progress
+) -> npt.NDArray[np.float64]:
+    """For each cluster the mean Jaccard index with the cluster most like it where edges were left out."""
+    k, aim = clustering.n_clusters, Aim(clustering.objective, clustering.resolution)
+    agreement = np.zeros((n_repeats, k))
+    for row in agreement:
+        less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
+        kept = searched_nodes(less, k, "large", [])
+        k_found = min(k, len(kept))
+        found = partitioned(weighed(less.subgraph(kept), aim.name), k_found, aim, 1.0, rng, progress).labels
+        own = clustering.labels[kept]
+        both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found)).toarray()
+        either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both
+        row[:] = (both / np.maximum(either, 1.0)).max(axis=1)
+    return agreement.mean(axis=0)
