@@ -11,6 +11,7 @@ from graphclust import ParameterError
 from graphclust.datasets import CatalogueEntry, find
 from graphclust.datasets.catalogue import entries, entry_at, entry_named
 from graphclust.datasets.snap_files import GRAPHS
+from graphclust.io.edges import bytes_to_load
 
 
 def names(found: list[CatalogueEntry]) -> list[str]:
@@ -85,10 +86,12 @@ def test_largest_need_of_memory_first():
     assert found[0].full_name == "Sybrandt/MOLIERE_2016"
 
 
-def test_memory_grows_with_what_is_read():
+def test_memory_is_that_of_the_lines_of_the_file():
+    """A symmetric matrix has one line for two entries; a general one may become twice its entries."""
     symmetric, general = entry_named("SNAP/com-DBLP"), entry_named("SNAP/wiki-Vote")
-    assert 8 * symmetric.entries // 2 < symmetric.memory < 100 * symmetric.entries
-    assert general.memory > 8 * general.entries
+    n_edges = symmetric.entries // 2
+    assert symmetric.memory == bytes_to_load(symmetric.rows, n_edges, 2 * n_edges, False, n_bytes=1 << 30)
+    assert general.memory > bytes_to_load(general.rows, general.entries, general.entries, False)
     assert entry_named("HB/well1033").bipartite and not general.bipartite
 
 

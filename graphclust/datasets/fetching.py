@@ -120,9 +120,17 @@ def prospect(address: str, memory_limit: int | None = None) -> str | None:
 
 
 def fetched_graph(
-    entry: CatalogueEntry, path: str, file_name: str, format: str | None, request: Request, progress: ProgressLike
+    entry: CatalogueEntry,
+    path: str,
+    file_name: str,
+    format: str | None,
+    request: Request,
+    progress: ProgressLike,
+    details: bool = False,
 ) -> tuple[Graph, LoadInfo]:
     """The graph of a file below a site; the dataset is locked while the file is fetched and converted.
+
+    details : whether those of a converted graph are wanted.
 
     Raises what `load_graph` does of the file, and DownloadError, IntegrityError, ResourceLimitError.
     """
@@ -130,12 +138,12 @@ def fetched_graph(
     folder = cache.dataset_folder(entry.source, entry.full_name)
     converted = folder / f"{file_name}.{request.form}.npz"
     with progress.stage("reading"):
-        found = kept_graph(converted)
+        found = kept_graph(converted, details)
     if found is not None:
         return found
     check_before(entry, request.memory_limit)
     with cache.locked(folder):
-        found = kept_graph(converted)  # another process may have made it while this one waited
+        found = kept_graph(converted, details)  # another process may have made it while this one waited
         if found is not None:
             return found
         file = fetched_file(entry, path, folder / file_name, request, progress)

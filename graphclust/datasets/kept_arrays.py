@@ -51,9 +51,12 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
     _write(file, {**asdict(info), "details": {}, "graph_remarks": graph.remarks}, arrays)
 
 
-def kept_graph(file: pathlib.Path) -> tuple[Graph, LoadInfo] | None:
-    """Read what `keep_graph` wrote; None where it is not there, or was not as it was written and has been removed."""
-    found = _read(file)
+def kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
+    """Read what `keep_graph` wrote; None where it is not there, or was not as it was written and has been removed.
+
+    details : whether to read what is known beside the graph, too.
+    """
+    found = _read(file, "" if details else ":")
     if found is None:
         return None
     header, arrays = found
@@ -62,16 +65,16 @@ def kept_graph(file: pathlib.Path) -> tuple[Graph, LoadInfo] | None:
             arrays["indptr"], _within(arrays["indices"], len(arrays["indptr"]) - 1), arrays.get("weights"),
             arrays.get("nodes"), tuple(header.pop("graph_remarks")),
         )  # fmt: skip
-        details: dict[str, Any] = {}
+        known: dict[str, Any] = {}
         for key, value in arrays.items():
             name, _, kind = key.rpartition(":")
             if kind == "starts":
-                details[name] = Communities(value, arrays[f"{name}:members"])
+                known[name] = Communities(value, arrays[f"{name}:members"])
             elif name and kind == "array":
-                details[name] = value
+                known[name] = value
             elif kind == "lines":
-                details[name] = value.tobytes().decode().split("\n")
-        header |= {"counts": EdgeCounts(**header["counts"]), "details": details}
+                known[name] = value.tobytes().decode().split("\n")
+        header |= {"counts": EdgeCounts(**header["counts"]), "details": known}
         header |= {name: tuple(header[name]) for name in ("remarks", "repairs")}
         return graph, LoadInfo(**header)
     except (GraphValidationError, KeyError, TypeError, ValueError):
@@ -110,8 +113,11 @@ def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> N
         np.savez(target, allow_pickle=False, header=text, **arrays)
 
 
-def _read(file: pathlib.Path) -> tuple[dict, dict[str, np.ndarray]] | None:
-    """Header and arrays; pickles are never looked into, and no more memory is taken than the file has bytes."""
+def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.ndarray]] | None:
+    """Header and arrays, but those with something in their names.
+
+    Pickles are never looked into, and no more memory is taken than the file has bytes.
+    """
     try:
         raw = file.open("rb")
     except FileNotFoundError:
@@ -119,12 +125,15 @@ def _read(file: pathlib.Path) -> tuple[dict, dict[str, np.ndarray]] | None:
     with raw, contextlib.suppress(*_BROKEN):
         with zipfile.ZipFile(raw) as archive:
             size = os.fstat(raw.fileno()).st_size
+            members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
             arrays = {
-                member.filename.removesuffix(".npy"): _array(archive, member, size) for member in archive.infolist()
+                name: _array(archive, member, size)
+                for name, member in members.items()
+                if not without or without not in name
             }
         header = json.loads(arrays.pop("header").tobytes())
         # A directory entry that has changed can hide those after it, which no checksum sees.
-        if header.pop("version") == VERSION and header.pop("arrays") == sorted(arrays):
+        if header.pop("version") == VERSION and header.pop("arrays") == sorted(members.keys() - {"header"}):
             return header, arrays
     file.unlink(missing_ok=True)
     return None

@@ -101,7 +101,7 @@ def fetch_suitesparse(
         weights, symmetrize, entry.bipartite if bipartite is None else bool(bipartite), memory_limit,
         max_download_bytes, mirror,
     )  # fmt: skip
-    graph, load = fetched_matrix(entry, request, progress)
+    graph, load = fetched_matrix(entry, request, progress, return_info)
     info = _info(entry, load, graph.n_nodes, communities)
     if largest_component:
         graph, info = largest_component_of(graph, info)
@@ -112,10 +112,12 @@ def fetch_suitesparse(
     return graph
 
 
-def fetched_matrix(entry: CatalogueEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
+def fetched_matrix(
+    entry: CatalogueEntry, request: Request, progress: ProgressLike, details: bool
+) -> tuple[Graph, LoadInfo]:
     """The graph of a matrix, and what `load_graph` says of it."""
     return fetched_graph(
-        entry, f"MM/{entry.full_name}.tar.gz", f"{entry.name}.tar.gz", SUITESPARSE, request, progress
+        entry, f"MM/{entry.full_name}.tar.gz", f"{entry.name}.tar.gz", SUITESPARSE, request, progress, details
     )  # fmt: skip
 
 

@@ -149,7 +149,7 @@ def load_graph(
         if is_store(path):
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            fetched = _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress)
+            fetched = _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, return_info)
             graph, info = fetched or _load(
                 path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress
             )
@@ -164,7 +164,7 @@ def load_graph(
     return graph
 
 
-def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress):
+def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, details):
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalogue import entry_at
 
@@ -180,7 +180,9 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
     if bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
     request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
-    return (fetched_matrix if entry.source == "suitesparse" else fetched_edges)(entry, request, progress)
+    if entry.source == "snap":
+        return fetched_edges(entry, request, progress)
+    return fetched_matrix(entry, request, progress, details)
 
 
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):
