@@ -43,6 +43,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             answer(self, content or b"")
 
     def start(self, code: int, length: int | None, **more: str) -> None:
+        self.server.sent.append(code)
         self.send_response(code)
         if length is not None:
             self.send_header("Content-Length", str(length))
@@ -74,7 +75,8 @@ class FaultServer(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.answers: dict[str, list[Answer]] = {}
-        self.log: list[tuple[str, str | None, str | None]] = []
+        self.log: list[tuple[str, str | None, str | None]] = []  # path, Range and Authorization of each request
+        self.sent: list[int] = []  # the status of each answer
         self.etag: str | None = '"one"'
         self.block, self.pause = 0, 0.0
         self.stopped = threading.Event()

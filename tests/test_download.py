@@ -99,7 +99,8 @@ def test_d03_connections_that_break_are_taken_up_where_they_broke(get, server, t
 def test_d04_a_short_body_is_retried(get, server, tmp_path):
     get(faults.cut(1000), faults.cut(500_000), faults.serve)
     assert is_whole(tmp_path)
-    assert [asked for _, asked, _ in server.log][:2] == [None, "bytes=1000-"]
+    assert [asked for _, asked, _ in server.log] == [None, "bytes=1000-", "bytes=500000-"]
+    assert server.sent == [200, 200, 206]
 
 
 def test_d04_always_short(get, server, tmp_path):
@@ -249,8 +250,23 @@ def test_a_server_that_goes_on_with_something_else(get, server, tmp_path):
         handler.start(206, 10, Content_Range=f"bytes 5-14/{len(content)}", ETag='"one"')
         handler.wfile.write(content[5:15])
 
-    get(faults.cut(1_000_000), other_range, faults.cut(1_000_000), faults.status(416), faults.serve, patience=PATIENT)
-    assert is_whole(tmp_path)
+    get(faults.cut(1_000_000), other_range, faults.serve, patience=PATIENT)
+    assert is_whole(tmp_path) and server.sent == [200, 206, 200]
+
+
+def test_a_server_that_knows_no_such_range(get, server, tmp_path):
+    get(faults.cut(1_000_000), faults.status(416), faults.serve)
+    assert is_whole(tmp_path) and server.sent == [200, 416, 200]
+
+
+def test_a_range_without_a_length_that_ends_early(get, server, tmp_path):
+    def piece(handler, content):
+        span = f"bytes 1000000-{len(content) - 1}/{len(content)}"
+        handler.start(206, None, Content_Range=span, ETag='"one"')
+        handler.wfile.write(content[1_000_000:1_100_000])
+
+    get(faults.cut(1_000_000), piece, faults.serve)
+    assert is_whole(tmp_path) and server.sent == [200, 206, 206]
 
 
 def test_a_whole_part_is_not_asked_for_again(get, server, tmp_path, monkeypatch):

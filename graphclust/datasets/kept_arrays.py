@@ -12,7 +12,7 @@ import pathlib
 import struct
 import zipfile
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
             arrays[f"{name}:array"] = value
         else:
             arrays[f"{name}:lines"] = np.frombuffer("\n".join(value).encode(), np.uint8)
-    _write(file, {**asdict(info), "details": {}, "graph_remarks": graph.remarks}, arrays)
+    _write(file, {**asdict(replace(info, details={})), "graph_remarks": graph.remarks}, arrays)
 
 
 def kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
