@@ -197,7 +197,7 @@ REFUSED = [
     ("D12 absolute", "a.tar.gz", archive(("/a/a.mtx", PATTERN + b"2 2 1\n1 2\n")), UNSAFE, ["'/a/a.mtx'"]),
     ("D12 beside the matrix", "a.tar.gz", archive(("a/a.mtx", PATTERN + b"2 2 1\n1 2\n"), ("a/../../b", b"")), UNSAFE, ["a/../../b"]),
     ("D13 links upon links", "a.tar.gz", archive(*[("a/" * 60 + "l", b"")] * 9, kind=tarfile.SYMTYPE), UNSAFE, ["neither a file nor a folder"]),
-    ("D16 checksum after the last member", "a.tar.gz", checksum_off(archive(("a/a.mtx", PATTERN + b"%" + b"x" * 600_000 + b"\n2 2 1\n1 2\n"))), FORMAT, ["corrupt gzip"]),
+    ("D16 checksum after the last member", "a.tar.gz", checksum_off(gzip.compress(gzip.decompress(archive(("a/a.mtx", PATTERN + b"2 2 1\n1 2\n"))) + bytes(1 << 20))), FORMAT, ["corrupt gzip"]),
     ("D15 size that lies", "a.tar.gz", size_that_lies(), FORMAT, []),
     ("D15 many members", "a.tar.gz", archive(*[(f"{i}", b"") for i in range(10_001)]), FORMAT, ["more than 10000 members"]),
     ("D16 truncated tar", "a.tar.gz", gzip.compress(gzip.decompress(archive(("a/a.mtx", b"x" * 9999)))[:2000]), FORMAT, []),
