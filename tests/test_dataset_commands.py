@@ -38,8 +38,8 @@ def said(capsys, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_the_command_line_says_how_large_a_graph_is_before_it_comes(server, capsys):
-    code, out, err = said(capsys, "cluster", "suitesparse:" + NAME, "-k", "2")
-    assert code == 0 and "6 nodes, 5 edges" in out
+    code, out, err = said(capsys, "info", "suitesparse:" + NAME)
+    assert code == 0 and re.search(r"nodes +6\nedges +5", out)
     assert err.startswith("graphclust: suitesparse:Newman/karate: undirected graph, 34 nodes, 156 entries")
     assert re.search(r"about [\d.,]+ MiB of memory to read it, of [\d.,]+ MiB: enough\n$", err)
     assert said(capsys, "info", "suitesparse:" + NAME)[2] == "", "it is here"
@@ -47,6 +47,12 @@ def test_the_command_line_says_how_large_a_graph_is_before_it_comes(server, caps
     assert code == 1 and "not enough" in err and "--memory-limit is 0 MiB; nothing was downloaded" in err
     code, _, err = said(capsys, "info", "suitesparse:Newman/karat")
     assert code == 2 and "the nearest are Newman/karate, " in err and len(server.log) == 1
+
+
+@pytest.mark.slow
+def test_a_graph_by_its_name_is_clustered(server, capsys):
+    code, out, err = said(capsys, "cluster", "suitesparse:" + NAME, "-k", "2")
+    assert code == 0 and "6 nodes, 5 edges" in out and "MiB: enough" in err
 
 
 def test_the_command_line_searches_lists_and_clears(server, capsys):
