@@ -46,6 +46,8 @@ _HOME = {
     "LoadInfo": "io.load",
     "classic_graph": "io.classics",
     "describe": "faces.describe",
+    "report_page": "faces.page.document",
+    "write_report": "faces.page.document",
     "read_labels": "partition.label_files",
     "convert": "io.convert",
     "open_store": "io.store",
@@ -143,6 +145,8 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.errors import ResourceLimitError as ResourceLimitError
     from graphclust.errors import UnsafeArchiveError as UnsafeArchiveError
     from graphclust.faces.describe import describe as describe
+    from graphclust.faces.page.document import report_page as report_page
+    from graphclust.faces.page.document import write_report as write_report
     from graphclust.generators import PlantedGraph as PlantedGraph
     from graphclust.generators import lfr_like as lfr_like
     from graphclust.generators import planted_partition as planted_partition

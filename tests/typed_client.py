@@ -82,6 +82,9 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     assert_type(found.conductance, Real)
     assert_type(found == found, bool)
     gc.write_labels(path, found)
+    assert_type(gc.report_page(found, title="A <title>"), str)
+    gc.write_report(path, found, overwrite=True)
+    gc.write_report(path, found.labels)  # type: ignore[arg-type]
     gc.read_labels(path)
     gc.coreset_sc(graph)  # type: ignore[call-arg]
     gc.coreset_sc(graph, "3")  # type: ignore[arg-type]

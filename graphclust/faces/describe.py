@@ -77,6 +77,11 @@ def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
 
 def as_text(facts: dict[str, Any]) -> str:
     """The facts of `describe`, one a line."""
+    return "\n".join(f"{name:12s}{text}" for name, text in facts_in_words(facts))
+
+
+def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """The facts of `describe`, each with its name."""
     rows = []
     if "path" in facts:
         rows.append(("file", facts["path"]))
@@ -110,8 +115,7 @@ def as_text(facts: dict[str, Any]) -> str:
     words += [f"about {_size(memory['to_load'])} while it was read"] if memory["to_load"] else []
     words += [f"at most {_size(memory['to_cluster'])} while clustering"]
     rows.append(("memory", ", ".join(words)))
-    rows += [("note", remark) for remark in facts["remarks"]]
-    return "\n".join(f"{name:12s}{text}" for name, text in rows)
+    return rows + [("note", remark) for remark in facts["remarks"]]
 
 
 def bytes_of(graph: Graph) -> int:

@@ -53,7 +53,7 @@ def as_text(clustering: "Clustering") -> str:
         f"{counted(clustering.n_clusters, 'cluster')}",
         f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
         f"  modularity       {clustering.modularity:.4f}",
-        f"  made for         {_objective(clustering)}",
+        f"  made for         {objective_in_words(clustering)}",
     ]
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
@@ -73,7 +73,7 @@ def as_text(clustering: "Clustering") -> str:
     return "\n".join(lines)
 
 
-def _objective(clustering: "Clustering") -> str:
+def objective_in_words(clustering: "Clustering") -> str:
     """The objective in words, with its resolution and the range in which k is natural."""
     words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
     words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}

@@ -1,0 +1,111 @@
+"""The page: its parts in order, and the file."""
+
+from __future__ import annotations
+
+import os
+from html import escape
+from string import Template
+
+import numpy as np
+
+from graphclust.errors import counted
+from graphclust.faces.page import figures, tables
+from graphclust.faces.page.style import STYLE
+from graphclust.io.writing import whole_file
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.report import objective_in_words
+from graphclust.plots.canvas import as_clustering
+
+__all__ = ["report_page", "write_report"]
+
+PAGE = Template("""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<link rel="icon" href="data:,">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+<header>
+<h1>$title</h1>
+<p>$summary</p>
+</header>
+<main>
+$sections
+</main>
+<footer><p>Made by graphclust $version.</p></footer>
+</body>
+</html>
+""")
+SECTION = Template("""<section aria-labelledby="$name">
+<h2 id="$name">$heading</h2>
+$content
+</section>""")
+
+
+def report_page(clustering: Clustering, *, title: str | None = None) -> str:
+    """A clustering as a page of HTML that needs nothing else: no script, no address, pictures inside.
+
+    title : of the page, as plain text; by default it says how many nodes and clusters there are.
+
+    It shows each cluster's size, conductance, nearest cluster and nodes of highest degree, the adjacency matrix ordered
+    by cluster, the quotient graph, facts of the graph, what was assumed, and how it was made; light or dark as the
+    reader has it, on a phone as well. Of more than 200 clusters the largest are listed.
+
+    Raises TypeError for no Clustering.
+
+    >>> import networkx as nx
+    >>> from graphclust import coreset_sc
+    >>> page = report_page(coreset_sc(nx.karate_club_graph(), 2, rng=0), title="The <karate> club")
+    >>> page.splitlines()[8]
+    '<title>The &lt;karate&gt; club</title>'
+    """
+    from graphclust import __version__
+
+    clustering = as_clustering(clustering)
+    counts = f"{counted(clustering.graph.n_nodes, 'node')} in {counted(clustering.n_clusters, 'cluster')}"
+    parts = [
+        ("clusters", "The clusters", tables.clusters(clustering)),
+        ("adjacency", "Who is linked to whom", figures.adjacency(clustering)),
+        ("quotient", "How the clusters lie to each other", figures.quotient(clustering)),
+        ("graph", "The graph", tables.facts(clustering)),
+        ("assumed", "What was assumed", tables.remarks(clustering)),
+        ("made", "How it was made", tables.making(clustering)),
+    ]
+    sections = [SECTION.substitute(name=name, heading=heading, content=content) for name, heading, content in parts]
+    return PAGE.substitute(
+        title=escape(counts if title is None else title),
+        style=STYLE,
+        summary=escape(f"{counts}, made for {objective_in_words(clustering)}."),
+        sections="\n".join([tables.key_figures(_key_figures(clustering)), *sections]),
+        version=escape(__version__),
+    )
+
+
+def write_report(
+    file: str | os.PathLike, clustering: Clustering, *, title: str | None = None, overwrite: bool = False
+) -> None:
+    """Write `report_page` to a file, which appears whole or not at all.
+
+    overwrite : replace a file that is there.
+
+    Raises what `report_page` does, FileExistsError, and OSError as `open` does or where there is no room for it.
+    """
+    page = report_page(clustering, title=title).encode()
+    with whole_file(file, overwrite, lambda: len(page)) as out:
+        out.write(page)
+
+
+def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
+    share = clustering.sizes.max() / clustering.graph.n_nodes
+    return [
+        ("clusters", f"{clustering.n_clusters:,}"),
+        ("modularity", f"{clustering.modularity:.4f}"),
+        ("normalised cut a cluster", f"{clustering.normalized_cut / clustering.n_clusters:.4f}"),
+        ("largest cluster", f"{share:.1%} of the nodes"),
+        ("median conductance", f"{np.median(clustering.conductance):.4f}"),
+    ]
