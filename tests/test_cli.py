@@ -117,7 +117,7 @@ def test_the_help_shows_objective_and_resolution_by_examples(capsys):
     words = " ".join(said(capsys, "cluster", "--help")[1].split())
     assert "--objective {modularity,normalized_cut,ratio_cut,constant_potts}" in words
     assert "--resolution auto|NUMBER" in words
-    commands = re.findall(r"`graphclust (cluster karate [^`]+)`", words)
+    commands = re.findall(r"^  graphclust (cluster karate .+?)  ", said(capsys, "cluster", "--help")[1], re.M)
     assert len(commands) == 2
     for command in commands:
         assert said(capsys, *command.split())[0] == 0

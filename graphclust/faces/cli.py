@@ -8,16 +8,24 @@ import argparse
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from graphclust.faces.commands import cache, cluster, compile, datasets, demo, info
+from graphclust.faces.commands import cache, cluster, compare, compile, datasets, demo, info, knn
 from graphclust.faces.commands.options import WRONG_USE, Parser
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.progress_bar import ProgressLine
 
-COMMANDS = (cluster, info, demo, compile, datasets, cache)  # in the order of the help
+COMMANDS = (cluster, info, compare, knn, demo, compile, datasets, cache)  # in the order of the help
 FAILED, INTERRUPTED = 1, 130
-EXIT_CODES = """exit codes: 0 done, even when a reader such as `head` closes the pipe before the end of the report (that
-cannot always be noticed); 1 failed; 2 asked for something impossible; 130 interrupted"""
+EXIT_CODES = """exit codes:
+  0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be
+       noticed)
+  1    failed: a file is missing or wrong, the disk is full, memory does not suffice
+  2    asked for something impossible: an unknown option, a value out of range, an output file that is there already
+  130  interrupted by Ctrl-C; with `cluster -o` the best labels so far are written, if there were any
+
+`graphclust COMMAND --help` shows the options of a command, and examples."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,11 +46,13 @@ def _run(arguments: list[str] | None) -> int:
         with warnings.catch_warnings():
             for category in (GraphWarning, ConvergenceWarning):  # the reports carry these sentences
                 warnings.simplefilter("ignore", category)
-            options.run(options, Progress(line))
+            with _threads(options.threads), _logged(options.verbose):
+                options.run(options, Progress(None if options.quiet else line))
         return 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         line.clear()
-        return _fail("interrupted", INTERRUPTED, options.debug)
+        more = f": {stop}" if type(stop) is KeyboardInterrupt and stop.args else ""
+        return _fail(f"interrupted{more}", INTERRUPTED, options.debug)
     except BrokenPipeError:
         if sys.stdout is None:
             return FAILED
@@ -58,6 +68,45 @@ def _run(arguments: list[str] | None) -> int:
         line.clear()
         sentence = f"{type(problem).__name__}: {_sentence(problem)}; this is a fault of graphclust, --debug shows where"
         return _fail(sentence, FAILED, options.debug)
+
+
+@contextmanager
+def _threads(n: int | None) -> Iterator[None]:
+    """On so many threads, afterwards on as many as before; None leaves them as they are."""
+    if n is None:
+        yield
+        return
+    from graphclust.compiled.runtime.blocks import most_threads, n_threads, set_threads
+    from graphclust.errors import ParameterError
+
+    before, most = n_threads(), most_threads()
+    if not 1 <= n <= most:
+        raise ParameterError(f"--threads {n} is out of range, expected 1 to {most}, the processors there are")
+    set_threads(n)
+    try:
+        yield
+    finally:
+        set_threads(before)
+
+
+@contextmanager
+def _logged(verbose: bool) -> Iterator[None]:
+    """What the library logs goes to stderr, if asked for."""
+    import logging
+
+    log, handler = logging.getLogger("graphclust"), logging.StreamHandler()
+    if not verbose or sys.stderr is None:
+        yield
+        return
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
 
 
 def _parser() -> argparse.ArgumentParser:

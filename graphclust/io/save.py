@@ -28,6 +28,9 @@ _ENDINGS = {
 }  # fmt: skip
 
 
+SAVED_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
+
+
 def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
@@ -51,15 +54,8 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     Graph(4 nodes, 3 edges, unweighted)
     """
     graph = as_graph(G)
-    stem, ending = os.path.splitext(os.fsdecode(path))
-    packed = ending.lower() == ".gz"
-    if packed:
-        ending = os.path.splitext(stem)[1]
-    if format is None:
-        format = _ENDINGS.get(ending.lower())
-        if format is None:
-            raise ParameterError(f"path={os.fsdecode(path)!r} ends in none of {', '.join(_ENDINGS)}; pass format=")
-    as_choice(format, "format", tuple(dict.fromkeys(_ENDINGS.values())))
+    packed = os.fsdecode(path).lower().endswith(".gz")
+    format = format_of(path) if format is None else as_choice(format, "format", SAVED_FORMATS)
     formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
     lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
     first = next(lines)  # refuses before the file is made
@@ -70,6 +66,17 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
             target.write(text.encode())
         if packed:
             target.close()
+
+
+def format_of(path: str | os.PathLike) -> str:
+    """The format that the ending of a name asks for, a .gz after it left aside."""
+    stem, ending = os.path.splitext(os.fsdecode(path))
+    if ending.lower() == ".gz":
+        ending = os.path.splitext(stem)[1]
+    format = _ENDINGS.get(ending.lower())
+    if format is None:
+        raise ParameterError(f"path={os.fsdecode(path)!r} ends in none of {', '.join(_ENDINGS)}; pass format=")
+    return format
 
 
 def _size(lines: Iterator[str], n_rows: int) -> int:

@@ -38,6 +38,16 @@ def n_threads() -> int:
     return int(numba.get_num_threads())
 
 
+def most_threads() -> int:
+    """Threads that there can be: the processors, or what NUMBA_NUM_THREADS says."""
+    return int(numba.config.NUMBA_NUM_THREADS)
+
+
+def set_threads(n: int) -> None:
+    """From now on run blocks, called from this thread, on n threads, 1 <= n <= most_threads()."""
+    numba.set_num_threads(n)
+
+
 def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
     """Boundaries of row blocks that hold about `entries` stored entries and at most ROWS_PER_BLOCK rows each."""
     n_rows = len(indptr) - 1

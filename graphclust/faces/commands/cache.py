@@ -3,20 +3,23 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import everywhere
+from graphclust.faces.commands.options import everywhere, examples
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+EXAMPLES = examples("graphclust cache list", "graphclust cache clear suitesparse:SNAP/com-DBLP")
+
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
-    cache = commands.add_parser("cache", help="list or clear the data sets that were fetched")
+    cache = commands.add_parser("cache", help="list or clear the data sets that were fetched", epilog=EXAMPLES)
     actions = cache.add_subparsers(required=True, metavar="list|clear")
-    listing = actions.add_parser("list", parents=[everywhere()], help="what is there, the largest first")
+    common: dict[str, Any] = {"parents": [everywhere()], "epilog": EXAMPLES}
+    listing = actions.add_parser("list", help="what is there, the largest first", **common)
     listing.set_defaults(run=run_list)
-    clearing = actions.add_parser("clear", parents=[everywhere()], help="remove one data set, or all")
+    clearing = actions.add_parser("clear", help="remove one data set, or all", **common)
     clearing.add_argument("name", nargs="?", metavar="NAME", help="like suitesparse:SNAP/com-DBLP; all without it")
     clearing.set_defaults(run=run_clear)
 

@@ -2,18 +2,31 @@
 
 import argparse
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import add_seed, everywhere, graph_file, loaded
+from graphclust.faces.commands.options import (
+    add_force,
+    add_seed,
+    check_output,
+    everywhere,
+    examples,
+    graph_file,
+    loaded,
+)
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
-EXAMPLES = """examples: `graphclust cluster graph.mtx.gz -k 20 -o labels.tsv` for the groups that people
-recognise; `graphclust cluster karate -k 4 --objective normalized_cut` for the smallest cut; `graphclust cluster karate
--k 4 --resolution 1` for the usual modularity"""
+EXAMPLES = examples(
+    "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognise",
+    "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
+    "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
+    "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
+    "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
+)
 
 
 def add_to(commands: Any) -> None:
@@ -29,6 +42,10 @@ def add_to(commands: Any) -> None:
     )
     cluster.add_argument("-k", type=int, required=True, metavar="K", help="number of clusters")
     cluster.add_argument("-o", "--output", metavar="LABELS", help="write each node's label here: .tsv, .json or .npz")
+    cluster.add_argument("--html", metavar="PAGE", help="write a report for the browser here, in one file")
+    cluster.add_argument(
+        "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
+    )
     cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
     cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
     cluster.add_argument(
@@ -43,14 +60,13 @@ def add_to(commands: Any) -> None:
     cluster.add_argument("--effort", choices=EFFORTS, help="how much to try again (normal)")
     cluster.add_argument("--components", choices=COMPONENTS, help="whether tiny components may be clusters (large)")
     add_seed(cluster)
-    cluster.add_argument("--force", action="store_true", help="replace an output file that is there")
+    add_force(cluster)
     cluster.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Cluster, write the labels where asked to, and print the report."""
-    from graphclust.errors import ParameterError
-    from graphclust.io.writing import check_target
+    from graphclust.errors import Interrupted, ParameterError
     from graphclust.partition.label_files import kind_of, write_labels
     from graphclust.partition.pipeline import coreset_sc
 
@@ -58,19 +74,30 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
     if options.output is not None:
         kind_of(options.output)
-        try:
-            check_target(options.output, options.force, never=options.file)
-        except OSError as problem:
-            raise ParameterError(str(problem)) from None
+    for output in (options.output, options.html):
+        check_output(output, options.force, never=options.file)
+    if options.html is not None and options.html == options.output:
+        raise ParameterError(f"-o and --html both name {options.html}, expected two files")
     graph, _ = loaded(options, progress)
-    clustering = coreset_sc(
-        graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
-        effort=options.effort, components=options.components, coreset_size=options.coreset_size, rng=options.seed,
-        progress=progress,
-    )  # fmt: skip
+    try:
+        clustering = coreset_sc(
+            graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
+            effort=options.effort, components=options.components, coreset_size=options.coreset_size,
+            time_budget=options.time_budget, rng=options.seed, progress=progress,
+        )  # fmt: skip
+    except Interrupted as stop:
+        if options.output is None:
+            raise
+        write_labels(options.output, stop.best, overwrite=options.force)
+        raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
     if options.output is not None:
         write_labels(options.output, clustering, overwrite=options.force)
-    show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))
+    if options.html is not None:
+        from graphclust.faces.page.document import write_report
+
+        write_report(options.html, clustering, title=os.path.basename(options.file), overwrite=options.force)
+    if not options.quiet:
+        show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))
 
 
 def _resolution(text: str) -> float | str:

@@ -5,14 +5,17 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import everywhere
+from graphclust.faces.commands.options import everywhere, examples
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
-EXAMPLES = """examples: `graphclust datasets road --kind graph`; `graphclust datasets --kind communities`; then
-`graphclust cluster suitesparse:SNAP/com-DBLP -k 100`"""
+EXAMPLES = examples(
+    "graphclust datasets road --kind graph",
+    "graphclust datasets --kind communities",
+    "graphclust cluster suitesparse:SNAP/com-DBLP -k 100",
+)
 
 
 def add_to(commands: Any) -> None:

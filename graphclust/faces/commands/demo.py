@@ -3,16 +3,23 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import add_seed, everywhere
+from graphclust.faces.commands.options import add_seed, everywhere, examples
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+EXAMPLES = examples(
+    "graphclust demo           a planted graph of 50,000 nodes, and the karate club",
+    "graphclust demo --seed 3  another planted graph",
+)
+
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
-    demo = commands.add_parser("demo", parents=[everywhere()], help="cluster a planted graph, and a real one")
+    demo = commands.add_parser(
+        "demo", parents=[everywhere()], help="cluster a planted graph, and a real one", epilog=EXAMPLES
+    )
     add_seed(demo)
     demo.set_defaults(run=run)
 
@@ -22,4 +29,5 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.faces.demo import demo
 
     for page in demo(seed=options.seed, progress=progress):
-        show(page)
+        if not options.quiet:
+            show(page)

@@ -4,18 +4,26 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import everywhere, graph_file, loaded
+from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+EXAMPLES = examples(
+    "graphclust info graph.mtx.gz          what is in it, and the memory that clustering needs",
+    "graphclust info karate --report json  the same for programs",
+)
+
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
     info = commands.add_parser(
-        "info", parents=[graph_file(), everywhere()], help="say what to know of a graph before clustering it"
+        "info",
+        parents=[graph_file(), everywhere()],
+        help="say what to know of a graph before clustering it",
+        epilog=EXAMPLES,
     )
     info.set_defaults(run=run)
 

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from graphclust.graph.container import Graph
@@ -14,29 +14,42 @@ WRONG_USE = 2  # the exit code
 
 
 class Parser(argparse.ArgumentParser):
-    """One whose errors are one line that names the command."""
+    """One whose errors are one line that names the command, and whose last words keep their lines."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+def examples(*lines: str) -> str:
+    """The last words of a command's help: what may be typed, and what each does."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
 def everywhere() -> Parser:
     """Options of every command."""
     parser = Parser(add_help=False)
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="no progress, and no report of what was done")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="say on stderr how long each stage took")
+    parser.add_argument("--threads", type=int, metavar="N", help="how many to work on (all); labels stay the same")
     parser.add_argument("--debug", action="store_true", help="show where in the program an error arose")
     return parser
 
 
-def graph_file() -> Parser:
-    """A graph's file, and how to read it."""
+def graph_file(flag: str | None = None) -> Parser:
+    """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
     from graphclust.io import classics
     from graphclust.io.load import FORMATS
 
     file = Parser(add_help=False)
-    file.add_argument(
-        "file", metavar="FILE",
-        help=f"a graph file, a data set like suitesparse:SNAP/com-DBLP, or one of {', '.join(classics.NAMES)}",
-    )  # fmt: skip
+    what = f"a graph file, a data set like suitesparse:SNAP/com-DBLP, or one of {', '.join(classics.NAMES)}"
+    if flag is None:
+        file.add_argument("file", metavar="FILE", help=what)
+    else:
+        file.add_argument(flag, dest="file", metavar="FILE", help=what)
     file.add_argument("--format", choices=FORMATS, help="what the file is; by default its content decides")
     file.add_argument("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
     file.add_argument(
@@ -78,3 +91,20 @@ def _announce(options: argparse.Namespace) -> None:
     expected = prospect(options.file, options.memory_limit)
     if expected is not None and sys.stderr is not None:
         print(f"graphclust: {expected}", file=sys.stderr)
+
+
+def check_output(output: str | None, force: bool, never: str | None = None) -> None:
+    """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
+    from graphclust.errors import ParameterError
+    from graphclust.io.writing import check_target
+
+    if output is not None:
+        try:
+            check_target(output, force, never=never)
+        except OSError as problem:
+            raise ParameterError(str(problem)) from None
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """The option that lets an output replace a file."""
+    parser.add_argument("--force", action="store_true", help="replace an output file that is there")

@@ -1,0 +1,85 @@
+"""`graphclust compare A B`: how well two files of labels agree, and with a graph, which is the better partition."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded
+from graphclust.faces.terminal import show
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+EXAMPLES = examples(
+    "graphclust compare mine.tsv theirs.json                   adjusted Rand index and mutual information",
+    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the normalised cut and modularity of each",
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    compare = commands.add_parser(
+        "compare",
+        parents=[graph_file("--graph"), everywhere()],
+        help="say how well two files of labels agree",
+        epilog=EXAMPLES,
+    )
+    compare.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")
+    compare.add_argument("other", metavar="B", help="other labels of the same nodes, in any order")
+    compare.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Read both, compare and print."""
+    from graphclust.objective.agreement import adjusted_rand_index, normalized_mutual_information
+    from graphclust.objective.cuts import modularity, normalized_cut
+
+    one, other = _labels(options.one), _labels(options.other)
+    _check_same_nodes(one, other, options)
+    facts: dict[str, Any] = {
+        "n_nodes": len(one),
+        "n_clusters": [len({*labels.values()} - {-1}) for labels in (one, other)],
+        "adjusted_rand_index": adjusted_rand_index(one, other),
+        "normalized_mutual_information": normalized_mutual_information(one, other),
+    }
+    if options.file is not None:
+        graph, _ = loaded(options, progress)
+        facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in (one, other)]
+        facts["modularity"] = [modularity(graph, labels) for labels in (one, other)]
+    show(json.dumps(facts) if options.report == "json" else _as_text(facts))
+
+
+def _labels(path: str) -> dict:
+    from graphclust.errors import GraphFormatError
+    from graphclust.partition.label_files import read_labels
+
+    nodes, labels = read_labels(path)
+    found = dict(zip(nodes, labels.tolist(), strict=True))
+    if len(found) < len(nodes):
+        raise GraphFormatError("holds a label for some node twice", path)
+    return found
+
+
+def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> None:
+    from graphclust.errors import GraphValidationError
+
+    for here, there, path, of in ((one, other, options.other, options.one), (other, one, options.one, options.other)):
+        missing = next((node for node in here if node not in there), None)
+        if missing is not None:
+            raise GraphValidationError(f"{path} has no label for node {missing!r} of {of}, expected the same nodes")
+
+
+def _as_text(facts: dict[str, Any]) -> str:
+    from graphclust.errors import counted
+
+    a, b = facts["n_clusters"]
+    lines = [
+        f"{counted(facts['n_nodes'], 'node')}, in {counted(a, 'cluster')} (A) and {counted(b, 'cluster')} (B)",
+        f"  adjusted Rand index            {facts['adjusted_rand_index']:.4f}",
+        f"  normalised mutual information  {facts['normalized_mutual_information']:.4f}",
+    ]
+    if "modularity" in facts:
+        lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
+        for name, words in (("normalized_cut", "normalised cut"), ("modularity", "modularity")):
+            lines.append(f"  {words:29s}  {facts[name][0]:10.4f} {facts[name][1]:10.4f}")
+    return "\n".join(lines)
