@@ -277,6 +277,7 @@ def test_both_means_of_points_on_two_axes():
         for points in (X, sparse.csr_array(X), 7 * X):
             x, y = spherical_kmeans(points, 1, mean=mean, rng=1).centroids[0]
             assert np.arctan2(x, y) == pytest.approx(expected)
+        assert spherical_kmeans(X.astype(np.float32), 1, mean=mean, rng=1).centroids.dtype == np.float32
 
 
 @pytest.mark.parametrize("mean", ["euclidean", "geodesic"])

@@ -103,7 +103,7 @@ def spherical_kmeans(
             labels[:] = nearest
             means, _ = updated_centroids(directions, weights, labels, len(centroids))
             if mean == "geodesic":
-                means = geodesic_means(directions, weights, labels, _unit(means))
+                means = geodesic_means(directions, weights, labels, _unit(means)).astype(directions.dtype, copy=False)
             elif len(means) == len(centroids):
                 # Where directions cancel out any centroid is as good: the cluster keeps its own.
                 means = np.where(np.abs(means).max(axis=1, keepdims=True) > 0.0, means, centroids)
