@@ -1,6 +1,7 @@
 """Cluster large sparse graphs into exactly k parts: the clusters that people recognise, or the smallest cuts."""
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -55,8 +56,9 @@ _HOME = {
     "save_store": "io.store",
     "write_labels": "partition.label_files",
     "load_graph": "io.load",
-    "knn_graph": "neighbors",
-    "nearest_neighbors": "neighbors",
+    "graph_from_neighbors": "neighbors.graphs",
+    "knn_graph": "neighbors.graphs",
+    "nearest_neighbors": "neighbors.search",
     "Progress": "progress",
     "Communities": "io.communities",
     "DatasetInfo": "datasets.fetching",
@@ -115,6 +117,17 @@ _HOME = {
     "kmeans": "k_means.lloyd",
     "kmeans_plusplus": "k_means.seeding",
 }
+# The same with scikit-learn's conventions, for which it has to be there.
+_ESTIMATORS = {
+    "CoresetSpectralClustering": "estimators.spectral_clustering",
+    "KMeans": "estimators.k_means",
+    "KernelKMeans": "estimators.kernel_k_means",
+    "MiniBatchKMeans": "estimators.minibatch_k_means",
+    "NestedMiniBatchKMeans": "estimators.nested_minibatch_k_means",
+    "SpectralClustering": "estimators.spectral_clustering",
+    "SphericalKMeans": "estimators.spherical_k_means",
+}
+_HOME |= _ESTIMATORS
 
 if TYPE_CHECKING:  # the same names for type checkers, to which what is imported on first use is nothing
     from graphclust.coreset.induced_graph import coreset_graph as coreset_graph
@@ -144,6 +157,13 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.errors import ParameterError as ParameterError
     from graphclust.errors import ResourceLimitError as ResourceLimitError
     from graphclust.errors import UnsafeArchiveError as UnsafeArchiveError
+    from graphclust.estimators.k_means import KMeans as KMeans
+    from graphclust.estimators.kernel_k_means import KernelKMeans as KernelKMeans
+    from graphclust.estimators.minibatch_k_means import MiniBatchKMeans as MiniBatchKMeans
+    from graphclust.estimators.nested_minibatch_k_means import NestedMiniBatchKMeans as NestedMiniBatchKMeans
+    from graphclust.estimators.spectral_clustering import CoresetSpectralClustering as CoresetSpectralClustering
+    from graphclust.estimators.spectral_clustering import SpectralClustering as SpectralClustering
+    from graphclust.estimators.spherical_k_means import SphericalKMeans as SphericalKMeans
     from graphclust.faces.describe import describe as describe
     from graphclust.faces.page.document import report_page as report_page
     from graphclust.faces.page.document import write_report as write_report
@@ -190,8 +210,9 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.kernel_k_means.seeding import KernelSeeds as KernelSeeds
     from graphclust.kernel_k_means.seeding import kernel_kmeans_plusplus as kernel_kmeans_plusplus
     from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans as truncated_kernel_kmeans
-    from graphclust.neighbors import knn_graph as knn_graph
-    from graphclust.neighbors import nearest_neighbors as nearest_neighbors
+    from graphclust.neighbors.graphs import graph_from_neighbors as graph_from_neighbors
+    from graphclust.neighbors.graphs import knn_graph as knn_graph
+    from graphclust.neighbors.search import nearest_neighbors as nearest_neighbors
     from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index
     from graphclust.objective.agreement import normalized_mutual_information as normalized_mutual_information
     from graphclust.objective.cuts import conductance as conductance
@@ -225,7 +246,9 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.spectral.whole_graph import fast_spectral_clustering as fast_spectral_clustering
     from graphclust.spectral.whole_graph import spectral_clustering as spectral_clustering
 
-__all__ = sorted([*_HOME, "__version__"])
+# `from graphclust import *` takes what can be had.
+_there = [name for name in _HOME if name not in _ESTIMATORS or importlib.util.find_spec("sklearn") is not None]
+__all__ = sorted([*_there, "__version__"])
 
 
 if not TYPE_CHECKING:  # a checker that saw it would take any name for granted

@@ -10,7 +10,8 @@ from scipy.spatial import distance
 
 from graphclust import adjusted_rand_index, coreset_sc
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.neighbors import SPARE, knn_graph, nearest_neighbors
+from graphclust.neighbors.graphs import graph_from_neighbors, knn_graph
+from graphclust.neighbors.search import SPARE, nearest_neighbors
 
 METHODS = ("exact", "approximate")
 
@@ -138,8 +139,8 @@ def test_clusters_of_points_are_found():
 def test_blocks_and_progress(monkeypatch):
     points = np.random.default_rng(518).normal(size=(500, 4))
     whole = nearest_neighbors(points, 5)[0]
-    monkeypatch.setattr("graphclust.neighbors._PRODUCTS", 500 * 4 * 30)
-    monkeypatch.setattr("graphclust.neighbors._COMPARED", 100)
+    monkeypatch.setattr("graphclust.neighbors.search._PRODUCTS", 500 * 4 * 30)
+    monkeypatch.setattr("graphclust.neighbors.search._COMPARED", 100)
     steps = []
     assert (nearest_neighbors(points, 5, progress=lambda *step: steps.append(step))[0] == whole).all()
     assert len(steps) > 10 and steps[-1] == ("nearest neighbours", 500, 500)
@@ -152,14 +153,14 @@ def test_blocks_and_progress(monkeypatch):
         (([[0.0], [1.0]], 0), ParameterError, "n_neighbors=0"),
         (([[0.0], [np.nan]], 1), GraphValidationError, r"X\[1, 0\] is nan"),
         (([0.0, 1.0], 1), GraphValidationError, "shape"),
-        ((sparse.eye_array(3).tocsr(), 1), TypeError, "sparse"),
+        ((sparse.csr_array([[0.0], [np.inf]]), 1), GraphValidationError, "stored entry of X is inf"),
         (([["a"], ["b"]], 1), TypeError, "numbers"),
     ],
 )
 def test_bad_arguments(arguments, error, word):
     with pytest.raises(error, match=word):
         knn_graph(*arguments)
-    for option in ({"method": "best"}, {"symmetrize": "sum"}, {"weights": "cosine"}, {"n_probes": 0}):
+    for option in ({"method": "best"}, {"symmetrize": "sum"}, {"weights": "cosine"}, {"n_probes": 0}, {"metric": "l0"}):
         with pytest.raises(ParameterError, match=next(iter(option))):
             knn_graph([[0.0], [1.0], [2.0]], 1, **option)
 
@@ -176,3 +177,113 @@ def test_a_missing_library_names_the_extra(monkeypatch, method, module):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"graphclust\[neighbors\]"):
         nearest_neighbors([[0.0], [1.0], [2.0]], 1, method=method)
+
+
+def scattered(seed, n=120, d=9, dense=0.4):
+    """Points with many zeros, so that sparse matrices of them have rows of several lengths."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * (rng.random((n, d)) < dense)
+
+
+SCIPYS = {"euclidean": "euclidean", "cosine": "cosine", "manhattan": "cityblock"}
+
+
+@pytest.mark.parametrize("metric", SCIPYS)
+@pytest.mark.parametrize("seed", [518, 7741])
+def test_every_metric_from_dense_sparse_and_given_distances(metric, seed):
+    """By brute force with SciPy's own distances; no point has length 0."""
+    points = scattered(seed)
+    points[~points.any(axis=1), 0] = 1.0
+    apart = distance.squareform(distance.pdist(points, SCIPYS[metric]))
+    expected = np.sort(apart + np.diag(np.full(len(points), np.inf)), axis=1)[:, :5]
+    for X in (points, sparse.csr_matrix(points), sparse.coo_array(points)):
+        neighbors, distances = nearest_neighbors(X, 5, metric=metric)
+        assert distances == pytest.approx(expected, abs=1e-12)
+        assert np.take_along_axis(apart, neighbors, axis=1) == pytest.approx(expected, abs=1e-12)
+    neighbors, distances = nearest_neighbors(apart, 5, metric="precomputed")
+    assert (distances == expected).all()
+    rows, columns = np.nonzero(apart <= np.sort(apart, axis=1)[:, 8:9])
+    known = sparse.coo_array((apart[rows, columns], (rows, columns)), shape=apart.shape)  # distances of 0 among them
+    assert (nearest_neighbors(known, 5, metric="precomputed")[1] == expected).all()
+    if metric == "cosine":
+        approximate = nearest_neighbors(points, 5, metric=metric, method="approximate", n_probes=50, rng=1)[1]
+        assert approximate == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+def test_points_without_a_direction_are_at_right_angles_to_all_but_their_like(as_given):
+    points = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.1], [0.0, 0.0], [-1.0, 0.0]])
+    neighbors, distances = nearest_neighbors(as_given(points), 4, metric="cosine")
+    assert neighbors[1].tolist() == [3, 0, 2, 4] and distances[1] == pytest.approx([0, 1, 1, 1])
+    assert neighbors[0].tolist() == [2, 1, 3, 4] and distances[0, 1:] == pytest.approx([1, 1, 2])
+
+
+def test_distances_that_cannot_be_used():
+    with pytest.raises(GraphValidationError, match="square matrix of distances"):
+        knn_graph(np.ones((3, 2)), 1, metric="precomputed")
+    with pytest.raises(GraphValidationError, match="the distance -1"):
+        knn_graph([[0.0, -1.0], [-1.0, 0.0]], 1, metric="precomputed")
+    with pytest.raises(GraphValidationError, match=r"1 distances of point 0 .* at least n_neighbors=2"):
+        knn_graph(sparse.csr_array([[0, 1, 0], [1, 0, 1], [1, 1, 0]]), 2, metric="precomputed")
+    for X, metric in ((sparse.eye_array(9).tocsr(), "euclidean"), (np.eye(9), "manhattan")):
+        with pytest.raises(ParameterError, match='method="approximate" is for dense points'):
+            knn_graph(X, 2, metric=metric, method="approximate")
+
+
+def test_lists_of_another_library():
+    """With the point itself in any place, -1 for none; the same as from the points."""
+    points = scattered(2209, d=4, dense=1.0)
+    neighbors, distances = nearest_neighbors(points, 6)
+    listed = np.insert(neighbors, 2, np.arange(len(points)), axis=1).astype(np.int32)
+    apart = np.insert(distances, 2, 0.0, axis=1).astype(np.float64)
+    for weights in (None, "gaussian", "umap"):
+        assert graph_from_neighbors(listed, apart, weights=weights) == knn_graph(points, 6, weights=weights)
+    short = np.where(np.arange(6) < 4, neighbors, -1)
+    assert graph_from_neighbors(short) == knn_graph(points, 4)
+    assert graph_from_neighbors(short, distances, weights="gaussian") == knn_graph(points, 4, weights="gaussian")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "word"),
+    [
+        (([[1], [2]],), {}, r"\[0, 2\)"),
+        (([[1.0], [0.0]],), {}, "whole numbers"),
+        (([1, 0],), {}, "shape"),
+        (([[1, 1], [0, -1]],), {}, "twice"),
+        (([[1], [0]],), {"weights": "umap"}, "expected distances="),
+        (([[1], [0]], [[1.0]]), {"weights": "umap"}, "that of indices"),
+        (([[1], [0]], [[1.0], [-1.0]]), {"weights": "gaussian"}, "negative"),
+    ],
+)
+def test_lists_that_cannot_be_used(arguments, options, word):
+    with pytest.raises(ValueError, match=word):
+        graph_from_neighbors(*arguments, **options)
+
+
+def test_umap_weights_by_hand():
+    """Two neighbours at 1 and 1 + ln 2 of a point: 1 + exp(-ln 2 / s) = log2(3) has one solution."""
+    graph = graph_from_neighbors([[1, 2], [0, 2], [0, 1]], np.array([[1.0, 1.0 + np.log(2)]] * 3), weights="umap")
+    far = np.log2(3) - 1.0
+    dense = graph.to_scipy().toarray()
+    assert dense[0, 1] == 1.0 and dense[1, 2] == pytest.approx(far + far - far * far, abs=1e-4)
+    with pytest.warns(GraphWarning, match="1 isolated"):
+        mutual = graph_from_neighbors([[1], [2], [1]], [[2.0], [1.0], [1.0]], weights="umap", symmetrize="mutual")
+    assert mutual.n_edges == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", [518, 2209])
+def test_umap_weights_are_those_of_umap(seed):
+    """On its own lists, with copies of a point among them, which have distance 0."""
+    umap_ = pytest.importorskip("umap.umap_", reason="umap-learn is not installed")
+    points = np.random.default_rng(seed).normal(size=(400, 5)).astype(np.float32)
+    points[:30] = points[30:60]
+    neighbors, distances = nearest_neighbors(points, 14)
+    listed = np.insert(neighbors, 0, np.arange(len(points)), axis=1)
+    apart = np.insert(distances, 0, 0.0, axis=1).astype(np.float32)
+    expected = umap_.fuzzy_simplicial_set(
+        points, 15, np.random.RandomState(0), "euclidean", knn_indices=listed, knn_dists=apart
+    )[0].toarray()  # fmt: skip
+    found = graph_from_neighbors(listed, apart, weights="umap").to_scipy().toarray()
+    assert np.abs(found - expected).max() < 2e-5 and ((found > 1e-9) == (expected > 1e-9)).all()

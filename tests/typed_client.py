@@ -54,7 +54,8 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     gc.fetch_suitesparse(1138)  # type: ignore[call-overload]
     gc.fetch_snap("com-DBLP", weights="abs")  # type: ignore[call-overload]
     assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)
-    gc.nearest_neighbors(matrix, 5)
+    gc.nearest_neighbors(matrix, 5, metric="cosine")
+    assert_type(gc.graph_from_neighbors([[1], [0]], weights=None), gc.Graph)
     assert_type(gc.planted_partition(3, 10, 4.0, 1.0, rng=0), gc.PlantedGraph)
     assert_type(gc.planted_store(path, 4, 10, 4, 2, rng=0, progress=listener), gc.PlantedGraph)
     assert_type(gc.stochastic_block_model([5, 5], 0.5, 0.1).graph, gc.Graph)
@@ -177,6 +178,19 @@ def points(X: Real, graph: gc.Graph) -> None:
     gc.kernel_kmeans(X, 3, kernel=1)  # type: ignore[arg-type]
     gc.coreset_kernel_kmeans(X, 3)  # type: ignore[call-arg]
     gc.HeatKernel(3)  # type: ignore[arg-type]
+
+
+def estimators(X: Real) -> None:
+    models: list[Any] = [
+        gc.CoresetSpectralClustering(3, objective="normalized_cut"), gc.SpectralClustering(3, gamma=0.5),
+        gc.KernelKMeans(3, solver="truncated"), gc.KMeans(3, random_state=0), gc.MiniBatchKMeans(3),
+        gc.NestedMiniBatchKMeans(3), gc.SphericalKMeans(3, mean="geodesic"),
+    ]  # fmt: skip
+    for model in models:
+        model.fit(X)
+    assert_type(gc.KMeans(3).predict(X), npt.NDArray[Any])
+    gc.KMeans(3, k=2)  # type: ignore[call-arg]
+    gc.SpectralClustering("3")  # type: ignore[arg-type]
 
 
 def failures() -> str:

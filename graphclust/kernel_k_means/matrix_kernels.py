@@ -15,7 +15,7 @@ from graphclust.graph.container import GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.kernel_k_means.kernel import Kernel, Rows
-from graphclust.neighbors import knn_graph
+from graphclust.neighbors.graphs import knn_graph
 from graphclust.progress import Progress
 
 __all__ = ["DenseKernel", "GraphKernel", "HeatKernel", "SparseKernel", "nearest_neighbor_kernel"]

@@ -1,0 +1,37 @@
+"""What every estimator asks of its parameters and data, by scikit-learn's names for them."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from graphclust.checks import as_whole_number
+
+
+def as_rng(random_state: Any) -> np.random.Generator:
+    """A generator from None, a whole number >= 0, a RandomState, of which a number is drawn, or a Generator."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
+        return np.random.default_rng(int(random_state))
+    raise ValueError(
+        f"random_state={random_state!r} cannot be used, expected None, a whole number >= 0, a RandomState or a "
+        "Generator"
+    )
+
+
+def as_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """The number of clusters, in [1, n_samples]."""
+    return as_whole_number(n_clusters, "n_clusters", at_least=1, at_most=n_samples, why=f": n_samples={n_samples}")
+
+
+def as_points(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
+    """Points as float64 or float32, C-ordered or CSR, and the number and names of their features kept or compared."""
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr" if sparse else False, dtype=[np.float64, np.float32], order="C"
+    )

@@ -1,0 +1,182 @@
+"""KernelKMeans: k-means in the feature space of a kernel, by any of four solvers, as an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from graphclust.checks import as_choice, as_number, as_weights
+from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
+from graphclust.kernel_k_means.centers import KernelKMeansResult
+from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
+from graphclust.kernel_k_means.full_batch import kernel_kmeans
+from graphclust.kernel_k_means.kernel import Kernel
+from graphclust.kernel_k_means.matrix_kernels import DenseKernel, SparseKernel
+from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans
+from graphclust.kernel_k_means.point_kernels import CosineKernel, GaussianKernel, LaplacianKernel, PolynomialKernel
+from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans
+
+__all__ = ["KernelKMeans"]
+
+COMMON = ("max_iter",)
+OF_BATCHES = (*COMMON, "batch_size", "rate")
+# Each solver's function, and which of the estimator's parameters are its options.
+SOLVERS: dict[str, tuple[Callable[..., KernelKMeansResult], tuple[str, ...]]] = {
+    "full": (kernel_kmeans, (*COMMON, "shift")),
+    "minibatch": (minibatch_kernel_kmeans, OF_BATCHES),
+    "truncated": (truncated_kernel_kmeans, (*OF_BATCHES, "tau")),
+    "coreset": (coreset_kernel_kmeans, (*COMMON, "coreset_size")),
+}
+KERNELS = ("rbf", "laplacian", "polynomial", "linear", "cosine", "precomputed")
+CORESET_SHARE, CORESET_TIMES = 20, 20  # a twentieth of the points, and at least 20 a cluster, as in `coreset_sc`
+
+
+def _of_points(estimator: Any) -> bool:
+    if estimator.kernel == "precomputed":
+        raise AttributeError('with kernel="precomputed" the length of a new point in feature space is not known')
+    return True
+
+
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Kernel k-means by `graphclust.kernel_kmeans` and its relatives.
+
+    n_clusters : number of clusters.
+    kernel : "rbf", "laplacian", "polynomial", "linear" or "cosine" of points, or "precomputed": X is then the matrix of
+        kernel entries between the points, (n_samples, n_samples), dense or sparse, and for `predict` those between new
+        points and these, (n_new, n_samples).
+    gamma : of "rbf", exp(-gamma |x - y|^2), of "laplacian", exp(-gamma |x - y|_1), and of "polynomial",
+        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", between two points;
+        1 / n_features for "polynomial".
+    degree, coef0 : of "polynomial".
+    solver : "full" (all points in each iteration), "minibatch", "truncated" (mini-batches that are soon forgotten, for
+        many points), "coreset" (weighted points in place of all).
+    max_iter : updates, or batches.
+    batch_size, rate : of "minibatch" and "truncated"; tau : of "truncated"; coreset_size : of "coreset", None takes a
+        twentieth of the points, at least 20 for each cluster; shift : of "full", for kernels that are not positive
+        semi-definite. See the functions.
+    random_state : as for `KMeans`.
+
+    `transform` gives the distance in feature space to each centre, `score` minus the sum of the squared ones to the
+    nearest; neither is there with kernel="precomputed", which does not tell how long a new point is.
+
+    Fitted: labels_, inertia_ (the sum of w |phi(x) - its centre|^2), n_iter_, centers_ (a `graphclust.KernelCenters`),
+    n_features_in_.
+
+    Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
+
+    Source: see `graphclust.kernel_kmeans`.
+
+    >>> model = KernelKMeans(2, kernel="linear", random_state=1).fit([[0.0], [1.0], [10.0], [11.0]])
+    >>> round(model.inertia_, 6), (model.predict([[2.0]]) == model.labels_[:1]).item()
+    (1.0, True)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        solver: str = "full",
+        max_iter: int = 300,
+        batch_size: int = 1024,
+        rate: str = "sqrt",
+        tau: int = 50,
+        coreset_size: int | None = None,
+        shift: float = 0.0,
+        random_state: Any = None,
+    ):
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.rate = rate
+        self.tau = tau
+        self.coreset_size = coreset_size
+        self.shift = shift
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
+        """Cluster the points X, shape (n_samples, n_features), or the points of a kernel matrix."""
+        as_choice(self.kernel, "kernel", KERNELS)
+        as_choice(self.solver, "solver", tuple(SOLVERS))
+        X = self._checked(X, reset=True)
+        k = as_n_clusters(self.n_clusters, X.shape[0])
+        weights = None if sample_weight is None else as_weights(sample_weight, X.shape[0])
+        solve, names = SOLVERS[self.solver]
+        options = {name: getattr(self, name) for name in names}
+        if self.solver == "coreset" and self.coreset_size is None:
+            options["coreset_size"] = max(k, min(max(X.shape[0] // CORESET_SHARE, CORESET_TIMES * k), X.shape[0]))
+        kernel = self._kernel_of(X)
+        result = solve(kernel, k, sample_weight=weights, rng=as_rng(self.random_state), **options)
+        self.centers_ = result.centers
+        self.labels_ = result.labels
+        self.inertia_ = result.cost
+        self.n_iter_ = max(1, result.n_iter)  # the round that found nothing to change, where it is the first
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The nearest centre of each point, ties to the lowest; int64, shape (n_samples,)."""
+        return self._sq_distances(X).argmin(axis=1)
+
+    @available_if(_of_points)
+    def transform(self, X: Any) -> np.ndarray:
+        """Distance in feature space of each point to each centre, shape (n_samples, n_clusters)."""
+        return np.sqrt(np.maximum(self._sq_distances(X), 0.0))
+
+    @available_if(_of_points)
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of the squared distances to the nearest centres: the larger the better."""
+        sq_distances = self._sq_distances(X).min(axis=1)
+        return -float((as_weights(sample_weight, len(sq_distances)) * sq_distances).sum())
+
+    def _sq_distances(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self.centers_.sq_distances_to(self._checked(X, reset=False))
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if self.kernel != "precomputed":
+            return as_points(self, X, reset=reset, sparse=False)
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+        if reset and X.shape[0] != X.shape[1]:
+            raise ValueError(f"X should be a square kernel matrix, got shape {X.shape}")
+        return X
+
+    def _kernel_of(self, X: Any) -> Kernel:
+        gamma = None if self.gamma is None else as_number(self.gamma, "gamma", above=0.0)
+        width = None if gamma is None else 1.0 / gamma
+        match self.kernel:
+            case "rbf":
+                return GaussianKernel(X, width)
+            case "laplacian":
+                return LaplacianKernel(X, width)
+            case "polynomial":
+                return PolynomialKernel(X, self.degree, gamma, self.coef0)
+            case "linear":
+                return PolynomialKernel(X, degree=1, scale=1.0, offset=0.0)
+            case "cosine":
+                return CosineKernel(X)
+        return SparseKernel(X) if sparse.issparse(X) else DenseKernel(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.centers_.sq_norms)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = []
+        return tags

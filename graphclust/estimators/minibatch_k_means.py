@@ -1,0 +1,118 @@
+"""MiniBatchKMeans: batches drawn from the points, or given one by one, as an estimator."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_weights, as_whole_number
+from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
+from graphclust.estimators.centroid_model import CentroidModel
+from graphclust.estimators.k_means import n_runs, starts
+from graphclust.k_means.blocks import block_sums, nearest_centroids
+from graphclust.k_means.iteration import KMeansResult
+from graphclust.k_means.minibatch import MiniBatch, minibatch_kmeans
+from graphclust.k_means.points import as_points as dense_or_sparse
+from graphclust.k_means.starts import starting_centroids
+from graphclust.progress import Progress
+
+__all__ = ["MiniBatchKMeans"]
+
+
+class MiniBatchKMeans(CentroidModel):
+    """k-means by mini-batches, as `graphclust.minibatch_kmeans` and `graphclust.MiniBatch` do it.
+
+    n_clusters, init, n_init, random_state : as for `KMeans`.
+    max_iter : passes over the points, in number; a batch of b of n points is b / n of one.
+    batch_size : points of a batch, drawn with repetition.
+    max_no_improvement : batches without a new lowest smoothed energy before `fit` stops; None never stops early.
+    rate, starved : see `graphclust.MiniBatch`.
+    verbose : for code that was written for scikit-learn; nothing is printed.
+
+    `partial_fit` learns from one batch; the first one has at least n_clusters points, of which the centroids start.
+
+    Fitted: cluster_centers_, labels_ (after `partial_fit` of the last batch), inertia_, n_iter_ (passes), n_steps_
+    (batches), n_features_in_.
+
+    Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
+
+    Source: see `graphclust.minibatch_kmeans`.
+
+    >>> model = MiniBatchKMeans(2, random_state=1)
+    >>> for batch in ([[0.0], [9.0]], [[1.0], [10.0]], [[2.0], [11.0]]):
+    ...     _ = model.partial_fit(batch)
+    >>> sorted(model.cluster_centers_.ravel().round(6).tolist()), model.n_steps_
+    ([1.0, 10.0], 3)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        max_iter: int = 100,
+        batch_size: int = 1024,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_no_improvement: int | None = 10,
+        n_init: int | str = "auto",
+        rate: str = "count",
+        starved: float = 0.01,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_no_improvement = max_no_improvement
+        self.n_init = n_init
+        self.rate = rate
+        self.starved = starved
+
+    def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
+        n = X.shape[0]
+        batch_size = as_whole_number(self.batch_size, "batch_size", at_least=1)
+        n_batches = ceil(as_whole_number(self.max_iter, "max_iter", at_least=1) * n / batch_size)
+        found: list[KMeansResult] = []
+        for init in starts(self.init, n_runs(self.n_init, self.init), X, k, rng):
+            result = minibatch_kmeans(
+                X, k, sample_weight=weights, init=init, batch_size=batch_size, rate=self.rate, starved=self.starved,
+                max_iter=n_batches, patience=self.max_no_improvement, rng=rng,
+            )  # fmt: skip
+            found.append(result)
+        best = min(found, key=lambda result: result.inertia)
+        self._learner = self._learner_from(best.centroids, rng)
+        self._learner.counts += np.bincount(best.labels, weights, minlength=len(best.centroids))
+        return best
+
+    def _keep(self, result: KMeansResult) -> None:
+        super()._keep(result)
+        self.n_steps_ = result.n_iter
+        self.n_iter_ = ceil(self.n_steps_ * self.batch_size / len(self.labels_))
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans:
+        """Learn from one batch X, shape (n_samples, n_features), dense or sparse.
+
+        After `fit` it goes on from its centroids, each with the weight of the points that it was nearest to in the end.
+        """
+        first = not hasattr(self, "cluster_centers_")
+        X = as_points(self, X, reset=first)
+        weights = as_weights(sample_weight, X.shape[0])
+        if first:
+            rng = as_rng(self.random_state)
+            k = as_n_clusters(self.n_clusters, X.shape[0])
+            (init,) = starts(self.init, 1, X, k, rng)
+            seeds = starting_centroids(dense_or_sparse(X), weights, k, init, rng, Progress())
+            self._learner = self._learner_from(seeds, rng)
+        self._learner.partial_fit(X, weights)
+        self.cluster_centers_ = self._learner.centroids.copy()
+        self.n_steps_ = self._learner.n_batches
+        self.labels_ = nearest_centroids(X, self.cluster_centers_)
+        self.inertia_ = block_sums(X, self.cluster_centers_, sample_weight=weights).inertia
+        return self
+
+    def _learner_from(self, centroids: np.ndarray, rng: np.random.Generator) -> MiniBatch:
+        return MiniBatch(centroids, rate=self.rate, starved=self.starved, rng=rng)

@@ -1,0 +1,1 @@
+"""Nearest neighbors of points, and the graphs that they make."""

@@ -1,0 +1,60 @@
+"""scikit-learn's own checks of what an estimator has to do; what fails on purpose is listed with its reason."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from graphclust import (
+    CoresetSpectralClustering,
+    KernelKMeans,
+    KMeans,
+    MiniBatchKMeans,
+    NestedMiniBatchKMeans,
+    SpectralClustering,
+    SphericalKMeans,
+)
+
+ESTIMATORS = [
+    KMeans(2), MiniBatchKMeans(2), NestedMiniBatchKMeans(2), SphericalKMeans(2), SphericalKMeans(2, mean="geodesic"),
+    SpectralClustering(2), SpectralClustering(2, affinity="nearest_neighbors"), CoresetSpectralClustering(2),
+    *(KernelKMeans(2, solver=solver) for solver in ("full", "minibatch", "truncated", "coreset")),
+]  # fmt: skip
+DRAWN = (
+    "seeds, and batches, are drawn in proportion to the weights: the same in distribution as from repeated points, but "
+    "the same random numbers meet other points; scikit-learn's own KMeans lists the same"
+)
+WEIGHTED = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+DRAWS_ITSELF = "check_methods_sample_order_invariance"  # from NumPy's global generator
+
+
+def expected_failures(estimator):
+    return {} if "affinity" in estimator.get_params() else dict.fromkeys(WEIGHTED, DRAWN)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
+    before = np.random.get_state()  # noqa: NPY002
+    check(estimator)
+    if check.func.__name__ == DRAWS_ITSELF:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+# Those that fit nothing, or on the way to an error, so that nothing has to be compiled for them.
+QUICK = {
+    "check_estimator_cloneable", "check_estimator_repr", "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible", "check_do_not_raise_errors_in_init_or_set_param",
+    "check_get_params_invariance", "check_set_params", "check_valid_tag_types", "check_mixin_order",
+    "check_estimator_tags_renamed", "check_complex_data", "check_estimators_empty_data_messages",
+    "check_estimators_unfitted", "check_fit1d", "check_estimators_nan_inf",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_estimators_keep_the_conventions(estimator):
+    run = set()
+    for instance, check in estimator_checks_generator(estimator):
+        if check.func.__name__ in QUICK:
+            check(instance)
+            run.add(check.func.__name__)
+    assert len(run) >= 12

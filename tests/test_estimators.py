@@ -1,0 +1,218 @@
+"""The estimators do what their functions do, in the places where scikit-learn's are used."""
+
+import builtins
+import importlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import graphclust
+from graphclust import (
+    CoresetSpectralClustering,
+    KernelKMeans,
+    KMeans,
+    MiniBatchKMeans,
+    NestedMiniBatchKMeans,
+    SpectralClustering,
+    SphericalKMeans,
+)
+from graphclust.estimators.arguments import as_rng
+
+X, CLASSES = make_blobs(300, centers=4, cluster_std=0.7, random_state=3)
+CENTROID_MODELS = (KMeans, MiniBatchKMeans, NestedMiniBatchKMeans, SphericalKMeans)
+
+
+def test_k_means_is_the_function():
+    model = KMeans(4, tol=0.0, random_state=7).fit(X)
+    result = graphclust.kmeans(X, 4, rng=7)
+    assert (model.labels_ == result.labels).all() and model.inertia_ == result.inertia
+    assert (model.cluster_centers_ == result.centroids).all() and model.n_iter_ == result.n_iter
+    assert (model.predict(X) == model.labels_).all()
+    assert -model.score(X) == pytest.approx(model.inertia_)
+    assert (model.transform(X).argmin(axis=1) == model.labels_).all()
+    assert -model.score(X[:5], sample_weight=[2, 0, 0, 0, 0]) == pytest.approx(2 * model.transform(X[:1]).min() ** 2)
+
+
+def test_starts_of_k_means():
+    start = X[[0, 100, 200]]
+    given = KMeans(3, init=start, n_init=5, random_state=0).fit(X)
+    called = KMeans(3, init=lambda X, n_clusters, random_state: X[[0, 100, 200]], random_state=0).fit(X)
+    assert (given.cluster_centers_ == called.cluster_centers_).all()
+    one, ten = (KMeans(8, init="random", n_init=n, random_state=5).fit(X).inertia_ for n in (1, "auto"))
+    assert ten < one
+    with pytest.raises(ValueError, match=r"n_clusters=301 is out of range, .* n_samples=300"):
+        KMeans(301).fit(X)
+    with pytest.raises(ValueError, match="algorithm='full'"):
+        KMeans(2, algorithm="full").fit(X)
+
+
+def test_random_states():
+    assert as_rng(np.random.RandomState(5)).random() == as_rng(np.random.RandomState(5)).random()
+    generator = np.random.default_rng(1)
+    assert as_rng(generator) is generator and as_rng(np.int64(3)).random() == as_rng(3).random()
+    for wrong in (-1, 1.5, "a", True):
+        with pytest.raises(ValueError, match=f"random_state={wrong!r}"):
+            as_rng(wrong)
+
+
+def test_mini_batches_come_one_by_one():
+    """A batch moves the centroids by the function's own rule, from those that the first one seeds."""
+    model = MiniBatchKMeans(2, init=np.array([[0.0], [8.0]]), starved=0.0)
+    for batch in ([[1.0], [9.0]], [[3.0], [9.0]]):
+        model.partial_fit(batch)
+    assert model.cluster_centers_.ravel().tolist() == [2.0, 9.0] and model.n_steps_ == 2
+    assert model.labels_.tolist() == [0, 1] and model.inertia_ == 1.0
+    with pytest.raises(ValueError, match="has 2 features"):
+        model.partial_fit([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="n_clusters=3"):
+        MiniBatchKMeans(3).partial_fit([[1.0], [2.0]])
+
+
+def test_mini_batches_after_a_fit_weigh_as_new_points():
+    model = MiniBatchKMeans(2, starved=0.0, random_state=1).fit([[0.0]] * 30 + [[10.0]] * 10)
+    model.partial_fit([[1.0]] * 30 + [[20.0]] * 10)
+    assert sorted(model.cluster_centers_.ravel().round(6).tolist()) == [0.5, 15.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", CENTROID_MODELS)
+def test_centroid_models_pickle_clone_and_name_their_columns(model):
+    fitted = model(4, random_state=1).set_output(transform="pandas").fit(X)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.predict(X) == fitted.labels_).all() and again.get_params() == fitted.get_params()
+    frame = fitted.transform(X)
+    assert list(frame.columns) == [f"{model.__name__.lower()}{j}" for j in range(4)]
+    assert not hasattr(clone(fitted), "labels_")
+    assert (model(4, random_state=1).fit_predict(sparse.csr_matrix(X)) >= 0).all()
+    assert (model(4, random_state=1).fit(X.astype(np.float32)).cluster_centers_.dtype) == np.float32
+
+
+@pytest.mark.slow
+def test_directions():
+    rows = np.vstack([X, np.zeros((1, 2))])
+    for mean in ("euclidean", "geodesic"):
+        model = SphericalKMeans(3, mean=mean, random_state=1).fit(rows)
+        assert model.labels_[-1] == -1 and (model.predict(rows) == model.labels_).all()
+        assert -model.score(rows) == pytest.approx(model.inertia_)
+        assert (model.predict(5 * X) == model.labels_[:-1]).all()
+
+
+def test_names_of_features_and_grid_search():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    search = GridSearchCV(make_pipeline(StandardScaler(), KMeans(random_state=0)), {"kmeans__n_clusters": [2, 4]}, cv=3)
+    found = search.fit(frame).best_estimator_
+    assert search.best_params_ == {"kmeans__n_clusters": 4}
+    assert adjusted_rand_score(found[-1].labels_, CLASSES) == 1.0
+    model = KMeans(4, random_state=0).fit(frame)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["b", "a"]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["full", "minibatch", "truncated", "coreset"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", "linear", "cosine", "precomputed"])
+def test_kernels_and_solvers(kernel, solver):
+    data = X @ X.T if kernel == "precomputed" else X
+    model = KernelKMeans(3, kernel=kernel, solver=solver, max_iter=30, random_state=1).fit(data)
+    assert (model.predict(data) == model.labels_).mean() > 0.99  # but for ties of the full solver
+    if kernel == "precomputed":
+        assert (model.predict(data[:7]) == model.labels_[:7]).all()
+        with pytest.raises(AttributeError, match="not known"):
+            model.transform(data)
+        assert not hasattr(model, "score")
+    else:
+        assert -model.score(data) == pytest.approx(model.inertia_)
+        assert model.transform(data).shape == (300, 3)
+        assert -model.score(X, sample_weight=np.arange(300) == 4) == pytest.approx(model.transform(X)[4].min() ** 2)
+
+
+def test_kernel_k_means_is_the_function():
+    model = KernelKMeans(4, kernel="linear", random_state=2).fit(X)
+    result = graphclust.kernel_kmeans(X, 4, kernel="linear", rng=2)
+    assert (model.labels_ == result.labels).all() and model.inertia_ == result.cost
+    narrow = KernelKMeans(4, gamma=0.5, random_state=2).fit(X)
+    assert narrow.centers_.kernel.kappa == 2.0
+    for wrong in ({"kernel": "gaussian"}, {"solver": "fast"}, {"gamma": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            KernelKMeans(2, **wrong).fit(X)
+    with pytest.raises(ValueError, match="square kernel matrix"):
+        KernelKMeans(2, kernel="precomputed").fit(X)
+
+
+@pytest.mark.parametrize("model", [SpectralClustering, CoresetSpectralClustering])
+def test_affinities(model):
+    """Half-moons by their neighbours; the same graph as a matrix, dense or sparse, with any diagonal or half of it."""
+    moons, halves = make_moons(200, noise=0.05, random_state=1)
+    by_neighbors = model(2, affinity="nearest_neighbors", n_neighbors=8, random_state=4).fit(moons)
+    assert adjusted_rand_score(by_neighbors.labels_, halves) == 1.0
+    matrix = by_neighbors.affinity_matrix_
+    assert matrix.shape == (200, 200) and matrix.nnz == graphclust.knn_graph(moons, 8).n_entries
+    for given in (matrix, matrix.toarray(), matrix + 5 * sparse.eye_array(200)):
+        found = model(2, affinity="precomputed", random_state=4).fit(given)
+        assert (found.labels_ == by_neighbors.labels_).all()
+    with pytest.warns(UserWarning, match="not symmetric"):
+        found = model(2, affinity="precomputed", random_state=4).fit(2 * sparse.triu(matrix, format="csr"))
+    assert (found.labels_ == by_neighbors.labels_).all()
+    with pytest.raises(ValueError, match="square affinity matrix"):
+        model(2, affinity="precomputed").fit(moons)
+    blobs = model(4, affinity="rbf", gamma=0.5, random_state=1).fit(X)
+    assert adjusted_rand_score(blobs.labels_, CLASSES) == 1.0
+    assert blobs.affinity_matrix_[0, 1] == pytest.approx(np.exp(-0.5 * ((X[0] - X[1]) ** 2).sum()))
+
+
+def test_spectral_estimators_are_the_functions():
+    graph = graphclust.knn_graph(X, 6)
+    options = {"objective": "normalized_cut", "effort": "low"}
+    model = CoresetSpectralClustering(4, n_neighbors=6, random_state=3, **options).fit(X)
+    assert model.clustering_ == graphclust.coreset_sc(graph, 4, rng=3, **options)
+    whole = SpectralClustering(4, affinity="nearest_neighbors", n_neighbors=6, random_state=3).fit(X)
+    assert whole.clustering_ == graphclust.spectral_clustering(graph, 4, rng=3)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.labels_ == model.labels_).all() and again.clustering_ == model.clustering_
+    with pytest.raises(ValueError, match="assign_labels='discretize'"):
+        SpectralClustering(2, assign_labels="discretize").fit(X)
+
+
+def test_digits_by_more_than_their_squared_distances():
+    points, digits = load_digits(return_X_y=True)
+    labels = CoresetSpectralClustering(10, n_neighbors=15, random_state=0).fit_predict(points)
+    assert adjusted_rand_score(labels, digits) > 0.8
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
+    real_import = builtins.__import__
+
+    def without(name, *arguments):
+        if name.split(".")[0] == "sklearn":
+            raise ImportError(name)
+        return real_import(name, *arguments)
+
+    for name in [name for name in sys.modules if name.startswith("graphclust.estimators")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(vars(graphclust), "KMeans", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r'pip install "graphclust\[sklearn\]"'):
+        _ = graphclust.KMeans
+    monkeypatch.undo()
+    importlib.import_module("graphclust.estimators")
+
+
+def test_a_star_takes_what_can_be_had():
+    code = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'sklearn' else real(name, *rest)\n"
+        "from graphclust import *; import graphclust\nprint('KMeans' in globals(), 'kmeans' in globals())"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False True\n"
