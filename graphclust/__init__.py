@@ -46,6 +46,7 @@ _HOME = {
     "as_graph": "graph.gate",
     "LoadInfo": "io.load",
     "classic_graph": "io.classics",
+    "cluster_anndata": "faces.single_cell",
     "describe": "faces.describe",
     "report_page": "faces.page.document",
     "write_report": "faces.page.document",
@@ -55,6 +56,7 @@ _HOME = {
     "save_graph": "io.save",
     "save_store": "io.store",
     "write_labels": "partition.label_files",
+    "graph_from_table": "io.tables",
     "load_graph": "io.load",
     "graph_from_neighbors": "neighbors.graphs",
     "knn_graph": "neighbors.graphs",
@@ -167,6 +169,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.faces.describe import describe as describe
     from graphclust.faces.page.document import report_page as report_page
     from graphclust.faces.page.document import write_report as write_report
+    from graphclust.faces.single_cell import cluster_anndata as cluster_anndata
     from graphclust.generators import PlantedGraph as PlantedGraph
     from graphclust.generators import lfr_like as lfr_like
     from graphclust.generators import planted_partition as planted_partition
@@ -182,6 +185,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.io.save import save_graph as save_graph
     from graphclust.io.store import open_store as open_store
     from graphclust.io.store import save_store as save_store
+    from graphclust.io.tables import graph_from_table as graph_from_table
     from graphclust.k_means.blocks import block_sums as block_sums
     from graphclust.k_means.blocks import nearest_centroids as nearest_centroids
     from graphclust.k_means.iteration import KMeansResult as KMeansResult

@@ -54,6 +54,8 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     gc.fetch_suitesparse(1138)  # type: ignore[call-overload]
     gc.fetch_snap("com-DBLP", weights="abs")  # type: ignore[call-overload]
     assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)
+    assert_type(gc.graph_from_table({"a": [1], "b": [2]}, "a", "b", nodes=[1, 2]), gc.Graph)
+    gc.graph_from_table({}, weight=3)  # type: ignore[arg-type]
     gc.nearest_neighbors(matrix, 5, metric="cosine")
     assert_type(gc.graph_from_neighbors([[1], [0]], weights=None), gc.Graph)
     assert_type(gc.planted_partition(3, 10, 4.0, 1.0, rng=0), gc.PlantedGraph)
@@ -82,6 +84,7 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     assert_type(found.nodes, Sequence[Hashable])
     assert_type(found.conductance, Real)
     assert_type(found == found, bool)
+    gc.cluster_anndata(object(), 3, key_added="cells", rng=1)
     gc.write_labels(path, found)
     assert_type(gc.report_page(found, title="A <title>"), str)
     gc.write_report(path, found, overwrite=True)

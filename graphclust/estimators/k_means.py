@@ -38,7 +38,7 @@ class KMeans(CentroidModel):
     Source: see `graphclust.kmeans`.
 
     >>> model = KMeans(2, random_state=1).fit([[0.0], [1.0], [10.0], [11.0]])
-    >>> model.inertia_, sorted(model.cluster_centers_.ravel().tolist()), model.transform([[2.0]]).min()
+    >>> model.inertia_, sorted(model.cluster_centers_.ravel().tolist()), model.transform([[2.0]]).min().item()
     (1.0, [0.5, 10.5], 1.5)
     """
 

@@ -197,4 +197,21 @@ class SparseMatrix(Protocol):
     def tocsr(self) -> Any: ...
 
 
-GraphLike = Graph | NetworkXGraph | SparseMatrix | npt.NDArray[Any] | str | os.PathLike[str]
+class IGraph(Protocol):
+    """What tells an igraph.Graph."""
+
+    def vcount(self) -> int: ...
+
+    def get_edgelist(self) -> Any: ...
+
+
+class Table(Protocol):
+    """What tells a pandas or Polars table of edges."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+GraphLike = Graph | NetworkXGraph | IGraph | Table | SparseMatrix | npt.NDArray[Any] | str | os.PathLike[str]

@@ -12,6 +12,7 @@ from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError, GraphWarning, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.foreign import from_graphblas, from_igraph, origin
 from graphclust.graph.matrices import (
     SYMMETRY_TOLERANCE,
     all_ones,
@@ -31,12 +32,14 @@ __all__ = ["as_graph"]
 def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | None = None) -> Graph:
     """Check a graph and bring it into the form that every algorithm here reads.
 
-    G : networkx.Graph (any hashable nodes, parallel edges are summed), SciPy sparse matrix or array of any format,
-        square ndarray, path of a graph file (see `graphclust.load_graph`), or a `Graph`, returned as it is.
-    weight : edge attribute of a NetworkX graph that holds the weight; a missing one counts 1. None makes all weights 1,
-        those of a matrix or file as well.
+    G : networkx.Graph or igraph.Graph (any hashable nodes, parallel edges are summed), SciPy sparse matrix or array of
+        any format, square ndarray, pandas or Polars table of edges with columns "source" and "target" (for others see
+        `graphclust.graph_from_table`), path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix,
+        or a `Graph`, returned as it is.
+    weight : edge attribute of a NetworkX or igraph graph, or column of a table, that holds the weight; a missing one
+        counts 1. None makes all weights 1, those of a matrix or file as well.
     symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
-        reads a file as `load_graph` does by default, by "max".
+        reads a file or a table as `load_graph` does by default, by "max".
 
     Returns a `Graph`. G is never modified; a float64 CSR matrix in canonical order shares its arrays.
 
@@ -74,11 +77,18 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _unweighted(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
+    elif (library := origin(G)) in ("pandas", "polars") and {"source", "target"} <= {*getattr(G, "columns", ())}:
+        from graphclust.io.tables import graph_from_table
+
+        return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
+    elif library in ("igraph", "graphblas", "sparse"):
+        graph = _from_other(G, library, weight, symmetrize)
     else:
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
         raise TypeError(
             f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
-            "numpy array, the path of a graph file, or a graphclust.Graph"
+            "numpy array, an igraph.Graph, a pandas or Polars table with columns 'source' and 'target', the path of a "
+            "graph file, or a graphclust.Graph"
         )
     remarks = graph.remarks
     n_isolated = int(graph.isolated.sum())
@@ -126,6 +136,18 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
     graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE)
     if weight not in (None, "weight") and graph.weights is None and graph.n_edges:
         _refuse_unknown_attribute(G, weight)
+    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
+    """Of igraph, with the vertices' names; or a matrix of PyData's sparse or of GraphBLAS."""
+    nodes = None
+    if library == "igraph":
+        matrix, nodes = from_igraph(G, weight, symmetrize)
+    else:
+        matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
+    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
+    graph = _unweighted(graph) if weight is None else graph
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
 

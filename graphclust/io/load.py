@@ -17,6 +17,7 @@ from graphclust.io.edge_list import MayBeMetis, read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
 from graphclust.io.lines import shown
+from graphclust.io.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
 from graphclust.io.network_files import GML_START, read_network_file
@@ -27,7 +28,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]
 
-FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml")
+FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "npz")
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
@@ -35,7 +36,7 @@ ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first e
 class LoadInfo:
     """What a file was, and what was done with it.
 
-    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "store".
+    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "npz", "store".
     compression : "gzip", "bzip2" or None.  n_bytes : of text, decompressed.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
@@ -97,9 +98,9 @@ def load_graph(
 
     path : of the file; or "suitesparse:GROUP/NAME" or "snap:NAME", which are fetched once: see `fetch_suitesparse`.
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
-        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml". Lines of an
-        edge list that start with # or % are comments; but in a table of names with a header or a delimiter,
-        `#name,other` is an edge, and what remains in doubt is counted in `remarks`.
+        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml", "npz" (of
+        `scipy.sparse.save_npz`). Lines of an edge list that start with # or % are comments; but in a table of names
+        with a header or a delimiter, `#name,other` is an edge, and what remains in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
@@ -187,8 +188,12 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
 
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):
     """The graph, and what is to say of its file."""
+    if format in (None, "npz") and is_matrix_archive(path):
+        return _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
+            if format == "npz":
+                raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
             recognized = format or recognize(source)
             if bipartite and recognized not in ("matrix_market", "suitesparse"):
                 raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
@@ -224,6 +229,18 @@ def _load_store(path, format, weights, bipartite, progress):
     n_bytes = sum(entry.stat().st_size for entry in os.scandir(path))
     info = LoadInfo(os.fsdecode(path), "store", None, n_bytes, counts, graph.remarks)
     return graph, info
+
+
+def _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress):
+    """The same for a matrix of SciPy's."""
+    name = os.fsdecode(path)
+    if bipartite:
+        raise ParameterError(f"bipartite=True is for Matrix Market and SuiteSparse files, and {name} is neither")
+    with progress.stage("reading"):
+        edges, n_bytes = read_matrix_archive(path, weights or "file", memory_limit, progress)
+    with progress.stage("building the graph"):
+        graph, counts = graph_from_edges(edges, symmetrize, progress)
+    return graph, LoadInfo(name, "npz", None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
 def recognize(source: Source) -> str:

@@ -1,4 +1,4 @@
-"""Write a graph as a Matrix Market file, an edge list or a METIS graph; what is read back is the same, bit for bit."""
+"""Write a graph as a Matrix Market file, edge list, METIS graph or SciPy's archive; it is read back bit for bit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.checks import as_choice
 from graphclust.compiled.runtime.blocks import entry_blocks
@@ -24,7 +25,7 @@ _ENTRIES = 1 << 18  # of a block
 
 _ENDINGS = {
     ".mtx": "matrix_market", ".graph": "metis", ".metis": "metis", ".csv": "csv", ".txt": "snap", ".tsv": "snap",
-    ".edges": "snap", ".edgelist": "snap",
+    ".edges": "snap", ".edgelist": "snap", ".npz": "npz",
 }  # fmt: skip
 
 
@@ -35,13 +36,13 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
     G : anything `as_graph` takes.
-    format : "matrix_market", "snap", "csv" or "metis"; None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist,
-        .csv, .graph, .metis.
+    format : "matrix_market", "snap", "csv", "metis" or "npz" (of `scipy.sparse.save_npz`); None goes by the ending:
+        .mtx, .txt, .tsv, .edges, .edgelist, .csv, .graph, .metis, .npz.
 
     `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
     without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
-    weights that are whole numbers. "matrix_market" and "metis" keep the order of the nodes, not their names; "csv"
-    keeps the names, as text, and numbers them as they appear.
+    weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes, not their names;
+    "csv" keeps the names, as text, and numbers them as they appear.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
@@ -56,6 +57,9 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     graph = as_graph(G)
     packed = os.fsdecode(path).lower().endswith(".gz")
     format = format_of(path) if format is None else as_choice(format, "format", SAVED_FORMATS)
+    if format == "npz":
+        _write_archive(path, graph, packed, overwrite)
+        return
     formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
     lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
     first = next(lines)  # refuses before the file is made
@@ -77,6 +81,14 @@ def format_of(path: str | os.PathLike) -> str:
     if format is None:
         raise ParameterError(f"path={os.fsdecode(path)!r} ends in none of {', '.join(_ENDINGS)}; pass format=")
     return format
+
+
+def _write_archive(path: str | os.PathLike, graph: Graph, packed: bool, overwrite: bool) -> None:
+    if packed:
+        raise ParameterError(f"path={os.fsdecode(path)!r} ends in .gz, but .npz files are compressed already")
+    matrix = graph.to_scipy()
+    with whole_file(path, overwrite, lambda: matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) as file:
+        sparse.save_npz(file, matrix)
 
 
 def _size(lines: Iterator[str], n_rows: int) -> int:

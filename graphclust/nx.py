@@ -1,0 +1,54 @@
+"""Communities as NetworkX's functions give them: from a graph a list of sets of nodes, with `weight=` and `seed=`.
+
+    import networkx as nx
+    from graphclust.nx import coreset_communities
+    nx.community.modularity(G, coreset_communities(G, 5, seed=1))
+
+A node without edges is a community of its own, beside the k that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from graphclust.partition.pipeline import coreset_sc
+from graphclust.spectral.whole_graph import spectral_clustering
+
+__all__ = ["coreset_communities", "spectral_communities"]
+
+
+def coreset_communities(
+    G: Any, k: int, *, weight: str | None = "weight", seed: Any = None, **options: Any
+) -> list[set[Hashable]]:
+    """A partition of the nodes into exactly k communities, the largest first: `graphclust.coreset_sc`.
+
+    G : an undirected networkx.Graph. weight : the edge attribute of the weights, None for all ones.
+    seed : None, a whole number, a Generator, or a RandomState, of which a number is drawn.
+    options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
+
+    Raises what `coreset_sc` raises.
+
+    >>> import networkx as nx
+    >>> coreset_communities(nx.barbell_graph(4, 0), 2, seed=1)
+    [{0, 1, 2, 3}, {4, 5, 6, 7}]
+    """
+    return coreset_sc(G, k, weight=weight, rng=_as_rng(seed), **options).communities()
+
+
+def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed: Any = None) -> list[set[Hashable]]:
+    """A partition of the nodes into k communities by eigenvectors: `graphclust.spectral_clustering`.
+
+    Arguments as for `coreset_communities`. Raises what `spectral_clustering` raises.
+
+    >>> import networkx as nx
+    >>> spectral_communities(nx.barbell_graph(4, 0), 2, seed=1)
+    [{0, 1, 2, 3}, {4, 5, 6, 7}]
+    """
+    return spectral_clustering(G, k, weight=weight, rng=_as_rng(seed)).communities()
+
+
+def _as_rng(seed: Any) -> Any:
+    return int(seed.randint(np.iinfo(np.int32).max)) if isinstance(seed, np.random.RandomState) else seed
