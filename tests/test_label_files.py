@@ -9,6 +9,7 @@ from graphclust import read_labels, write_labels
 from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
+    ParameterError,
 )
 
 
@@ -58,3 +59,69 @@ def test_names_of_other_programs_stay_as_they_are(tmp_path, text, nodes):
     (tmp_path / "labels.tsv").write_text(text)
     found, labels = read_labels(tmp_path / "labels.tsv")
     assert (found, labels.tolist()) == (nodes, [0, 1])
+
+
+KARATE = nx.karate_club_graph()
+
+
+@pytest.mark.parametrize("name", ["l.csv", "l.part", "karate.graph.part.4"])
+def test_more_formats_come_back(tmp_path, name):
+    """CSV keeps any names, of METIS a file has the labels alone."""
+    labels = np.array([0, -1, 2, 1])
+    for nodes in (None, ["a,b", 'q"', " x\ny", "7"], [4, 3, -2, 1]):
+        write_labels(tmp_path / name, labels, nodes, overwrite=True)
+        found, read = read_labels(tmp_path / name)
+        assert found == ([0, 1, 2, 3] if nodes is None or "part" in name else nodes) and (read == labels).all()
+    if "part" in name:
+        assert (tmp_path / name).read_text() == "0\n-1\n2\n1\n"
+
+
+@pytest.mark.parametrize("kind", ["graphml", "gexf"])
+def test_a_graph_file_with_labels(tmp_path, kind):
+    """Read by NetworkX, it holds the nodes by their names with their clusters, the edges and their weights."""
+    graph = nx.relabel_nodes(KARATE, {node: f"member {33 - node}" for node in KARATE})
+    clustering = graphclust.coreset_sc(graph, 4, rng=0)
+    write_labels(tmp_path / f"l.{kind}", clustering)
+    read = {"graphml": nx.read_graphml, "gexf": nx.read_gexf}[kind](tmp_path / f"l.{kind}")
+    assert dict(read.nodes(data="cluster")) == clustering.as_dict()
+    weights = {frozenset(edge): w for *edge, w in graph.edges(data="weight")}
+    assert {frozenset(edge): w for *edge, w in read.edges(data="weight")} == weights
+    with pytest.raises(ParameterError, match="expected a Clustering"):
+        write_labels(tmp_path / f"m.{kind}", [0, 1])
+    with pytest.raises(ParameterError, match=f"networkx.read_{kind}"):
+        read_labels(tmp_path / f"l.{kind}")
+
+
+def test_csv_that_holds_no_labels(tmp_path):
+    for text, word in (
+        ("node,label\na,1\nb\n", "line 3: .*node and a label"),
+        ('a,1\n"b,2\n', "no CSV"),
+        ("a,x\n", "'x'"),
+    ):
+        (tmp_path / "x.csv").write_text(text)
+        with pytest.raises(GraphFormatError, match=word):
+            read_labels(tmp_path / "x.csv")
+
+
+def test_labels_as_a_series():
+    pandas = pytest.importorskip("pandas")
+    graph = nx.relabel_nodes(KARATE, {node: (node % 3, node) for node in KARATE})
+    clustering = graphclust.coreset_sc(graph, 4, rng=0)
+    series = clustering.to_series()
+    assert series.to_dict() == clustering.as_dict() and series.name == "cluster"
+    frame = pandas.DataFrame({"club": ["a", "b"]}, index=[0, 33])
+    assert (
+        frame.join(graphclust.coreset_sc(nx.to_scipy_sparse_array(KARATE), 2, rng=0).to_series())["cluster"]
+        .notna()
+        .all()
+    )
+
+
+def test_cut_and_shares_of_two_cliques_and_a_bridge():
+    clustering = graphclust.coreset_sc(nx.barbell_graph(6, 0), 2, rng=0)
+    report = clustering.report()
+    assert (report["edge_cut"], report["imbalance"], report["largest_share"]) == (1.0, 1.0, 0.5)
+    uneven = graphclust.coreset_sc(nx.disjoint_union_all([nx.complete_graph(n) for n in (6, 3, 3)]), 3, rng=0)
+    report = uneven.report()
+    assert (report["edge_cut"], report["imbalance"], report["smallest_share"]) == (0.0, 1.5, 0.25)
+    assert "the largest 50.0% of the nodes, the smallest 25.0%; imbalance 1.50" in str(uneven)

@@ -115,6 +115,16 @@ class Clustering:
         smaller_side = np.minimum(volume, volume.sum() - volume)
         return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
 
+    @property
+    def edge_cut(self) -> float:
+        """Weight of the edges whose ends lie in two clusters; METIS's own objective."""
+        return float(self._cut_and_volume[0].sum()) / 2.0
+
+    @property
+    def imbalance(self) -> float:
+        """Nodes of the largest cluster as a multiple of the average one's; 1 where all have the same size."""
+        return float(self.sizes.max() / self.sizes.mean())
+
     @cached_property
     def normalized_cut(self) -> float:
         """Sum over clusters of cut(S) / vol(S), on the graph as it was given; the papers' figure is this over k.
@@ -134,6 +144,19 @@ class Clustering:
     def as_dict(self) -> dict[Hashable, int]:
         """Node -> label."""
         return dict(zip(self.nodes, self.labels.tolist(), strict=True))
+
+    def to_series(self) -> Any:
+        """Labels as a pandas Series named "cluster" whose index holds the nodes: ready to join a table of them.
+
+        Raises ImportError where pandas is missing.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError('a Series needs pandas: pip install "graphclust[pandas]"') from None
+        nodes = self.nodes
+        index = pandas.RangeIndex(len(nodes)) if isinstance(nodes, range) else pandas.Index(nodes, tupleize_cols=False)
+        return pandas.Series(self.labels, index=index.rename("node"), name="cluster")
 
     def communities(self) -> list[set[Hashable]]:
         """A partition of all nodes, as NetworkX's functions on communities take it.

@@ -1,9 +1,12 @@
-"""Labels of nodes as a table of text (TSV), as JSON, or as NumPy's NPZ."""
+"""Labels of nodes as a table of text (TSV or CSV), JSON, NumPy's NPZ, METIS's list, or on the nodes of a graph file."""
 
+import csv
+import io
 import json
 import os
+import re
 import zipfile
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +16,17 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ParameterE
 from graphclust.io.lines import shown
 from graphclust.io.writing import whole_file
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.labeled_graph import write_labeled_graph
 
 __all__ = ["read_labels", "write_labels"]
 
 HEADER = "node\tlabel"
+KINDS = {
+    ".tsv": "tsv", ".txt": "tsv", ".csv": "csv", ".json": "json", ".npz": "npz", ".part": "partition",
+    ".graphml": "graphml", ".gexf": "gexf",
+}  # fmt: skip
+WITH_GRAPH = ("graphml", "gexf")
+_PARTITION = re.compile(r"\.part(\.\d+)?$")  # as METIS names its own, such as mesh.graph.part.8
 _ROWS = 1 << 16
 _UNSAFE = ("\t", "\n", "\r")
 
@@ -28,8 +38,10 @@ def write_labels(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write the label of each node, -1 for none, to a .tsv (or .txt), .json or .npz file.
+    """Write the label of each node, -1 for none, to a .tsv (or .txt), .csv, .json or .npz file; or to one of METIS.
 
+    path : the ending tells the format. Of METIS, `.part` or `.part.K`, is a file of labels alone, in the order of the
+        nodes. .graphml and .gexf are the graph itself with an attribute "cluster" on each node; of a `Clustering` only.
     labels : a `Clustering`, or whole numbers of shape (n_nodes,).
     nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
@@ -45,9 +57,12 @@ def write_labels(
     (['a', 'b', 'c'], array([ 0,  1, -1]))
     """
     kind = kind_of(path)
+    clustering = labels
     if isinstance(labels, Clustering):
         nodes = labels.nodes if nodes is None else nodes
         labels = labels.labels
+    elif kind in WITH_GRAPH:
+        raise ParameterError(f"labels alone make no .{kind} file, expected a Clustering, which has its graph")
     labels = as_labels(labels, len(labels))
     names: list[Any] = (
         list(range(len(labels))) if nodes is None else nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
@@ -61,26 +76,43 @@ def write_labels(
             np.savez_compressed(file, nodes=np.array(names, dtype=None if names else np.int64), labels=labels)
         elif kind == "json":
             file.write(json.dumps({"nodes": names, "labels": labels.tolist()}, ensure_ascii=False).encode())
+        elif kind in WITH_GRAPH:
+            write_labeled_graph(file, clustering, names, kind)
         else:
-            file.write(f"{HEADER}\n".encode())
-            for start in range(0, len(labels), _ROWS):
-                rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
-                file.write("".join(f"{name}\t{label}\n" for name, label in rows).encode())
+            for text in label_rows(names, labels, kind):
+                file.write(text.encode())
+
+
+def label_rows(names: Sequence[Any], labels: np.ndarray, kind: str) -> Iterator[str]:
+    """The text of a "tsv", "csv" or "partition" file, in blocks of rows."""
+    if kind != "partition":
+        yield HEADER.replace("\t", "," if kind == "csv" else "\t") + "\n"
+    for start in range(0, len(labels), _ROWS):
+        rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
+        if kind == "csv":
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            yield text.getvalue()
+        elif kind == "tsv":
+            yield "".join(f"{name}\t{label}\n" for name, label in rows)
+        else:
+            yield "".join(f"{label}\n" for _, label in rows)
 
 
 def _size(names: list, labels: np.ndarray, kind: str) -> int:
     """About the bytes of a file, before compression."""
     if kind == "npz":
         return np.array(names).nbytes + labels.nbytes
-    between = {"tsv": 2, "json": 6}[kind]
+    between = {"json": 6, "graphml": 60, "gexf": 60}.get(kind, 2)
     return sum(len(f"{name}{label}".encode()) + between for name, label in zip(names, labels.tolist(), strict=True))
 
 
 def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
     """Names of the nodes and their labels, int64, from a file of `write_labels`.
 
-    path : a .tsv (or .txt), .json or .npz file. Returns a list of n_nodes names, and labels of shape (n_nodes,), -1 for
-    nodes in no cluster. Names that are whole numbers in every line of a TSV file come back as numbers.
+    path : a .tsv (or .txt), .csv, .json, .npz or METIS file, .part or .part.K. Returns a list of n_nodes names, those
+    of METIS being 0..n_nodes-1, and labels of shape (n_nodes,), -1 for nodes in no cluster. Names that are whole
+    numbers in every line of a TSV or CSV file come back as numbers.
 
     Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
 
@@ -92,6 +124,10 @@ def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
     (['ann', 'bob'], array([0, 1]))
     """
     kind, name = kind_of(path), os.fsdecode(path)
+    if kind in WITH_GRAPH:
+        raise ParameterError(
+            f"path={name!r} is a graph file, expected labels; networkx.read_{kind} reads its attribute"
+        )
     try:
         if kind == "npz":
             with np.load(path, allow_pickle=False) as stored:
@@ -100,8 +136,12 @@ def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
             with open(path, encoding="utf-8") as file:
                 stored = json.load(file)
             nodes, labels = stored["nodes"], np.array(stored["labels"], np.int64)
+        elif kind == "partition":
+            with open(path, encoding="ascii") as file:
+                labels = np.array([int(line) for line in file], np.int64)
+            nodes = list(range(len(labels)))
         else:
-            nodes, labels = _read_table(name)
+            nodes, labels = _read_table(name) if kind == "tsv" else _read_csv(name)
     except (ValueError, KeyError, TypeError, EOFError, OverflowError, zipfile.BadZipFile) as problem:
         if isinstance(problem, GraphFormatError):
             raise
@@ -129,23 +169,49 @@ def _read_table(path: str) -> tuple[list, np.ndarray]:
                 raise GraphFormatError(f"{shown(text)!r} is not a node, a tab and a label", path, line)
             nodes.append(name)
             labels.append(int(label))
+    return _as_numbers(nodes), np.array(labels, np.int64)
+
+
+def _read_csv(path: str) -> tuple[list, np.ndarray]:
+    nodes: list[Any] = []
+    labels: list[int] = []
+    with open(path, encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            for place, row in enumerate(reader):
+                if place == 0 and row == HEADER.split("\t"):
+                    continue
+                if len(row) != 2:
+                    raise GraphFormatError(f"{row} is not a node and a label", path, reader.line_num)
+                nodes.append(row[0])
+                labels.append(int(row[1]))
+        except csv.Error as problem:
+            raise GraphFormatError(f"is no CSV: {problem}", path, reader.line_num) from None
+    return _as_numbers(nodes), np.array(labels, np.int64)
+
+
+def _as_numbers(nodes: list[Any]) -> list[Any]:
+    """Names as whole numbers, if all are, as they would be written."""
     if all(name.isascii() and name.removeprefix("-").isdigit() and str(int(name)) == name for name in nodes):
-        nodes = [int(name) for name in nodes]
-    return nodes, np.array(labels, np.int64)
+        return [int(name) for name in nodes]
+    return nodes
 
 
 def kind_of(path: str | os.PathLike) -> str:
     """The format of a file of labels, by its ending."""
-    ending = os.path.splitext(os.fsdecode(path))[1].lower()
-    kind = {".tsv": "tsv", ".txt": "tsv", ".json": "json", ".npz": "npz"}.get(ending)
+    name = os.fsdecode(path)
+    ending = os.path.splitext(name)[1].lower()
+    kind = "partition" if _PARTITION.search(name) else KINDS.get(ending)
     if kind is None:
         found = f"ends in {ending!r}" if ending else "has no ending"
-        raise ParameterError(f"path={os.fsdecode(path)!r} {found}, expected a name in .tsv, .txt, .json or .npz")
+        raise ParameterError(f"path={name!r} {found}, expected a name in {', '.join(KINDS)}, or .part.K as of METIS")
     return kind
 
 
 def _as_text(names: list[Any], kind: str) -> list[Any]:
     """Names as strings, or all as whole numbers; a name that could not be read back as it was is an error."""
+    if kind == "partition":
+        return names  # which are not written
     texts: list[Any] = []
     for name in names:
         if not isinstance(name, str | int | np.integer) or isinstance(name, bool):

@@ -28,6 +28,10 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "objective": clustering.objective,
         "resolution": clustering.resolution,
         "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
+        "edge_cut": clustering.edge_cut,
+        "largest_share": float(clustering.sizes.max() / clustering.sizes.sum()),
+        "smallest_share": float(clustering.sizes.min() / clustering.sizes.sum()),
+        "imbalance": clustering.imbalance,
         "mean_normalized_cut": clustering.normalized_cut / max(clustering.n_clusters, 1),
         "sizes": clustering.sizes.tolist(),
         "volume": clustering.volume.tolist(),
@@ -53,6 +57,8 @@ def as_text(clustering: "Clustering") -> str:
         f"{counted(clustering.n_clusters, 'cluster')}",
         f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
         f"  modularity       {clustering.modularity:.4f}",
+        f"  edge cut         {clustering.edge_cut:,.6g}",
+        f"  sizes            {_shares(clustering)}",
         f"  made for         {objective_in_words(clustering)}",
     ]
     if coreset is not None:
@@ -71,6 +77,15 @@ def as_text(clustering: "Clustering") -> str:
     if clustering.remarks:
         lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]
     return "\n".join(lines)
+
+
+def _shares(clustering: "Clustering") -> str:
+    """The largest and the smallest cluster as shares of the nodes that have a label, and the imbalance."""
+    shares = clustering.sizes / clustering.sizes.sum()
+    return (
+        f"the largest {shares.max():.1%} of the nodes, the smallest {shares.min():.1%}; imbalance "
+        f"{clustering.imbalance:.2f}"
+    )
 
 
 def objective_in_words(clustering: "Clustering") -> str:

@@ -1,0 +1,129 @@
+"""The estimators on nearest-neighbor graphs of points with classes: digits, PenDigits, Satellite and MNIST, 15-NN.
+
+    GRAPHCLUST_DATA=... python bench_estimators.py [--repeats 3] [--only NAME ...]
+
+k is the number of classes. All tools get one graph, of `knn_graph` (unweighted, union; MNIST's neighbors by Faiss), as a
+precomputed affinity. Their times are those of the clustering alone, medians of the seeds; scikit-learn runs once, in a
+process of its own that ends after --patience seconds, and so there are 10,000 drawn digits of MNIST as well. The last
+column is with the making of the graph, by affinity="nearest_neighbors" of the estimators themselves. Leiden at k
+bisects its resolution until k parts come out, see tools.py. Compilation is excluded.
+"""
+
+import argparse
+import multiprocessing
+import time
+import warnings
+
+import numpy as np
+from peers_data import points
+from tables import write_table
+from tools import LEIDEN_AT_K, sklearn_spectral
+
+from graphclust import CoresetSpectralClustering, SpectralClustering, adjusted_rand_index, knn_graph
+
+N_NEIGHBORS = 15
+SETS = ("digits", "pendigits", "satellite", "mnist-10000", "mnist")
+MANY = 20_000  # points from which the whole-graph estimator is left out, and neighbors are found by Faiss
+
+
+def load(name):
+    if name != "digits":
+        X, classes = points(name.split("-")[0])
+        if "-" in name:
+            drawn = np.random.default_rng(0).permutation(len(X))[: int(name.split("-")[1])]
+            X, classes = X[drawn], classes[drawn]
+        return X, np.unique(classes, return_inverse=True)[1]
+    from sklearn.datasets import load_digits
+
+    return load_digits(return_X_y=True)
+
+
+def ours(model, **options):
+    def run(matrix, k, seed):
+        start = time.perf_counter()
+        labels = model(k, affinity="precomputed", random_state=seed, **options).fit_predict(matrix)
+        return labels, time.perf_counter() - start
+
+    return run
+
+
+def from_points(model, X, k):
+    """Seconds of the estimator with the making of its graph."""
+    start = time.perf_counter()
+    model(k, affinity="nearest_neighbors", n_neighbors=N_NEIGHBORS, random_state=0).fit(X)
+    return time.perf_counter() - start
+
+
+def _answer(queue, matrix, k):
+    warnings.filterwarnings("ignore")
+    queue.put(sklearn_spectral().run(matrix, k, 0))
+
+
+def sklearn_within(patience, matrix, k):
+    """Labels and seconds, or None where it took longer."""
+    queue = multiprocessing.get_context("spawn").Queue()
+    process = multiprocessing.get_context("spawn").Process(target=_answer, args=(queue, matrix, k))
+    process.start()
+    try:
+        return queue.get(timeout=patience)
+    except Exception:  # queue.Empty
+        process.kill()
+        return None
+    finally:
+        process.join()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--patience", type=float, default=180.0)
+    parser.add_argument("--only", nargs="+", default=SETS, choices=SETS)
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    tools = {
+        "CoresetSpectralClustering": ours(CoresetSpectralClustering),
+        "the same, normalized_cut": ours(CoresetSpectralClustering, objective="normalized_cut"),
+        "SpectralClustering": ours(SpectralClustering),
+        "Leiden at k": LEIDEN_AT_K.run,
+    }
+    digits = knn_graph(load("digits")[0], N_NEIGHBORS).to_scipy()
+    for run in list(tools.values())[:3]:
+        run(digits, 10, 0)  # compile
+    rows = []
+    for name in options.only:
+        X, classes = load(name)
+        n, k = len(X), int(classes.max()) + 1
+        matrix = knn_graph(X, N_NEIGHBORS, method="approximate" if n > MANY else "exact", rng=0).to_scipy()
+        first = None
+        for tool, run in tools.items():
+            if tool == "SpectralClustering" and n > MANY:
+                continue
+            runs = [run(matrix, k, seed) for seed in range(options.repeats)]
+            ari = float(np.median([adjusted_rand_index(labels, classes) for labels, _ in runs]))
+            seconds = float(np.median([seconds for _, seconds in runs]))
+            first = first or seconds
+            whole = ""
+            if tool == "CoresetSpectralClustering" and n <= MANY:
+                whole = f"{from_points(CoresetSpectralClustering, X, k):.2f}"
+            rows.append([name, str(n), str(k), tool, f"{ari:.3f}", f"{seconds:.3f}", f"{seconds / first:.1f}", whole])
+            print(*rows[-1], flush=True)
+        found = sklearn_within(options.patience, matrix, k)
+        if found is None:
+            rows.append([name, str(n), str(k), "scikit-learn", "", f"> {options.patience:.0f}", "", ""])
+        else:
+            from sklearn.cluster import SpectralClustering as Theirs
+
+            labels, seconds = found
+            whole = f"{from_points(Theirs, X, k):.2f}" if n <= MANY else ""
+            ari = adjusted_rand_index(labels, classes)
+            rows.append(
+                [name, str(n), str(k), "scikit-learn", f"{ari:.3f}", f"{seconds:.3f}", f"{seconds / first:.1f}", whole]
+            )
+        print(*rows[-1], flush=True)
+    header = ["points", "n", "k", "tool", "ARI", "seconds", "times ours", "seconds with the graph"]
+    title = f"Estimators on {N_NEIGHBORS}-nearest-neighbor graphs"
+    write_table("estimators", title, header, rows, "", options.only == SETS)
+
+
+if __name__ == "__main__":
+    main()
