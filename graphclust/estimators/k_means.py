@@ -14,6 +14,8 @@ from graphclust.k_means.lloyd import kmeans
 __all__ = ["KMeans"]
 
 ALGORITHMS = ("lloyd", "elkan")
+# Theirs and our names; their k-means++ tries several candidates for each seed and keeps the best.
+SEEDINGS = {"k-means++": "greedy k-means++", "k-means||": "k-means||", "random": "random"}
 RUNS_FROM_CHANCE = 10  # where the start is no seeding, as scikit-learn's n_init="auto" has it
 
 
@@ -21,8 +23,8 @@ class KMeans(CentroidModel):
     """k-means, as `graphclust.kmeans` does it, in the place of `sklearn.cluster.KMeans`.
 
     n_clusters : number of clusters, and of centroids.
-    init : "k-means++", "greedy k-means++", "k-means||", "random", centroids of shape (n_clusters, n_features), or a
-        function of (X, n_clusters, random_state) that gives such.
+    init : "k-means++", in the greedy form that scikit-learn has under this name, "k-means||", "random", centroids of
+        shape (n_clusters, n_features), or a function of (X, n_clusters, random_state) that gives such.
     n_init : runs, of which the one of least inertia is kept; "auto" is 1 for a seeding and 10 for a random start.
     max_iter, tol : see `graphclust.kmeans`; tol=0 goes on to a fixed point.
     random_state : None, a whole number, a RandomState or a Generator; the same number gives the same result, bit for
@@ -88,6 +90,6 @@ def n_runs(n_init: Any, init: Any) -> int:
 def starts(init: Any, runs: int, X: Any, k: int, rng: np.random.Generator) -> list[Any]:
     """What each run starts from, as `graphclust.kmeans` takes it."""
     if not callable(init):
-        return [init] * runs
+        return [SEEDINGS[as_choice(init, "init", tuple(SEEDINGS))] if isinstance(init, str) else init] * runs
     drawn = [np.random.RandomState(int(rng.integers(2**31))) for _ in range(runs)]
     return [np.asarray(init(X, k, random_state=random_state)) for random_state in drawn]

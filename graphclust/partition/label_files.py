@@ -6,7 +6,7 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,12 @@ def write_labels(
         else:
             for text in label_rows(names, labels, kind):
                 file.write(text.encode())
+
+
+def print_labels(clustering: Clustering, show: Callable[[str], None]) -> None:
+    """The text of a .tsv file, a block of rows at a time, without the last one's line break."""
+    for text in label_rows(_as_text(list(clustering.nodes), "tsv"), clustering.labels, "tsv"):
+        show(text.removesuffix("\n"))
 
 
 def label_rows(names: Sequence[Any], labels: np.ndarray, kind: str) -> Iterator[str]:

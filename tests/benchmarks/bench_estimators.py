@@ -2,8 +2,8 @@
 
     GRAPHCLUST_DATA=... python bench_estimators.py [--repeats 3] [--only NAME ...]
 
-k is the number of classes. All tools get one graph, of `knn_graph` (unweighted, union; MNIST's neighbors by Faiss), as a
-precomputed affinity. Their times are those of the clustering alone, medians of the seeds; scikit-learn runs once, in a
+k is the number of classes. All tools get one graph, of `knn_graph` (unweighted, union; MNIST's neighbors by Faiss), as
+a precomputed affinity. Their times are of the clustering alone, medians of the seeds; scikit-learn runs once, in a
 process of its own that ends after --patience seconds, and so there are 10,000 drawn digits of MNIST as well. The last
 column is with the making of the graph, by affinity="nearest_neighbors" of the estimators themselves. Leiden at k
 bisects its resolution until k parts come out, see tools.py. Compilation is excluded.

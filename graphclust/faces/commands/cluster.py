@@ -26,6 +26,7 @@ EXAMPLES = examples(
     "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
     "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
     "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
+    "zcat edges.gz | graphclust cluster - -k 8 -o - | sort -k 2n  in a pipe",
 )
 
 
@@ -41,7 +42,13 @@ def add_to(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     cluster.add_argument("-k", type=int, required=True, metavar="K", help="number of clusters")
-    cluster.add_argument("-o", "--output", metavar="LABELS", help="write each node's label here: .tsv, .json or .npz")
+    cluster.add_argument(
+        "-o",
+        "--output",
+        metavar="LABELS",
+        help="write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the "
+        "graph with its clusters), or - for standard output, in place of the report",
+    )
     cluster.add_argument("--html", metavar="PAGE", help="write a report for the browser here, in one file")
     cluster.add_argument(
         "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
@@ -67,14 +74,14 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Cluster, write the labels where asked to, and print the report."""
     from graphclust.errors import Interrupted, ParameterError
-    from graphclust.partition.label_files import kind_of, write_labels
+    from graphclust.partition.label_files import kind_of, print_labels, write_labels
     from graphclust.partition.pipeline import coreset_sc
 
     if options.k < 1:
         raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
-    if options.output is not None:
+    if options.output not in (None, "-"):
         kind_of(options.output)
-    for output in (options.output, options.html):
+    for output in (None if options.output == "-" else options.output, options.html):
         check_output(output, options.force, never=options.file)
     if options.html is not None and options.html == options.output:
         raise ParameterError(f"-o and --html both name {options.html}, expected two files")
@@ -86,17 +93,19 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
     except Interrupted as stop:
-        if options.output is None:
+        if options.output in (None, "-"):
             raise
         write_labels(options.output, stop.best, overwrite=options.force)
         raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
-    if options.output is not None:
+    if options.output not in (None, "-"):
         write_labels(options.output, clustering, overwrite=options.force)
     if options.html is not None:
         from graphclust.faces.page.document import write_report
 
         write_report(options.html, clustering, title=os.path.basename(options.file), overwrite=options.force)
-    if not options.quiet:
+    if options.output == "-":
+        print_labels(clustering, show)
+    elif not options.quiet:
         show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))
 
 

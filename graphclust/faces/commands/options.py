@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import shutil
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ def graph_file(flag: str | None = None) -> Parser:
     from graphclust.io.load import FORMATS
 
     file = Parser(add_help=False)
-    what = f"a graph file, a data set like suitesparse:SNAP/com-DBLP, or one of {', '.join(classics.NAMES)}"
+    what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
+    what += ", ".join(classics.NAMES)
     if flag is None:
         file.add_argument("file", metavar="FILE", help=what)
     else:
@@ -70,7 +73,19 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
-    """The graph of a file; or a classic or a data set by its name, where no file has it."""
+    """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
+    if options.file == "-":
+        from graphclust.errors import GraphClustError
+
+        # A file that can be read twice: its first bytes tell the format.
+        with tempfile.NamedTemporaryFile(prefix="standard-input-") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+            copy.flush()
+            try:
+                return loaded(argparse.Namespace(**{**vars(options), "file": copy.name}), progress)
+            except GraphClustError as problem:
+                problem.args = tuple(str(part).replace(copy.name, "standard input") for part in problem.args)
+                raise
     from graphclust.io import classics
     from graphclust.io.load import load_graph
 

@@ -1,0 +1,80 @@
+"""The pages of notebooks/recipes do what they say: code runs, and prints what stands below it.
+
+A shell block runs through the command line's own entry. Where a page wants a download, a small graph stands in for it.
+"""
+
+import pathlib
+import re
+import shlex
+
+import pytest
+
+from graphclust import planted_partition, save_graph
+from graphclust.faces.cli import main
+
+RECIPES = pathlib.Path(__file__).parents[1] / "notebooks" / "recipes"
+BLOCK = re.compile(r"^```(python|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS = {"scikit-learn": "sklearn", "scanpy": "scanpy"}
+
+
+def stand_in_for_a_download(folder):
+    """An archive as the collection has them: a folder with the matrix of the same name."""
+    import tarfile
+
+    (folder / "minnesota").mkdir()
+    save_graph(folder / "minnesota" / "minnesota.mtx", planted_partition(12, 60, 6.0, 0.3, rng=2).graph)
+    with tarfile.open(folder / "minnesota.tar.gz", "w:gz") as archive:
+        archive.add(folder / "minnesota", "minnesota")
+
+
+def run(page, folder, monkeypatch, capsys):
+    """Every block in turn; returns (code, printed, promised) of the Python ones."""
+    monkeypatch.chdir(folder)
+    names: dict = {}
+    blocks = BLOCK.findall((RECIPES / f"{page}.md").read_text())
+    ran = []
+    for i, (kind, text) in enumerate(blocks):
+        if kind == "sh":
+            for line in text.splitlines():
+                command, *arguments = shlex.split(line)
+                assert command == "graphclust" and main(arguments) == 0, capsys.readouterr().err
+        elif kind == "python":
+            capsys.readouterr()
+            exec(text, names)
+            promised = blocks[i + 1][1] if blocks[i + 1 : i + 2] and blocks[i + 1][0] == "text" else ""
+            ran.append((text, capsys.readouterr().out, promised))
+    return ran
+
+
+def check(page, folder, monkeypatch, capsys):
+    if page in NEEDS:
+        pytest.importorskip(NEEDS[page], reason=f"{NEEDS[page]} is not installed")
+    if page == "suitesparse":
+        stand_in_for_a_download(folder)
+    ran = run(page, folder, monkeypatch, capsys)
+    assert ran
+    for code, printed, promised in ran:
+        assert printed == promised, code
+
+
+def test_there_is_a_test_for_each_page():
+    assert {path.stem for path in RECIPES.glob("*.md")} == {
+        "networkx",
+        "suitesparse",
+        "scikit-learn",
+        "scanpy",
+        "researchers",
+    }
+
+
+@pytest.mark.parametrize("page", ["networkx", "suitesparse"])
+@pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+def test_a_recipe_does_what_it_says(page, tmp_path, monkeypatch, capsys):
+    check(page, tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", ["scikit-learn", "scanpy", "researchers"])
+def test_a_longer_recipe_does_what_it_says(page, tmp_path, monkeypatch, capsys):
+    check(page, tmp_path, monkeypatch, capsys)
