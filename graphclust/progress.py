@@ -52,6 +52,8 @@ class Progress:
         self.cut_short = ""
         self.time_budget: float | None = None
         self._deadline = float("inf")
+        self.entries_read: dict[str, int] = {}
+        self._watched: object = None
         self._stage = ""
         self._best: Callable[[], Any] | None = None
         self._made_whole: list[Callable[[Any], Any] | None] = []  # outermost first
@@ -72,6 +74,15 @@ class Progress:
             self._stage = outer
             self._clear()
             log.info("%s: %.3f s", name, seconds)
+
+    def watch(self, graph: object) -> None:
+        """From now on `reads` counts the entries that are read of this graph, and of no other."""
+        self._watched = graph
+
+    def reads(self, graph: object, n_entries: int) -> None:
+        """Say that so many entries of the rows of a graph are read in the running stage."""
+        if graph is self._watched:
+            self.entries_read[self._stage] = self.entries_read.get(self._stage, 0) + int(n_entries)
 
     def step(self, done: int, total: int) -> None:
         """Say that `done` of `total` units of the running stage are finished."""

@@ -15,32 +15,34 @@ NODES_PER_BLOCK = 1 << 14
 
 
 class Spread(NamedTuple):
-    """Labels, int32, and how many nodes had one at the start and after each round."""
+    """Labels, int32, and how many nodes with edges had one at the start and after each round."""
 
     labels: np.ndarray
     n_labelled: list[int]
 
 
 def spread_labels(graph: Graph, labels: np.ndarray, k: int, n_rounds: int, progress: Progress) -> Spread:
-    """In each round every node without a label takes the label that it has most edge weight to.
+    """In each round every node with edges and without a label takes the label that it has most edge weight to.
 
     labels : int32 in [-1, k), shape (n_nodes,). Stops when every node has a label, or none got one, after at most
     n_rounds rounds; a round reads the rows of the nodes without a label.
     """
     labels = labels.copy()
-    missing = np.flatnonzero(labels < 0)
-    n_labelled = [graph.n_nodes - len(missing)]
+    missing = np.flatnonzero((labels < 0) & ~graph.isolated)
+    n_points = graph.n_nodes - int(np.count_nonzero(graph.isolated))
+    n_labelled = [n_points - len(missing)]
     for done in range(n_rounds):
         if len(missing) == 0:
             break
         chosen = np.empty(len(missing), np.int32)
+        progress.reads(graph, int((graph.indptr[missing + 1] - graph.indptr[missing]).sum()))
         run_in_blocks(
             choose_clusters, row_blocks(len(missing), NODES_PER_BLOCK), k, missing, graph.indptr, graph.indices,
             graph.weights_or_empty, labels, chosen,
         )  # fmt: skip
         labels[missing] = chosen
         missing = missing[chosen < 0]
-        n_labelled.append(graph.n_nodes - len(missing))
+        n_labelled.append(n_points - len(missing))
         progress.step(done + 1, n_rounds)
         if n_labelled[-1] == n_labelled[-2]:
             break

@@ -39,15 +39,18 @@ def moved_until_stable(
     scratch = np.zeros(k), np.empty(k, np.int32)
     most_at_once = n
     stays, sums = summed(on, labels, k)
+    progress.reads(graph, graph.n_entries)
     n_sweeps = 0
     while n_sweeps < most_sweeps and not progress.out_of_time():
         target = best_moves(on, labels, objective, stays, sums)
+        progress.reads(graph, graph.n_entries)
         movable = np.flatnonzero(target >= 0)
         if len(movable) == 0:
             break
         progress.step(n - len(movable), n)
         if max(MANY_MOVES, MANY_SHARE * n) <= len(movable) <= most_at_once:
             after = moved_at_once(on, labels, objective, target, sums)
+            progress.reads(graph, graph.n_entries)
             if after is not None:
                 (stays, sums), most_at_once = after, len(movable) // 2
                 continue
@@ -56,6 +59,7 @@ def moved_until_stable(
         if len(movable) <= few * n or n_sweeps == most_sweeps:
             break
         stays, sums = summed(on, labels, k)
+        progress.reads(graph, graph.n_entries)
     return value_of(objective, sums)
 
 
@@ -81,7 +85,9 @@ def move_in_turn(
         if parts is NO_PARTS and progress.out_of_time():
             break  # not where regions are made, which are needed
         budget = min(ENTRIES_PER_STEP, most_read - n_read)
-        n_read += loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue, scratch)
+        n_now = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue, scratch)
+        n_read += n_now
+        progress.reads(on.graph, n_now)
         progress.step(n - int(ends[1]), n)
 
 
@@ -136,6 +142,7 @@ def moved_in_rounds(
             break
         target = best_moves(on, labels, objective, stays, sums, done % 2)
         after = moved_at_once(on, labels, objective, target, sums)
+        progress.reads(on.graph, 2 * on.graph.n_entries)
         progress.step(done + 1, n_rounds)
         if after is None:
             break
