@@ -14,6 +14,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import NodeTerms, Weighed
+from graphclust.partition import streamed_quotient
 
 __all__ = ["quotient_graph"]
 
@@ -42,11 +43,18 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
 
 
 def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
-    """`quotient_graph` for int32 labels that are known to be right, and with the neighbors in the order met."""
-    starts, entries = np.zeros((2, n_clusters + 1), np.int64)
+    """`quotient_graph` for int32 labels that are known to be right, and with the neighbors in the order met.
+
+    Nodes of label -1, which have no edge to others, are left out.
+    """
+    if graph.n_entries >= streamed_quotient.STREAMED:
+        return streamed_quotient.contract_in_order(graph, cluster, n_clusters)
+    left_out = int(cluster.min(initial=0) < 0)  # a group before the others, which is passed over
+    starts, entries = np.zeros((2, n_clusters + left_out + 1), np.int64)
     members = np.empty(graph.n_nodes, np.int32)
-    coarsening.group_members(cluster, graph.indptr, starts, entries, members)
-    volumes: np.ndarray = np.bincount(cluster, weights=graph.degrees, minlength=n_clusters)
+    coarsening.group_members(cluster + np.int32(1) if left_out else cluster, graph.indptr, starts, entries, members)
+    starts, entries = starts[left_out:], entries[left_out:]
+    volumes: np.ndarray = np.bincount(_in_first(cluster), weights=graph.degrees, minlength=n_clusters)
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)
@@ -60,9 +68,16 @@ def contracted(on: Weighed, cluster: np.ndarray, n_clusters: int) -> Weighed:
     """The quotient graph of int32 labels, with the sums of its clusters' terms: every partition of it has its value."""
     quotient = contract(on.graph, cluster, n_clusters)
 
+    of_cluster = _in_first(cluster)
+
     def summed(values: np.ndarray) -> np.ndarray:
-        return np.bincount(cluster, weights=values, minlength=n_clusters)
+        return np.bincount(of_cluster, weights=values, minlength=n_clusters)
 
     # What stays inside a cluster is its loop; the rest of a node's own share adds up.
     loops = quotient.loops + summed(on.terms.loops - on.graph.loops)
     return Weighed(quotient, NodeTerms(loops, summed(on.terms.mass), quotient.degrees))
+
+
+def _in_first(cluster: np.ndarray) -> np.ndarray:
+    """The labels, with those that are left out in the first cluster: they bring nothing to its sums."""
+    return np.maximum(cluster, 0) if cluster.min(initial=0) < 0 else cluster
