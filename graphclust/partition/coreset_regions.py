@@ -13,11 +13,14 @@ are merged into 5 k on the whole graph, and nodes move between these in a few ro
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.graphs.objective import NodeTerms
+from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset, construct_coreset
@@ -31,6 +34,7 @@ from graphclust.partition.moves import moved_in_rounds, moved_until_stable
 from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
+from graphclust.partition.small_components import in_all_nodes
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 5
@@ -47,6 +51,7 @@ ONE_CYCLE = 1 / 3  # the effort of one cycle of the three that are usual
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 LEAST_SIGNAL = 4.5
 LEAST_CORESET_NODES = 2
+WEIGHTS_AT_A_TIME = 1 << 24
 
 
 class Sampling(NamedTuple):
@@ -91,8 +96,9 @@ def by_shared_neighbors(
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[Partition, Outcome]:
-    """The steps above on a graph without isolated nodes; k is at most the number of its nodes."""
-    graph, n = on.graph, on.graph.n_nodes
+    """The steps above, for the nodes that have edges; k is at most their number. Isolated nodes have the label -1."""
+    graph = on.graph
+    n = _number_of_points(graph)
     shown = shown_by_coreset(graph, k, sampling, rng, progress)
     by_cut = weighed(graph, CUT.name)
     labels = shown.labels
@@ -101,12 +107,16 @@ def by_shared_neighbors(
             labels = fewer_regions(by_cut, labels, REGIONS_PER_CLUSTER * k, rng, progress)
         fragments, n_found = used_labels(labels)
         if n_found < k:  # a coreset too small or too scattered to show k clusters
-            fragments, n_found = partitioned(by_cut, k, CUT, effort, rng, progress).labels, k
+            nodes, part = without_isolated_nodes(by_cut)
+            with progress.within(lambda labels: in_all_nodes(~graph.isolated, labels)):
+                fragments[nodes], n_found = partitioned(part, k, CUT, effort, rng, progress).labels, k
         labels = fragments.copy()
         if n_found > k:
             quotient = contracted(by_cut, fragments, n_found)
-            with progress.within(lambda labels: labels[fragments]):
-                labels = partitioned(quotient, k, CUT, effort, rng, progress).labels[fragments]
+            progress.reads(graph, graph.n_entries)
+            with progress.within(lambda labels: taken(labels, fragments)):
+                labels = taken(partitioned(quotient, k, CUT, effort, rng, progress).labels, fragments)
+            del quotient
     with progress.stage("mending"):
         progress.offer(labels.copy)
         sweeps = MENDING_SWEEPS if aim == CUT else 1
@@ -133,6 +143,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         progress=progress,
     )  # fmt: skip
     with progress.stage("coreset graph"):
+        progress.reads(graph, coreset.entries_read + _entries_of(graph, coreset.nodes))
         small = link_coreset(kernel, coreset)
         linked = np.flatnonzero(~small.isolated)
         if len(linked) < len(coreset.nodes):
@@ -146,21 +157,23 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
     else:
         with progress.stage("coreset partition"), progress.within(None):
             found = partitioned(weighed(small, CUT.name), n_regions, CUT, ONE_START, rng, progress).labels
+    del small  # of a large graph half a gigabyte
     with progress.stage("labelling"):
         labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
-        extended, undecided, _ = extend_labels(kernel, labelled, found.astype(np.int64))
+        extended, undecided, n_read = extend_labels(kernel, labelled, found.astype(np.int64))
+        progress.reads(graph, n_read)
         labels = extended.astype(np.int32)
         labels[undecided] = -1
-        del extended, undecided  # of the size of the nodes, as all that is given back early here
+        del extended, undecided, kernel  # of the size of the nodes, as all that is given back early here
         spread = spread_labels(graph, labels, int(found.max()) + 1, SPREADING_ROUNDS, progress)
-    out_of_reach = spread.labels < 0
+    out_of_reach = (spread.labels < 0) & ~graph.isolated
     spread.labels[out_of_reach] = 0  # moves will place them
     return Shown(spread.labels, out_of_reach, coreset, links, [len(labelled.nodes), *spread.n_labelled])
 
 
 def has_thin_links(graph: Graph, coreset: Coreset, links: float) -> bool:
     """Whether regions of the coreset alone are too impure to be merged into clusters."""
-    covered = len(coreset.nodes) * graph.n_entries / graph.n_nodes**2
+    covered = len(coreset.nodes) * graph.n_entries / _number_of_points(graph) ** 2
     return covered < WELL_COVERED and links < FEW_LINKS
 
 
@@ -171,8 +184,9 @@ def fewer_regions(
     labels, n_found = used_labels(labels)
     if n_found > k:
         quotient = contracted(by_cut, labels, n_found)
+        progress.reads(by_cut.graph, by_cut.graph.n_entries)
         with progress.within(None):
-            labels = partitioned(quotient, k, CUT, ONE_START, rng, progress).labels[labels]
+            labels = taken(partitioned(quotient, k, CUT, ONE_START, rng, progress).labels, labels)
         moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress)
     return labels
 
@@ -194,8 +208,10 @@ def turned_to(
     """
     pieces, n_pieces = common_pieces(on, labels, fragments)
     quotient = contracted(on, pieces, n_pieces)
-    of_piece = np.empty(n_pieces, np.int32)
+    progress.reads(on.graph, on.graph.n_entries)
+    of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
     of_piece[pieces] = labels
+    of_piece = of_piece[:-1]
     tree = np.full(n_pieces, -np.inf)
     by_tree, _ = merged(quotient, k, chance_objective(quotient), progress, tree)
     tree /= quotient.chance
@@ -205,9 +221,9 @@ def turned_to(
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
         return labels, goal
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
-    with progress.within(lambda labels: labels[pieces]):
+    with progress.within(lambda labels: taken(labels, pieces)):
         of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
-    return of_piece[pieces], goal
+    return taken(of_piece, pieces), goal
 
 
 def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray) -> bool:
@@ -223,25 +239,61 @@ def common_pieces(on: Weighed, labels: np.ndarray, fragments: np.ndarray) -> tup
     """What each cluster has of each fragment, int32, and how many pieces that makes; crumbs stay with their cluster."""
     n_fragments = int(fragments.max()) + 1
     pieces, n_pieces = used_labels(labels.astype(np.int64) * n_fragments + fragments)
-    volumes = np.bincount(pieces, weights=on.terms.degrees)
-    crumbs = volumes < CRUMB * on.graph.total_volume / n_fragments
-    return used_labels(np.where(crumbs[pieces], n_pieces + labels, pieces))
+    volumes = np.bincount(np.maximum(pieces, 0), weights=on.terms.degrees)
+    crumbs = (volumes < CRUMB * on.graph.total_volume / n_fragments).astype(np.int8)
+    return used_labels(np.where(taken(crumbs, pieces) > 0, n_pieces + labels, pieces))
 
 
 def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Labels >= 0 renumbered without gaps as int32, and how many they are."""
+    """Labels >= 0 renumbered without gaps as int32, negative ones as -1, and how many are not negative."""
     highest = int(labels.max())
     if highest > 8 * len(labels):
-        distinct, numbered = np.unique(labels, return_inverse=True)
-        return numbered.astype(np.int32), len(distinct)
-    used = np.bincount(labels) > 0
+        distinct = np.unique(labels)
+        distinct = distinct[distinct >= 0]
+        numbered = np.searchsorted(distinct, labels).astype(np.int32)
+        numbered[labels < 0] = -1
+        return numbered, len(distinct)
+    used = np.zeros(highest + 1, bool)
+    used[labels if labels.min() >= 0 else labels[labels >= 0]] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return number[labels], int(used.sum())
+    return taken(number, labels), int(used.sum())
+
+
+def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The values at some places, and -1 where a place is negative."""
+    if places.min(initial=0) >= 0:
+        return values[places]
+    found = values[np.maximum(places, 0)]
+    found[places < 0] = -1
+    return found
+
+
+def without_isolated_nodes(on: Weighed) -> tuple[np.ndarray, Weighed]:
+    """The nodes that have edges, and the graph between them."""
+    nodes = np.flatnonzero(~on.graph.isolated)
+    if len(nodes) == on.graph.n_nodes:
+        return nodes, on
+    terms = NodeTerms(on.terms.loops[nodes], on.terms.mass[nodes], on.terms.degrees[nodes])
+    return nodes, Weighed(on.graph.subgraph(nodes), terms)
 
 
 def evenness(weights: np.ndarray | None) -> float:
     """The share of edges that would do as well if their weights were equal: (sum w)^2 / (n sum w^2)."""
-    return 1.0 if weights is None else float(weights.sum() ** 2 / (len(weights) * np.square(weights).sum()))
+    if weights is None:
+        return 1.0
+    total = squares = 0.0
+    for first, last in pairwise(row_blocks(len(weights), WEIGHTS_AT_A_TIME).tolist()):
+        total += float(weights[first:last].sum())
+        squares += float(np.square(weights[first:last]).sum())
+    return total**2 / (len(weights) * squares)
+
+
+def _entries_of(graph: Graph, nodes: np.ndarray) -> int:
+    return int((graph.indptr[nodes + 1] - graph.indptr[nodes]).sum())
+
+
+def _number_of_points(graph: Graph) -> int:
+    return graph.n_nodes - int(np.count_nonzero(graph.isolated))
 
 
 def is_doubtful(leaving: float, k: int, mean_links: float, coreset_labels: np.ndarray) -> bool:
