@@ -158,11 +158,11 @@ def test_a_component_is_tiny_below_a_fiftieth_of_an_average_cluster(tiny, k):
 
 def test_what_was_left_out_joins_the_largest_cluster_undecided():
     graph = as_graph(nx.disjoint_union_all([nx.complete_graph(size) for size in (2, 3, 5)]))
-    kept = np.arange(2, 10)
-    coreset = Coreset(np.array([1, 6]), np.ones(2))
-    undecided = np.arange(8) == 4
-    part = Outcome(np.repeat([0, 1], [3, 5]), coreset, np.array([0, 1]), undecided)
-    whole = put_back(graph, kept, part)
+    searched = np.arange(10) >= 2
+    coreset = Coreset(np.array([3, 8]), np.ones(2))
+    undecided = np.arange(10) == 6
+    part = Outcome(np.repeat([-1, 0, 1], [2, 3, 5]), coreset, np.array([0, 1]), undecided)
+    whole = put_back(graph, searched, part)
     assert whole.labels.tolist() == [1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
     assert np.flatnonzero(whole.undecided).tolist() == [0, 1, 6]
     assert whole.coreset.nodes.tolist() == [3, 8]

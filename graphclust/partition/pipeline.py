@@ -11,7 +11,7 @@ from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, as_aim, value_of, weighed
+from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weighed
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
 from graphclust.partition.improvement import goal_for
@@ -19,7 +19,7 @@ from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
 from graphclust.partition.resolution import Goal
-from graphclust.partition.small_components import put_back, searched_nodes
+from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]
@@ -128,6 +128,7 @@ def coreset_sc(
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     remarks = list(graph.remarks)
+    progress.watch(graph)
     chosen_here = method == "auto"
     if chosen_here:
         method = _chosen_method(graph, rng)
@@ -159,7 +160,7 @@ def coreset_sc(
         resolution=None if goal is None else goal.resolution,
         natural_range=None if goal is None else goal.natural,
         undecided=outcome.undecided,
-        entries_read=outcome.entries_read,
+        entries_read=outcome.entries_read or progress.entries_read,
         decided=outcome.decided,
         parameters=used_settings(options),
     )
@@ -209,31 +210,52 @@ def _best(
 
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
-    kept = searched_nodes(graph, k, options["components"], remarks)
-    part = graph if kept is None else graph.subgraph(kept)
-    on = weighed(part, aim.name)
-    k = min(k, part.n_nodes)
+    with progress.stage("components"):
+        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+    n_searched = int(np.count_nonzero(searched))
+    k = min(k, n_searched)
     effort = EFFORTS[options["effort"]]
-    with progress.within(lambda labels: labels if kept is None else put_back(graph, kept, Outcome(labels)).labels):
+    part: Weighed | None = None
+
+    def searched_part() -> Weighed:
+        """The graph between the nodes that are searched: a copy, made only where coarser graphs are made of it."""
+        nonlocal part
+        if part is None:
+            whole = n_searched == graph.n_nodes
+            part = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
+        return part
+
+    with (
+        progress.within(lambda labels: put_back(graph, searched, Outcome(labels)).labels),
+        progress.within(lambda labels: in_all_nodes(searched, labels)),
+    ):
         if options["method"] == "two-step":
+            on = weighed(masked(graph, searched), aim.name)
+            if n_searched < graph.n_nodes:
+                on = Weighed(on.graph, on.terms._replace(mass=np.where(searched, on.terms.mass, 0.0)))
             if options["coreset_size"] is None:
-                options["coreset_size"] = default_size(part.n_nodes, part.n_entries, k)
-            size = max(k, min(options["coreset_size"], part.n_nodes))
+                options["coreset_size"] = default_size(n_searched, graph.n_entries, k)
+            size = max(k, min(options["coreset_size"], n_searched))
             sampling = Sampling(size, options["oversampling"], options["sampling"])
+            progress.watch(on.graph)
             found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
             if outcome.doubtful and chosen_here and not progress.out_of_time():
                 with progress.stage("partition"):
-                    other = partitioned(on, k, aim, effort, rng, progress)
-                if value_of(found.goal.objective, summed(on, other.labels, k)[1]) > found.value:
-                    options["method"], found, outcome = "multilevel", other, Outcome(other.labels.astype(np.int64))
+                    other = partitioned(searched_part(), k, aim, effort, rng, progress)
+                if value_of(found.goal.objective, summed(searched_part(), other.labels, k)[1]) > found.value:
+                    labels = in_all_nodes(searched, other.labels.astype(np.int64))
+                    options["method"], found, outcome = "multilevel", other, Outcome(labels)
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
             if effort >= HIGH_EFFORT and options["method"] == "two-step":
                 with progress.stage("refining"):
+                    on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
                     _, resolutions = goal_for(aim, on, k, rng, progress)
-                    labels, _ = in_cycles(on, found.labels, k, found.goal.objective, resolutions, 1.0, rng, progress)
-                outcome = replace(outcome, labels=labels.astype(np.int64))
+                    labels, _ = in_cycles(on, labels, k, aimed, resolutions, 1.0, rng, progress)
+                outcome = replace(outcome, labels=in_all_nodes(searched, labels.astype(np.int64)))
         else:
+            on = searched_part()
+            progress.watch(on.graph)
             with progress.stage("partition"):
                 found = partitioned(on, k, aim, effort, rng, progress)
-            outcome = Outcome(found.labels.astype(np.int64))
-    return found.goal, outcome if kept is None else put_back(graph, kept, outcome)
+            outcome = Outcome(in_all_nodes(searched, found.labels.astype(np.int64)))
+    return found.goal, put_back(graph, searched, outcome)

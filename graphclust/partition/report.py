@@ -73,6 +73,9 @@ def as_text(clustering: "Clustering") -> str:
     if clustering.decided:
         steps = ", ".join(f"{share:.1%} by {step}" for step, share in clustering.decided.items())
         lines.append(f"  first labels     {steps}")
+    if clustering.entries_read:
+        passes = sum(clustering.entries_read.values()) / graph.n_entries
+        lines.append(f"  entries read     {passes:.1f} times over")
     lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
     if clustering.remarks:
         lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]

@@ -3,21 +3,22 @@
 Any component is a perfect cluster of cut 0, so that the plain objective spends its k clusters on crumbs.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from graphclust.coreset.outcome import Outcome
 from graphclust.errors import counted
 from graphclust.graph.container import Graph
+from graphclust.progress import Progress
 
 SMALL_COMPONENT = 0.02  # of an average cluster's volume
 
 
-def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) -> np.ndarray | None:
-    """Nodes to partition, increasing: those with edges, in components that are not tiny, but k of them at least.
-
-    None where those are all nodes.
-    """
-    connected = np.flatnonzero(~graph.isolated) if graph.isolated.any() else None
+def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str], progress: Progress) -> np.ndarray:
+    """True for nodes to partition, (n_nodes,): with edges, in components that are not tiny, but k of them at least."""
+    connected = ~graph.isolated
+    progress.reads(graph, graph.n_entries)
     component_of = graph.components
     volumes = np.bincount(component_of, weights=graph.degrees)
     n_components = int(np.count_nonzero(volumes))
@@ -26,9 +27,9 @@ def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) ->
     if components == "all" or n_components == 1:
         return connected
     large = volumes >= SMALL_COMPONENT * graph.total_volume / k
-    searched = np.flatnonzero(large[component_of])
-    n_connected = graph.n_nodes if connected is None else len(connected)
-    if len(searched) == n_connected or len(searched) < k:
+    searched = large[component_of] & connected
+    n_searched = int(np.count_nonzero(searched))
+    if n_searched == int(np.count_nonzero(connected)) or n_searched < k:
         return connected
     n_tiny = n_components - int(np.count_nonzero(large))
     made = "a cluster of it" if n_tiny == 1 else "clusters of them"
@@ -36,15 +37,33 @@ def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str]) ->
     return searched
 
 
-def put_back(graph: Graph, kept: np.ndarray, outcome: Outcome) -> Outcome:
-    """The outcome of the subgraph on the nodes `kept`, for all nodes: the rest joins the cluster of largest volume."""
-    labels = np.full(graph.n_nodes, -1, np.int64)
-    labels[~graph.isolated] = np.bincount(outcome.labels, weights=graph.degrees[kept]).argmax()
-    labels[kept] = outcome.labels
-    undecided, coreset = outcome.undecided, outcome.coreset
+def masked(graph: Graph, searched: np.ndarray) -> Graph:
+    """The graph on the same rows, in which all other nodes count as isolated: they have no degree, and no loop.
+
+    No entry is copied. The other nodes must be whole components: their rows are still there, and lead to each other.
+    """
+    if np.array_equal(searched, ~graph.isolated):
+        return graph
+    degrees, loops = np.where(searched, graph.degrees, 0.0), np.where(searched, graph.loops, 0.0)
+    return Graph(graph.indptr, graph.indices, graph.weights, degrees, loops)
+
+
+def in_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Labels of the nodes that were searched for all nodes; -1 for the rest."""
+    if len(labels) == len(searched):
+        return labels
+    found = np.full(len(searched), -1, labels.dtype)
+    found[searched] = labels
+    return found
+
+
+def put_back(graph: Graph, searched: np.ndarray, outcome: Outcome) -> Outcome:
+    """The outcome in which the nodes with edges that were not searched are in the cluster of largest volume."""
+    rest = ~graph.isolated & ~searched
+    if not rest.any():
+        return outcome
+    labels, undecided = outcome.labels.copy(), outcome.undecided
+    labels[rest] = np.bincount(labels[searched], weights=graph.degrees[searched]).argmax()
     if undecided is not None:
-        undecided = ~graph.isolated
-        undecided[kept] = outcome.undecided
-    if coreset is not None:
-        coreset = type(coreset)(kept[coreset.nodes], coreset.weights, coreset.n_clipped, coreset.entries_read)
-    return Outcome(labels, coreset, outcome.coreset_labels, undecided, outcome.entries_read, outcome.decided)
+        undecided = undecided | rest
+    return replace(outcome, labels=labels, undecided=undecided)

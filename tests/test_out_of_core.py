@@ -1,0 +1,149 @@
+"""Clustering a graph that is mapped from a store: the same labels as in memory, and no copy of its entries."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from graphclust import as_graph, coreset_sc, open_store, planted_partition, quotient_graph, save_store
+from graphclust.compiled.runtime import blocks
+from graphclust.errors import GraphWarning
+from graphclust.graph.container import Graph
+from graphclust.graph.matrices import scipy_csr
+from graphclust.partition import quotient, streamed_quotient
+from graphclust.partition.small_components import masked
+
+N_BLOCKS, SIZE = 12, 150
+
+
+def planted_with_crumbs(weighted: bool) -> tuple[Graph, np.ndarray]:
+    """Planted blocks, some triangles apart from them and some nodes without edges, all in a random order."""
+    graph, labels = planted_partition(N_BLOCKS, SIZE, 14, 4, rng=3)
+    triangle = sparse.csr_array(np.ones((3, 3)) - np.eye(3))
+    matrix = sparse.block_diag([graph.to_scipy(), triangle, triangle, sparse.csr_array((5, 5))], format="coo")
+    order = np.random.default_rng(4).permutation(matrix.shape[0])
+    row, column = order[matrix.row], order[matrix.col]
+    data = 0.25 * (1 + (row + column) % 4) if weighted else matrix.data  # sums of these are exact
+    truth = np.full(matrix.shape[0], -1)
+    truth[order[: len(labels)]] = labels
+    with pytest.warns(GraphWarning, match="isolated"):
+        return as_graph(sparse.coo_array((data, (row, column)), shape=matrix.shape)), truth
+
+
+@pytest.fixture(params=[False, True], ids=["unweighted", "weighted"])
+def graph_and_truth(request):
+    return planted_with_crumbs(request.param)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "two-step", "coreset_size": 900},
+        {"method": "two-step", "coreset_size": 900, "objective": "normalized_cut"},
+        {"method": "two-step", "coreset_size": 900, "objective": "ratio_cut", "components": "all"},
+        {"method": "multilevel"},
+        {"method": "paper", "coreset_size": 600},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+def test_a_store_gives_the_labels_of_the_graph_in_memory(graph_and_truth, options, tmp_path, monkeypatch):
+    graph, _ = graph_and_truth
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
+    expected = coreset_sc(graph, N_BLOCKS, rng=5, **options).labels
+    save_store(tmp_path / "g", graph)
+    assert (coreset_sc(open_store(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
+    monkeypatch.setattr("numba.get_num_threads", lambda: 1)
+    assert (coreset_sc(open_store(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
+    monkeypatch.undo()
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
+    monkeypatch.setattr(blocks.row_blocks, "__defaults__", (123,))
+    monkeypatch.setattr(blocks.entry_blocks, "__defaults__", (777,))
+    monkeypatch.setattr("graphclust.graph.kernel.NODES_AT_A_TIME", 100)
+    monkeypatch.setattr("graphclust.partition.coreset_regions.WEIGHTS_AT_A_TIME", 99)
+    monkeypatch.setattr("graphclust.coreset.label_extension.LEAST_ROWS", 64)
+    monkeypatch.setattr(streamed_quotient, "ENTRIES_PER_STEP", 500)
+    assert (coreset_sc(str(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
+
+
+def test_clustering_from_a_coreset_copies_no_entries(graph_and_truth, monkeypatch):
+    graph, truth = graph_and_truth
+    sizes = []
+    subgraph = Graph.subgraph
+    monkeypatch.setattr(Graph, "subgraph", lambda self, nodes: sizes.append(len(nodes)) or subgraph(self, nodes))
+    found = coreset_sc(graph, N_BLOCKS, method="two-step", coreset_size=900, rng=5)
+    assert max(sizes, default=0) <= 900
+    assert (found.labels[graph.isolated] == -1).all() and (found.labels[~graph.isolated] >= 0).all()
+    crumbs = (truth < 0) & ~graph.isolated
+    assert crumbs.sum() == 6 and found.undecided[crumbs].all(), "triangles joined the largest cluster"
+    largest = np.bincount(found.labels[truth >= 0], weights=graph.degrees[truth >= 0]).argmax()
+    assert (found.labels[crumbs] == largest).all()
+    assert sum(found.decided.values()) == pytest.approx(1.0)
+
+
+def test_passes_over_the_entries_are_counted(graph_and_truth):
+    graph, _ = graph_and_truth
+    found = coreset_sc(graph, N_BLOCKS, method="two-step", coreset_size=900, rng=5)
+    read = found.entries_read
+    assert read["components"] == graph.n_entries and read["merging"] % graph.n_entries == 0
+    rows = np.diff(graph.indptr)
+    assert rows[found.coreset.nodes].sum() <= read["coreset graph"] < graph.n_entries
+    assert read["mending"] >= 3 * graph.n_entries and set(read) <= set(found.seconds)
+    assert "times over" in str(found)
+
+
+def labelled(graph: Graph, k: int) -> np.ndarray:
+    return np.random.default_rng(6).integers(k, size=graph.n_nodes).astype(np.int32)
+
+
+def test_the_quotient_is_the_same_in_the_order_of_the_file(graph_and_truth, monkeypatch):
+    graph, _ = graph_and_truth
+    cluster = labelled(graph, 40)
+    expected = quotient_graph(graph, cluster)
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
+    for entries in (100, 1 << 24):
+        monkeypatch.setattr(streamed_quotient, "ENTRIES_PER_STEP", entries)
+        streamed = quotient.contract(graph, cluster, 40)
+        assert streamed == expected
+        assert (streamed.loops == expected.loops).all() and (streamed.degrees == expected.degrees).all()
+
+
+@pytest.mark.parametrize("streamed", [0, 1 << 60])
+def test_left_out_nodes_are_in_no_quotient(graph_and_truth, monkeypatch, streamed):
+    graph, truth = graph_and_truth
+    monkeypatch.setattr(streamed_quotient, "STREAMED", streamed)
+    searched = truth >= 0
+    cluster = np.where(searched, labelled(graph, 40), -1).astype(np.int32)
+    found = quotient.contract(masked(graph, searched), cluster, 40).with_sorted_rows()
+    nodes = np.flatnonzero(searched)
+    expected = quotient_graph(graph.subgraph(nodes), cluster[nodes])
+    assert found == expected and (found.degrees == expected.degrees).all() and (found.loops == expected.loops).all()
+
+
+def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
+    """Volumes are exact; links between clusters are right on average, and of all rows they are exact."""
+    graph, truth = planted_with_crumbs(True)
+    k = 3 * N_BLOCKS
+    cluster = (3 * np.maximum(truth, 0) + labelled(graph, 3)).astype(np.int32)
+    expected = quotient_graph(graph, cluster)
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
+    monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", 0)
+    exact = quotient.contract(graph, cluster, k)
+    assert np.allclose(exact.to_scipy().toarray(), expected.to_scipy().toarray())
+    monkeypatch.setattr(streamed_quotient, "RUN", 4)
+    monkeypatch.setattr(streamed_quotient, "SAMPLED", graph.n_entries // 3)
+    sampled = quotient.contract(graph, cluster, k)
+    found = sampled.to_scipy().toarray()
+    assert np.allclose(found.sum(axis=1), expected.degrees) and np.array_equal(found, found.T)
+    assert np.allclose(sampled.degrees, expected.degrees) and np.array_equal(sampled.loops, found.diagonal())
+    heavy = np.triu(expected.to_scipy().toarray(), 1) > 100
+    ratio = found[heavy] / expected.to_scipy().toarray()[heavy]
+    assert heavy.sum() == k and abs(ratio.mean() - 1) < 0.05 and ratio.std() > 0.02, "an estimate, not the sum"
+
+
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+def test_entries_are_counted_in_64_bits_past_2_to_the_31(monkeypatch):
+    graph, _ = planted_with_crumbs(False)
+    narrow = scipy_csr(graph.indptr, graph.indices, None, graph.n_nodes)
+    monkeypatch.setattr("graphclust.graph.matrices.MANY_ENTRIES", 10)
+    wide = graph.to_scipy()
+    assert narrow.indptr.dtype == np.int32 and wide.indptr.dtype == wide.indices.dtype == np.int64
+    assert (narrow != wide).nnz == 0 and as_graph(wide) == as_graph(narrow)
