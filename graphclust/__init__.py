@@ -11,6 +11,7 @@ _HOME = {
     "Clustering": "partition.clustering",
     "NormalizedCutKernel": "graph.kernel",
     "coreset_sc": "partition.pipeline",
+    "estimate_memory": "partition.memory",
     "cluster_coreset": "coreset.published",
     "coreset_graph": "coreset.induced_graph",
     "extend_labels": "coreset.label_extension",
@@ -231,6 +232,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
+    from graphclust.partition.memory import estimate_memory as estimate_memory
     from graphclust.partition.merging import merge_clusters as merge_clusters
     from graphclust.partition.model_files import load_model as load_model
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition

@@ -15,6 +15,7 @@ from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weigh
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
 from graphclust.partition.improvement import goal_for
+from graphclust.partition.memory import check_memory
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
@@ -51,6 +52,7 @@ def coreset_sc(
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
+    memory_limit: int | None = None,
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> Clustering:
@@ -92,6 +94,8 @@ def coreset_sc(
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
     time_budget : seconds, > 0, after which nothing more is tried: the best so far is returned, and a remark says so.
         What a first partition into k clusters needs is done in any case.
+    memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
+        is what the machine has, or the process may have.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as
         no time budget runs out.
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
@@ -100,8 +104,8 @@ def coreset_sc(
     Returns a `Clustering`; isolated nodes are labelled -1.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
-    wrong type), GraphValidationError (no graph to cluster), ConvergenceError. Warns with ConvergenceWarning when fewer
-    than k clusters come out.
+    wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with
+    ConvergenceWarning when fewer than k clusters come out.
 
     Source of "paper": Jourdan et al. 2025, Algorithm 3. Its Theorem 1 bounds the kernel k-means cost, for a positive
     semi-definite K; cost = NCut + trace(D^-1 A) - k + shift (n - k), so with a shift it says little about the cut.
@@ -115,6 +119,8 @@ def coreset_sc(
     """
     rng, progress = as_generator(rng), as_progress(progress, time_budget)
     k = as_whole_number(k, "k", at_least=1)
+    if memory_limit is not None:
+        memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
     method = as_choice(method, "method", METHODS)
     given = given_options(
         k, objective=objective, resolution=resolution, effort=effort, components=components, coreset_size=coreset_size,
@@ -133,6 +139,7 @@ def coreset_sc(
     if chosen_here:
         method = _chosen_method(graph, rng)
     options = {"method": method, **settings(method, given)}
+    check_memory(graph, k, method, options["coreset_size"], memory_limit)
     goal = None
 
     def interrupted(labels: np.ndarray) -> Clustering:

@@ -1,0 +1,111 @@
+"""How much memory a clustering takes, from counts alone: what the arrays of each stage add up to."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+
+from graphclust.checks import as_choice, as_whole_number
+from graphclust.compiled.runtime.blocks import n_threads, row_blocks
+from graphclust.coreset.published import default_size as published_size
+from graphclust.coreset.two_step import MOST_VISITORS
+from graphclust.errors import ParameterError, ResourceLimitError
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.gate import as_graph
+from graphclust.io.edges import available_bytes
+from graphclust.partition.coreset_regions import REGIONS_PER_CLUSTER, default_size
+from graphclust.partition.options import METHODS
+from graphclust.partition.quotient import ENTRIES_PER_BLOCK
+from graphclust.partition.streamed_quotient import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
+
+__all__ = ["estimate_memory"]
+
+# Bytes a node. Sampling: degrees, self-affinities and squared distances 8 each, the tree 16, the nearest seed 8, masses
+# on their way into the tree 8, components and labels 8 each, four masks. Afterwards, while the coreset is linked or
+# nodes move, fewer. Coarsening: a permutation, a queue, sums of every node's own cluster, weights to it.
+TO_SAMPLE, AFTERWARDS, TO_COARSEN = 76, 48, 90
+LINK, COPIES = 12, 3  # an entry of a weighted graph, and how many of a coarser graph there are at a time
+COARSE_ENTRY = 16  # bytes for each entry of the graph: of a graph without clusters most are there again a level higher
+RUN_OF_ROWS = 1 << 18  # entries of the coreset's rows that a thread links at a time
+TABLE_ENTRY = 8 * LANES + 28  # of a table of clusters, and what becomes of it
+SAMPLED_ENTRY, DIMENSION = 40, 40
+
+
+def estimate_memory(
+    G: GraphLike | tuple[int, int], k: int, *, method: str = "auto", coreset_size: int | None = None
+) -> int:
+    """About the most bytes that `coreset_sc` takes at a time, beside the graph itself.
+
+    G : a graph, or its number of nodes and of entries, two for each edge; from those alone the estimate is that of a
+        graph in which all nodes have equally many neighbors, since a coreset prefers nodes with many.
+    method, coreset_size : as `coreset_sc` takes them; for "auto" that of large graphs with few triangles.
+
+    The graph itself has 4 bytes an entry, 12 with weights, and 24 a node; from a store it takes none. For
+    "multilevel" this is a bound: the better the graph falls into clusters, the less of it is there again a level
+    higher.
+
+    Raises what `as_graph` does, and ParameterError for impossible counts.
+
+    >>> estimate_memory((1_000_000, 20_000_000), 50, method="paper")
+    176000000
+    """
+    as_choice(method, "method", METHODS)
+    k = as_whole_number(k, "k", at_least=1)
+    if not isinstance(G, tuple):
+        return needed(as_graph(G), k, method, coreset_size)
+    if len(G) != 2:
+        raise ParameterError(f"G={G!r} has {len(G)} numbers, expected (n_nodes, n_entries), or a graph")
+    n_nodes = as_whole_number(G[0], "n_nodes", at_least=1)
+    n_entries = as_whole_number(G[1], "n_entries", at_least=0)
+    return _needed(n_nodes, n_entries, 1.0, k, method, coreset_size)
+
+
+def needed(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
+    """`estimate_memory` on checked arguments."""
+    unevenness, mean = 0.0, graph.n_entries / graph.n_nodes
+    if mean > 0:  # the mean square of the rows' lengths over the square of their mean: what sampling by degree meets
+        for first, last in pairwise(row_blocks(graph.n_nodes, 1 << 20).tolist()):
+            lengths = np.diff(graph.indptr[first : last + 1]) / mean
+            unevenness += float(lengths @ lengths) / graph.n_nodes
+    return _needed(graph.n_nodes, graph.n_entries, unevenness, k, method, coreset_size)
+
+
+def _needed(n_nodes: int, n_entries: int, unevenness: float, k: int, method: str, coreset_size: int | None) -> int:
+    if method == "multilevel":
+        return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _scratch(n_entries, ENTRIES_PER_BLOCK)
+    if method == "paper":
+        size = coreset_size or published_size(n_nodes, k)
+        return TO_SAMPLE * n_nodes + DIMENSION * size * min(k, 64)
+    size = min(coreset_size or default_size(n_nodes, n_entries, k), n_nodes)
+    coreset_entries = ceil(unevenness * size * n_entries / n_nodes)
+    shared = min(MOST_VISITORS, max(1.0, unevenness * coreset_entries / n_nodes))
+    links = COPIES * LINK * min(ceil(coreset_entries * shared), size * size)
+    linking = _scratch(MOST_VISITORS * coreset_entries, MOST_VISITORS * RUN_OF_ROWS)
+    regions = REGIONS_PER_CLUSTER * k
+    if n_entries < STREAMED:
+        quotient = COPIES * LINK * min(regions * regions, n_entries) + _scratch(n_entries, ENTRIES_PER_BLOCK)
+    elif regions <= MOST_IN_A_TABLE:
+        quotient = TABLE_ENTRY * regions * regions
+    else:
+        quotient = SAMPLED_ENTRY * SAMPLED
+    return max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links + linking, quotient))
+
+
+def _scratch(n_entries: int, most: int) -> int:
+    """What threads write to before its length is known."""
+    return LINK * min(n_entries, n_threads() * most)
+
+
+def check_memory(graph: Graph, k: int, method: str, coreset_size: int | None, memory_limit: int | None) -> None:
+    """Refuse work that would take more memory than is allowed, or than there is."""
+    estimate = needed(graph, k, method, coreset_size)
+    limit = available_bytes() if memory_limit is None else memory_limit
+    if estimate > limit:
+        source = "there is" if memory_limit is None else "memory_limit is"
+        raise ResourceLimitError(
+            f"method {method!r} needs about {estimate >> 20} MiB beside the graph of {graph.n_nodes} nodes and "
+            f"{graph.n_entries} entries, but {source} {limit >> 20} MiB; pass a larger memory_limit, a smaller "
+            "coreset_size or another method"
+        )
