@@ -23,7 +23,7 @@ def add_to(commands: Any) -> None:
 
     convert = commands.add_parser(
         "convert", parents=[graph_file(), everywhere()], help="write the graph of a file in another format",
-        formatter_class=argparse.RawDescriptionHelpFormatter, epilog=EXAMPLES,
+        epilog=EXAMPLES,
     )  # fmt: skip
     convert.add_argument("output", metavar="OUTPUT", help="file to write; its ending tells the format")
     convert.add_argument("--to", choices=(*SAVED_FORMATS, STORE), help="the format to write, whatever the ending is")
