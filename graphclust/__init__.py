@@ -23,6 +23,9 @@ _HOME = {
     "Path": "partition.path",
     "PathRow": "partition.path",
     "cluster_path": "partition.path",
+    "CoresetQuality": "coreset.quality",
+    "coreset_quality": "partition.coreset_quality",
+    "kernel_coreset_quality": "kernel_k_means.coreset_quality",
     "Certainty": "partition.certainty",
     "certainty": "partition.certainty",
     "ClusterModel": "partition.prediction",
@@ -137,6 +140,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.coreset.label_extension import ExtendedLabels as ExtendedLabels
     from graphclust.coreset.label_extension import extend_labels as extend_labels
     from graphclust.coreset.published import cluster_coreset as cluster_coreset
+    from graphclust.coreset.quality import CoresetQuality as CoresetQuality
     from graphclust.coreset.sampling import Coreset as Coreset
     from graphclust.coreset.sampling import construct_coreset as construct_coreset
     from graphclust.coreset.sampling import importance_sample as importance_sample
@@ -201,6 +205,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.kernel_k_means.centers import KernelCenters as KernelCenters
     from graphclust.kernel_k_means.centers import KernelKMeansResult as KernelKMeansResult
     from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans as coreset_kernel_kmeans
+    from graphclust.kernel_k_means.coreset_quality import kernel_coreset_quality as kernel_coreset_quality
     from graphclust.kernel_k_means.full_batch import kernel_kmeans as kernel_kmeans
     from graphclust.kernel_k_means.matrix_kernels import DenseKernel as DenseKernel
     from graphclust.kernel_k_means.matrix_kernels import GraphKernel as GraphKernel
@@ -228,6 +233,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.certainty import Certainty as Certainty
     from graphclust.partition.certainty import certainty as certainty
     from graphclust.partition.clustering import Clustering as Clustering
+    from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
     from graphclust.partition.improvement import move_nodes as move_nodes
     from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels

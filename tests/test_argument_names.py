@@ -61,7 +61,7 @@ def test_mistyped_arguments_are_told_the_nearest():
 
 def test_other_type_errors_are_left_as_they_are():
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
-        graphclust.coreset_sc(nx.path_graph(3))
+        graphclust.multilevel_partition(nx.path_graph(3))
     with pytest.raises(TypeError, match="multiple values for argument 'k'"):
         graphclust.coreset_sc(nx.path_graph(3), 2, k=2)
 

@@ -149,7 +149,7 @@ def test_classic_by_name_unless_a_file_has_it(capsys, tmp_path, monkeypatch):
         (["cluster", "karate", "-k", "abc"], 2, "invalid int value: 'abc'"),
         (["cluster", "karate", "-k", 0], 2, "-k 0 is out of range"),
         (["cluster", "karate", "-k", 35], 2, "k=35 is more than the 34 nodes"),
-        (["cluster", "karate"], 2, "the following arguments are required: -k"),
+        (["cluster"], 2, "the following arguments are required: FILE"),
         (["cluster", "karate", "-k", 2, "--fast"], 2, "unrecognized arguments: --fast"),
         (["cluster", "karate", "-k", 2, "--seed", -1], 2, "--seed -1"),
         (["cluster", "karate", "-k", 2, "--coreset-size", 1], 2, "--coreset-size 1"),
@@ -419,3 +419,32 @@ def test_real_files(capsys, data_folder):
     code, _, err = said(capsys, "cluster", bus, "-k", 5)
     assert code == 1 and "negative" in err and "abs" in err
     assert said(capsys, "cluster", bus, "-k", 5, "--weights", "abs")[0] == 0
+
+
+def test_the_path_of_k_is_printed_with_its_suggestion(capsys):
+    code, out, err = said(capsys, "path", "karate", "--to", 9)
+    assert code == 0 and "34 nodes, k from 1 to 9" in out and err == ""
+    assert "suggestion: 2" in out and "2 clusters are natural from resolution" in out
+    code, out, _ = said(capsys, "path", "karate", "--from", 2, "--report", "json", "--objective", "normalized_cut")
+    data = json.loads(out)
+    assert code == 0 and [row["k"] for row in data["rows"]] == list(range(2, 18))
+    assert data["objective"] == "normalized_cut" and data["suggestion"]["k"] == 2
+    assert sum(data["rows"][3]["sizes"]) == 34 and "has no resolution" in data["suggestion"]["reasons"][-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--from", 0], "--from 0 is out of range"),
+        (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
+        (["--to", 35], "ks holds 35, more than the 34 nodes of G with edges"),
+    ],
+)
+def test_paths_that_cannot_be(capsys, words, message):
+    code, out, err = said(capsys, "path", "karate", *words)
+    assert code == 2 and out == "" and message in err
+
+
+def test_without_k_the_suggestion_is_taken(capsys):
+    code, out, _ = said(capsys, "cluster", "karate")
+    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: 2 clusters are natural" in out

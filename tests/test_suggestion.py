@@ -6,10 +6,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
+from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.path import cluster_path
 from graphclust.partition.perturbation import edges_left_out
+from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.suggestion import Candidate, is_clear, widest
 
 PLANTED = [
@@ -135,3 +138,17 @@ def test_edges_left_out(weighted):
     assert less.degrees == pytest.approx(after.sum(axis=1)) and (less.weights is None) == (graph.weights is None)
     other = edges_left_out(graph, 0.1, np.random.default_rng(2)).to_scipy().toarray()
     assert (other != after).any()
+
+
+def test_clustering_without_k_takes_the_suggestion_and_says_so():
+    graph, labels = planted_partition(6, 80, 14, 2, rng=1)
+    found = coreset_sc(graph, rng=0)
+    assert found.k == 6 and adjusted_rand_index(found.labels, labels) > 0.99
+    (remark,) = [remark for remark in found.remarks if "k was not given" in remark]
+    assert remark.startswith("k was not given, 6 was taken: 6 clusters are natural")
+    assert "choosing k" in found.seconds and "descent" not in found.seconds
+    assert coreset_sc(graph, None, objective="normalized_cut", rng=0).k == 6
+    random = coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0)
+    assert any("shows no number of clusters clearly" in remark for remark in random.remarks)
+    with pytest.raises(ParameterError, match="coreset_size=4 is out of range, expected >= 6, the k that was suggested"):
+        coreset_sc(graph, coreset_size=4, rng=0)

@@ -79,6 +79,7 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     assert_type(gc.estimate_memory((10, 20), 3, method="two-step"), int)
     gc.coreset_sc(graph, 3, memory_limit=gc.estimate_memory(graph, 3))
     assert_type(gc.fast_spectral_clustering(graph, 3), gc.Clustering)
+    assert_type(gc.coreset_sc(graph, rng=0), gc.Clustering)
     assert_type(found.labels, Whole)
     assert_type(found.normalized_cut, float)
     assert_type(found.communities(), list[set[Hashable]])
@@ -106,6 +107,30 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     found.lables  # type: ignore[attr-defined]  # noqa: B018
     found.k = 4  # type: ignore[misc]
     return found
+
+
+def every_k(graph: gc.Graph, found: gc.Clustering, file: Path) -> None:
+    path = assert_type(gc.cluster_path(graph, range(2, 9), objective="modularity", rng=0), gc.Path)
+    assert_type(path[3], gc.Clustering)
+    assert_type(path.ks, tuple[int, ...])
+    assert_type(path.table(), list[gc.PathRow])
+    assert_type(path.table()[0].natural_range, tuple[float, float])
+    assert_type(path.tree(), Real)
+    suggestion = assert_type(path.suggest(), gc.Suggestion)
+    assert_type(suggestion.k, int)
+    assert_type(suggestion.runners_up, tuple[gc.Candidate, ...])
+    sure = assert_type(gc.certainty(found, n_repeats=2, rng=0), gc.Certainty)
+    assert_type(found.certainty().margins, Real)
+    assert_type(sure.undecided, npt.NDArray[np.bool_])
+    assert_type(found.predict({"new": [0, 1]}), Whole)
+    model = assert_type(found.model(), gc.ClusterModel)
+    model.save(file, overwrite=True)
+    assert_type(gc.load_model(file), gc.ClusterModel)
+    assert_type(gc.coreset_quality(found, n_repeats=3), gc.CoresetQuality)
+    assert_type(gc.kernel_coreset_quality([[1.0]], 1, coreset_size=1).larger_helps, bool)
+    gc.cluster_path(graph, 5)  # type: ignore[arg-type]
+    gc.certainty(graph)  # type: ignore[arg-type]
+    path["3"]  # type: ignore[index]
 
 
 def quality(graph: gc.Graph, found: gc.Clustering) -> None:

@@ -81,18 +81,9 @@ def merged(
     lengths, (following, tail, merged_into, met, labels) = np.empty(n, np.int64), np.empty((5, n), np.int32)
     chains = loops.Chains(graph.indptr, graph.indices.copy(), links, lengths, following, tail)
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
-    state = np.zeros(3, np.int64)
+    state, terms = np.zeros(3, np.int64), on.terms
     merger = loops.Merger(
-        merged_into,
-        on.terms.loops.copy(),
-        on.terms.mass.copy(),
-        np.zeros(n),
-        *heap,
-        np.zeros(n),
-        met,
-        state,
-        trace,
-        pairs,
+        merged_into, terms.loops.copy(), terms.mass.copy(), np.zeros(n), *heap, np.zeros(n), met, state, trace, pairs
     )
     loops.start_merging(objective, chains, merger)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):

@@ -304,7 +304,7 @@ def cluster_path(
         raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
     linked = np.flatnonzero(~graph.isolated)
     if asked is None:
-        asked = list(range(1, min(MOST_CLUSTERS, int(PER_SQUARE_ROOT * sqrt(len(linked))), len(linked)) + 1))
+        asked = list(default_ks(graph))
     if asked[-1] > len(linked):
         raise ParameterError(
             f"ks holds {asked[-1]}, more than the {counted(len(linked), 'node')} of G with edges; leave larger ones out"
@@ -347,6 +347,12 @@ def path_over(
         sizes = np.bincount(region, minlength=core.graph.n_nodes)
         descent = descended(core, labels, top, aim, sizes, left_out, progress)
     return Path(graph, ks, aim, kept, core, levels, descent, remarks, seed, progress)
+
+
+def default_ks(graph: Graph) -> range:
+    """The numbers of clusters where none are given: where a node is likely to have others like it in its cluster."""
+    n_linked = int((~graph.isolated).sum())
+    return range(1, min(MOST_CLUSTERS, int(PER_SQUARE_ROOT * sqrt(n_linked)), n_linked) + 1)
 
 
 def _as_ks(ks: Iterable[int]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from graphclust.partition.memory import check_memory
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
+from graphclust.partition.path import cluster_path
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -33,7 +35,7 @@ PROBES = 2_000
 
 def coreset_sc(
     G: GraphLike,
-    k: int,
+    k: int | None = None,
     *,
     method: str = "auto",
     objective: str | None = None,
@@ -60,7 +62,8 @@ def coreset_sc(
 
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
-    k : number of clusters, 1 <= k <= number of nodes.
+    k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for about
+        the time of five clusterings, and a remark says why.
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
@@ -118,23 +121,24 @@ def coreset_sc(
     0.095
     """
     rng, progress = as_generator(rng), as_progress(progress, time_budget)
-    k = as_whole_number(k, "k", at_least=1)
+    k_given = None if k is None else as_whole_number(k, "k", at_least=1)
     if memory_limit is not None:
         memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
     method = as_choice(method, "method", METHODS)
     given = given_options(
-        k, objective=objective, resolution=resolution, effort=effort, components=components, coreset_size=coreset_size,
-        oversampling=oversampling, sampling=sampling, loops=loops, shift=shift, second_term=second_term, rounds=rounds,
-        embedding=embedding, degrees=degrees,
+        k_given or 1, objective=objective, resolution=resolution, effort=effort, components=components,
+        coreset_size=coreset_size, oversampling=oversampling, sampling=sampling, loops=loops, shift=shift,
+        second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees,
     )  # fmt: skip
     if method == "auto":
         method = implied_method(given) or "auto"
     if method != "auto":
         settings(method, given)  # an option too many is refused before the graph is read
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
-    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
     progress.watch(graph)
+    k = _suggested(graph, aim, given, remarks, rng, progress) if k_given is None else k_given
     chosen_here = method == "auto"
     if chosen_here:
         method = _chosen_method(graph, rng)
@@ -171,6 +175,20 @@ def coreset_sc(
         decided=outcome.decided,
         parameters=used_settings(options),
     )
+
+
+def _suggested(
+    graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], rng: np.random.Generator, progress: Progress
+) -> int:
+    """The number of clusters that the graph shows; the remarks say why."""
+    searched = given.get("components", "large")
+    with progress.stage("choosing k"):
+        path = cluster_path(graph, objective=aim.name, components=searched, rng=rng, progress=progress.listener)
+        suggestion = path.suggest()
+    remarks.append(f"k was not given, {suggestion.k} was taken: {suggestion.reasons[0]}")
+    if "coreset_size" in given:
+        as_whole_number(given["coreset_size"], "coreset_size", at_least=suggestion.k, why=", the k that was suggested")
+    return suggestion.k
 
 
 def _chosen_method(graph: Graph, rng: np.random.Generator) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognise",
+    "graphclust cluster karate                                  as many as the graph shows",
     "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
     "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
     "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
@@ -41,7 +42,7 @@ def add_to(commands: Any) -> None:
         help="cluster the graph of a file into K parts",
         epilog=EXAMPLES,
     )
-    cluster.add_argument("-k", type=int, required=True, metavar="K", help="number of clusters")
+    cluster.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
     cluster.add_argument(
         "-o",
         "--output",
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.partition.label_files import kind_of, print_labels, write_labels
     from graphclust.partition.pipeline import coreset_sc
 
-    if options.k < 1:
+    if options.k is not None and options.k < 1:
         raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
     if options.output not in (None, "-"):
         kind_of(options.output)

@@ -1,0 +1,98 @@
+"""`graphclust path FILE`: the partition into every k at once, and which k the graph shows."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import add_seed, everywhere, examples, graph_file, loaded
+from graphclust.faces.shell_words import in_the_shell
+from graphclust.faces.terminal import show
+
+if TYPE_CHECKING:
+    from graphclust.partition.path import Path, PathRow
+    from graphclust.partition.suggestion import Suggestion
+    from graphclust.progress import Progress
+
+EXAMPLES = examples(
+    "graphclust path karate                                     the k that the graph shows, and why",
+    "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
+)
+ROWS_SHOWN = 20
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.objective.objective import OBJECTIVES
+    from graphclust.partition.options import COMPONENTS
+
+    path = commands.add_parser(
+        "path", parents=[graph_file(), everywhere()], help="cluster into every number of parts at once", epilog=EXAMPLES
+    )
+    path.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
+    path.add_argument("--to", dest="most", type=int, metavar="K", help="largest (3 sqrt(nodes), 1000 at most)")
+    path.add_argument("--objective", choices=OBJECTIVES, default="modularity", help="what to make the parts for")
+    path.add_argument("--components", choices=COMPONENTS, default="large", help="whether tiny ones may be clusters")
+    add_seed(path)
+    path.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Make the path, and print its rows, the suggestion and why."""
+    from graphclust.errors import ParameterError
+    from graphclust.partition.path import cluster_path, default_ks
+
+    if options.least < 1:
+        raise ParameterError(f"--from {options.least} is out of range, expected at least 1")
+    graph, _ = loaded(options, progress)
+    most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])
+    if most < options.least:
+        raise ParameterError(f"--to {most} is less than --from {options.least}")
+    path = cluster_path(
+        graph, range(options.least, most + 1), objective=options.objective, components=options.components,
+        rng=options.seed, progress=progress,
+    )  # fmt: skip
+    suggestion = path.suggest()
+    show(json.dumps(as_data(path, suggestion)) if options.report == "json" else in_the_shell(as_text(path, suggestion)))
+
+
+def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
+    """Rows and suggestion as plain values; infinite resolutions are null."""
+    candidates = [{**one._asdict(), "natural_range": _finite(one.natural_range)} for one in suggestion.candidates]
+    rows = [{**row._asdict(), "sizes": row.sizes.tolist(), "natural_range": _finite(row.natural_range)}
+            for row in path.table()]  # fmt: skip
+    return {
+        "objective": path.objective,
+        "rows": rows,
+        "suggestion": {"k": suggestion.k, "clear": suggestion.clear, "reasons": list(suggestion.reasons),
+                       "candidates": candidates},
+        "seconds": dict(path.seconds),
+    }  # fmt: skip
+
+
+def as_text(path: "Path", suggestion: "Suggestion") -> str:
+    """A page for the terminal: rows of the widest ranges, and the suggestion with its reasons."""
+    rows = path.table()
+    widest = sorted(rows, key=_width, reverse=True)[:ROWS_SHOWN]
+    shown = {row.k for row in widest} | {suggestion.k}
+    lines = [f"{path.graph.n_nodes:,} nodes, k from {path.ks[0]} to {path.ks[-1]}"]
+    if len(rows) > len(shown):
+        lines[0] += f"; the {len(shown)} with the widest ranges of resolution:"
+    lines.append("       k   normalised cut   modularity   largest   smallest   natural at resolution")
+    for row in rows:
+        if row.k in shown:
+            low, high = row.natural_range
+            natural = f"{low:.3g} to {high:.3g}" if low < high else "none"
+            lines.append(
+                f"{row.k:8d} {row.normalized_cut:16.4f} {row.modularity:12.4f} {row.sizes[0]:9,d} {row.sizes[-1]:10,d}"
+                f"   {natural}"
+            )
+    return "\n".join([*lines, "", f"suggestion: {suggestion.k}", *(f"  {reason}" for reason in suggestion.reasons)])
+
+
+def _width(row: "PathRow") -> float:
+    low, high = row.natural_range
+    return (high - low) / high if 0.0 < high < float("inf") else float(high > low)
+
+
+def _finite(bounds: tuple[float, float]) -> list[float | None]:
+    return [bound if bound < float("inf") else None for bound in bounds]

@@ -1,0 +1,94 @@
+"""How good a coreset is: its costs are the definitions', and its verdict holds where more draws help and where not."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust.coreset.quality import compared
+from graphclust.coreset.sampling import Coreset
+from graphclust.errors import ParameterError
+from graphclust.generators import planted_partition
+from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.kernel_k_means.coreset_quality import kernel_coreset_quality
+from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.partition.coreset_quality import coreset_quality, cost_on_all, cost_on_coreset
+from graphclust.partition.pipeline import coreset_sc
+
+
+@pytest.mark.parametrize(
+    ("planted", "size", "helps"),
+    [
+        ((4, 150, 60, 2), 150, False),
+        ((3, 150, 40, 3), 240, False),
+        ((3, 150, 40, 3), 45, True),  # too few to be sure of each node
+        ((5, 200, 12, 2), 250, True),  # below what shows any clusters, and twice is not yet enough either
+    ],
+)
+def test_the_verdict_on_a_coreset_is_true(planted, size, helps):
+    graph, labels = planted_partition(*planted, rng=0)
+    found = coreset_sc(graph, planted[0], method="paper", coreset_size=size, rng=0, embedding="eigsh")
+    quality = coreset_quality(found, rng=0)
+    assert quality.larger_helps == helps and quality.size == size < quality.larger_size
+    assert ("would help" in str(quality)) == helps == ("hardly" not in str(quality))
+    larger = [
+        coreset_sc(graph, planted[0], method="paper", coreset_size=quality.larger_size, rng=seed) for seed in range(3)
+    ]
+    gain = np.mean([adjusted_rand_index(one.labels, labels) for one in larger])
+    gain -= np.mean(
+        [
+            adjusted_rand_index(coreset_sc(graph, planted[0], method="paper", coreset_size=size, rng=s).labels, labels)
+            for s in range(3)
+        ]
+    )
+    assert gain > 0.01 if helps else gain < 0.01
+    assert quality.cost_on_coreset < quality.cost_on_all
+
+
+@pytest.mark.parametrize("loops", ["implied", "given"])
+def test_on_the_whole_graph_both_costs_are_the_same(loops):
+    graph = nx.karate_club_graph()
+    graph.add_edges_from((u, u) for u in range(0, 34, 3))
+    kernel = NormalizedCutKernel.of(graph, loops)
+    labels = np.arange(34) % 3
+    whole = Coreset(np.arange(34), kernel.degrees)
+    loops_of = kernel.degrees - kernel.graph.degrees + kernel.graph.loops
+    A = kernel.graph.to_scipy().toarray()
+    A[np.arange(34), np.arange(34)] = loops_of
+    expected = sum(1.0 - A[np.ix_(labels == c, labels == c)].sum() / A[labels == c].sum() for c in range(3))
+    assert cost_on_all(kernel, labels) == pytest.approx(expected)
+    assert cost_on_coreset(kernel, whole, labels) == pytest.approx(expected)
+
+
+def test_coresets_of_points():
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(center, 1.0, (100, 2)) for center in ([0, 0], [20, 0], [0, 20], [20, 20])])
+    few = kernel_coreset_quality(points, 4, coreset_size=8, kernel="linear", rng=1)
+    many = kernel_coreset_quality(points, 4, coreset_size=200, kernel="linear", rng=1, oversampling=5.0)
+    assert few.larger_helps and few.spread > many.spread
+    assert len(few.costs) == 5 and few.costs_of_larger.mean() < few.costs.mean()
+
+
+def test_figures_of_coresets_that_are_made_up():
+    labels = np.arange(10) % 2
+    costs = {10: 2.0, 20: 1.99, 80: 1.0}
+
+    quality = compared(lambda size: (labels, 0.5, costs[size]), 10, 1000, 3)
+    assert not quality.larger_helps and quality.larger_size == 20 and quality.agreement == 1.0
+    turn = iter(range(100))
+
+    def changing(size):
+        return np.roll(np.arange(10) // 5, next(turn)), 0.5, costs[size]
+
+    quality = compared(changing, 10, 1000, 3)
+    assert quality.larger_helps and quality.larger_size == 80 and quality.costs_of_larger.tolist() == [1.0] * 3
+    whole = compared(lambda size: (labels, 2.0, costs[size]), 10, 10, 2)
+    assert not whole.larger_helps and whole.larger_size == 10 and whole.spread == 0.0
+    assert compared(lambda size: (labels, 2.0, costs[size]), 10, 20, 2).larger_size == 20
+
+
+def test_what_has_no_coreset_to_judge():
+    with pytest.raises(ParameterError, match="made by method 'multilevel', expected 'paper'"):
+        coreset_quality(coreset_sc(nx.karate_club_graph(), 2, rng=0))
+    found = coreset_sc(nx.karate_club_graph(), 2, method="paper", rng=0)
+    with pytest.raises(ParameterError, match="n_repeats=1"):
+        coreset_quality(found, n_repeats=1)
