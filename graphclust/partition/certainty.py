@@ -202,7 +202,7 @@ def stabilities(
     agreement = np.zeros((n_repeats, k))
     for row in agreement:
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
-        kept = searched_nodes(less, k, "large", [])
+        kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress))
         k_found = min(k, len(kept))
         found = partitioned(weighed(less.subgraph(kept), aim.name), k_found, aim, 1.0, rng, progress).labels
         own = clustering.labels[kept]

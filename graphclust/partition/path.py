@@ -22,7 +22,7 @@ from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
 from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, in_cycles, regions
 from graphclust.partition.resolution import FLOOR, goal_of, middle_of
-from graphclust.partition.small_components import put_back, searched_nodes
+from graphclust.partition.small_components import in_all_nodes, put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -248,10 +248,12 @@ class Path:
                 labels, _ = in_cycles(
                     on, labels, k, objective, self._regions_of(k), 1.0, np.random.default_rng([self.seed, k]), progress
                 )
-        self._numbers[k] = numbering_by_size(labels, k)
         outcome = Outcome(labels.astype(np.int64))
+        self._numbers[k] = numbering_by_size(outcome.labels, k)
         if len(self.kept) < self.graph.n_nodes:
-            outcome = put_back(self.graph, self.kept, outcome)
+            searched = np.zeros(self.graph.n_nodes, np.bool_)
+            searched[self.kept] = True
+            outcome = put_back(self.graph, searched, Outcome(in_all_nodes(searched, outcome.labels)))
             self._numbers[k] = numbering_by_size(outcome.labels, k)
         given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution}
         return clustering_of(
@@ -310,7 +312,7 @@ def cluster_path(
             f"ks holds {asked[-1]}, more than the {counted(len(linked), 'node')} of G with edges; leave larger ones out"
         )
     remarks = list(graph.remarks)
-    kept = searched_nodes(graph, middle_of_ks(asked), components, remarks)
+    kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
     return path_over(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress)

@@ -131,7 +131,9 @@ def stabilities(path: Path, ks: list[int], rng: np.random.Generator) -> list[flo
     agreement = np.zeros((N_TIMES, len(ks)))
     for row in agreement:
         less = edges_left_out(part, SHARE_LEFT_OUT, rng)
-        kept = searched_nodes(less, middle_of_ks(path.ks), "large", [])  # crumbs come off with the edges
+        kept = np.flatnonzero(
+            searched_nodes(less, middle_of_ks(path.ks), "large", [], Progress())
+        )  # crumbs come off with the edges
         possible = sorted(k for k in ks if k <= len(kept))
         if not possible:
             continue

@@ -57,7 +57,7 @@ def embedding(
     for c in range(clustering.n_clusters):
         own = points[labels == c]
         marker, color = MARKERS[c // len(COLORS) % len(MARKERS)], COLORS[c % len(COLORS)]
-        ax.scatter(*own.T, s=14, marker=marker, color=color, alpha=0.7, linewidths=0, label=f"{c}")
+        ax.scatter(own[:, 0], own[:, 1], s=14, marker=marker, color=color, alpha=0.7, linewidths=0, label=f"{c}")
         if len(own) and c < MOST_NAMED:
             box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": LINE, "linewidth": 0.5}
             ax.annotate(str(c), np.median(own, axis=0), ha="center", va="center", fontsize=7, bbox=box)
