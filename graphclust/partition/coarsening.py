@@ -19,9 +19,7 @@ from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
 LEAST_SHRINKAGE = 0.98  # a level that leaves more of the nodes than this is not worth its contraction
-# Passes over the entries of a level. Regions that are left unfinished differ from start to start, which the cuts gain
-# from; for the plain objectives, which the regions are made by, finished ones are better starts.
-PASSES_FOR_CUTS, PASSES = 2.0, 5.0
+PASSES = 2.0  # over the entries of a level; unfinished regions differ from start to start, which is worth more
 
 
 class Level(NamedTuple):
@@ -38,16 +36,14 @@ def coarsened(
     rng: np.random.Generator,
     progress: Progress,
     parts: np.ndarray | None = None,
-    passes: float = PASSES_FOR_CUTS,
 ) -> tuple[list[Level], Weighed, np.ndarray]:
     """Levels from fine to coarse, the coarsest graph, of `enough` nodes at least, and the part of each of its nodes.
 
     parts : int32, shape (n_nodes,); nodes of different parts are never joined. None: all are of one part.
-    passes : over the entries of each level at most, until no node moves.
     """
     levels: list[Level] = []
     while on.graph.n_nodes > enough:
-        coarse, n_coarse = joined(on, resolution, parts, rng, progress, passes)
+        coarse, n_coarse = joined(on, resolution, parts, rng, progress)
         if n_coarse < enough or n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
         levels.append(Level(on, coarse))
@@ -64,7 +60,6 @@ def joined(
     parts: np.ndarray | None,
     rng: np.random.Generator,
     progress: Progress,
-    passes: float = PASSES_FOR_CUTS,
 ) -> tuple[np.ndarray, int]:
     """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are."""
     n = on.graph.n_nodes
@@ -72,7 +67,7 @@ def joined(
     cluster = np.arange(n, dtype=np.int32)
     sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
     objective = plain_objective(on, n, resolution)
-    most_read = passes * on.graph.n_entries
+    most_read = PASSES * on.graph.n_entries
     scratch = np.zeros(n), np.empty(n, np.int32)
     move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, parts, most_read)
     return cluster, loops.number_clusters(cluster, np.full(n, -1, np.int32))

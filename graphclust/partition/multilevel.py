@@ -23,7 +23,7 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs.objective import RATIO, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, value_of, weighed
-from graphclust.partition.coarsening import LEAST_SHRINKAGE, PASSES, PASSES_FOR_CUTS, Level, coarsened, joined
+from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, coarsened, joined
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.moves import moved_until_stable, summed
 from graphclust.partition.quotient import contracted
@@ -133,9 +133,8 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     """
     levels: list[Level] = []
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
-    passes = PASSES_FOR_CUTS if aim.name in RATIOS else PASSES
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
-        coarse, n_coarse = joined(on, resolution, None, rng, progress, passes)
+        coarse, n_coarse = joined(on, resolution, None, rng, progress)
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
         if n_coarse < ENOUGH * k:
@@ -164,7 +163,7 @@ def best_start(
         core = on
         if resolutions:
             resolution = resolutions[start % len(resolutions)]
-            levels, core, _ = coarsened(on, resolution, FEWEST * k, rng, progress, None, passes_for(objective))
+            levels, core, _ = coarsened(on, resolution, FEWEST * k, rng, progress)
         labels, _ = merged(core, k, objective, progress)
         value = moved_until_stable(core, labels, k, objective, progress)
         if levels:
@@ -235,7 +234,7 @@ def cycle(
     The regions are also merged anew into k: that splits a cluster which is two and joins two which are one, the local
     optimum that no moves leave.
     """
-    levels, core, moved = coarsened(on, resolution, FEWEST * k, rng, progress, labels, passes_for(objective))
+    levels, core, moved = coarsened(on, resolution, FEWEST * k, rng, progress, labels)
     moved = moved.copy()
     value = moved_until_stable(core, moved, k, objective, progress)
     anew, _ = merged(core, k, objective, progress)
@@ -243,11 +242,6 @@ def cycle(
     if value_anew > value:
         moved, value = anew, value_anew
     return carried(levels, moved, k, objective, progress) if levels else (moved, value)
-
-
-def passes_for(objective: Objective) -> float:
-    """How far regions are finished, as passes over a level."""
-    return PASSES_FOR_CUTS if objective.kind == RATIO else PASSES
 
 
 def best_conceivable(on: Weighed, k: int, objective: Objective) -> float:

@@ -64,10 +64,9 @@ CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (20, 80, 10**9), "REGIONS": ((4,), (8,), (4, 8)), "FEWEST": (1, 3),
         "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "MOST_CYCLES": (0, 1, 6),
-        "WORTHWHILE": (0.0005, 0.05), "LARGE": (0,), "CHEAP": (0, 10**9), "PASSES": (2.0,),
-        "PASSES_FOR_CUTS": (1.0, 5.0),
+        "WORTHWHILE": (0.0005, 0.05), "LARGE": (0,), "CHEAP": (0, 10**9),
     }),
-    *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,)}),
+    *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1.0, 5.0)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
