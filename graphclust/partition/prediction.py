@@ -92,8 +92,9 @@ class ClusterModel:
             mass, own = mass + link, degrees
         if self.objective in RATIOS:
             return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
-        assert self.resolution is not None  # as all objectives that are left have one
-        pull = self.resolution if self.objective == "constant_potts" else self.resolution / (self.total + 2.0 * degrees)
+        pull: Any = self.resolution  # of modularity, one for each new node
+        if self.objective != "constant_potts":
+            pull = pull / (self.total + 2.0 * degrees)
         return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
 
     @cached_property

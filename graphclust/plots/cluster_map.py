@@ -34,8 +34,8 @@ def quotient(clustering: Clustering, *, ax: Axes | None = None) -> Axes:
     widths = 0.5 + 6.0 * share / max(float(share.max(initial=0.0)), 1e-300)
     ax.add_collection(LineCollection(list(xy[links.pairs]), linewidths=widths, colors=LINE, alpha=0.35, zorder=1))
     disks = ax.scatter(
-        xy[:, 0], xy[:, 1], s=60.0 + 1500.0 * volume / volume.max(), c=clustering.conductance[links.clusters], cmap=ORDERED,
-        vmin=0.0, edgecolors="white", linewidths=1.0, zorder=2,
+        xy[:, 0], xy[:, 1], s=60.0 + 1500.0 * volume / volume.max(), c=clustering.conductance[links.clusters],
+        cmap=ORDERED, vmin=0.0, edgecolors="white", linewidths=1.0, zorder=2,
     )  # fmt: skip
     middle = float(clustering.conductance[links.clusters].max(initial=0.0)) / 2
     for (x, y), c in zip(xy.tolist(), links.clusters.tolist(), strict=True):
