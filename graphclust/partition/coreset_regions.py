@@ -47,7 +47,6 @@ SPREADING_ROUNDS = 4
 REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
-ONE_CYCLE = 1 / 3  # the effort of one cycle of the three that are usual
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 LEAST_SIGNAL = 4.5
 LEAST_CORESET_NODES = 2
@@ -222,7 +221,7 @@ def turned_to(
         return labels, goal
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
     with progress.within(lambda labels: taken(labels, pieces)):
-        of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, ONE_CYCLE * effort, rng, progress)
+        of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
     return taken(of_piece, pieces), goal
 
 

@@ -75,7 +75,7 @@ CHANGES = [
         "REGIONS_PER_CLUSTER": (1, 3, 10), "WELL_COVERED": (0.0,), "FEW_LINKS": (0.0, 60.0), "MANY_REGIONS": (300,),
         "NODES_PER_REGION": (6, 24), "COVERAGE": (0.4, 1.6), "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
         "REGION_ROUNDS": (0, 8), "MENDING_SWEEPS": (0, 1, 10), "FEW": (0.0, 0.01), "ONE_START": (0.01, 1.0),
-        "CRUMB": (0.0, 0.5), "ONE_CYCLE": (0.0, 1.0),
+        "CRUMB": (0.0, 0.5),
     }),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),

@@ -346,6 +346,30 @@ MUTANTS = [
         ["test_refining_never_lowers_the_value_and_keeps_every_cluster", "test_a_cycle_never_makes_it_worse"],
     ),
     (
+        "regions-at-ever-higher-resolutions",
+        "partition/multilevel.py",
+        "if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:",
+        "if n_coarse > 2 * on.graph.n_nodes or resolution > 1e9:",
+        ["test_regions_are_not_looked_for_at_higher_resolutions_where_hardly_any_nodes_join"],
+    ),
+    (
+        "clusters-are-the-same-by-number-of-nodes",
+        "partition/coreset_regions.py",
+        "order = np.lexsort((-np.bincount(place, weights=volumes), cluster))",
+        "order = np.lexsort((-np.bincount(place), cluster))",
+        ["test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little"],
+    ),
+    (
+        "clusters-are-always-the-same",
+        "partition/coreset_regions.py",
+        "return len(np.unique(counterpart[largest])) == len(largest)",
+        "return True",
+        [
+            "test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little",
+            "test_where_the_tree_ends_in_the_same_clusters_nothing_is_merged_anew",
+        ],
+    ),
+    (
         "doubt-from-one-step",
         "partition/coreset_regions.py",
         "mean_links * stays**4 <",
