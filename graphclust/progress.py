@@ -104,6 +104,8 @@ class Progress:
 
     def offer(self, make: Callable[[], Any]) -> None:
         """Say how to make the best result so far of the running work, should it be interrupted."""
+        if self._is_outermost:
+            return  # nobody would ask for it
         for made_whole in reversed(self._made_whole):
             if made_whole is None:
                 return

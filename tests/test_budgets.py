@@ -142,6 +142,18 @@ def test_a_progress_brings_a_budget_to_any_function(name):
         assert 1 <= hasty.n_iter < whole.n_iter
 
 
+def test_what_nobody_will_ask_for_is_not_kept():
+    progress = Progress()
+    progress.offer(lambda: "kept")
+    assert progress._best is None
+    with pytest.raises(Interrupted) as stop, progress.interruptible(str.upper), progress.interruptible():
+        progress.offer(lambda: "kept")
+        with progress.within(None):
+            progress.offer(lambda: "a part")
+        raise KeyboardInterrupt
+    assert stop.value.best == "KEPT" and progress._best is None
+
+
 def test_impossible_budgets():
     with pytest.raises(graphclust.ParameterError, match="time_budget=0 is out of range"):
         graphclust.coreset_sc(PLANTED, 2, time_budget=0)

@@ -154,6 +154,10 @@ def test_a_page_is_written_beside_the_labels(capsys, tmp_path):
     code, out, err = said(capsys, "cluster", graph, "-k", 2, "--html", page, "-o", labels)
     assert (code, err) == (0, "") and "12 nodes" in out and len(read_labels(labels)[1]) == 12
     assert "<h1>&lt;i&gt;&amp;.txt</h1>" in page.read_text()
+    assert 'id="path"' in page.read_text() and "stability" in page.read_text()
+    words = ("--force", "--time-budget", "1e-9")
+    assert said(capsys, "cluster", graph, "-k", 2, "--html", page, *words)[0] == 0
+    assert 'id="path"' not in page.read_text() and "the time budget of 1e-09 s ran out" in page.read_text()
     code, _, err = said(capsys, "cluster", graph, "-k", 2, "--html", page)
     assert code == 2 and "exists already" in err and "--force" in err
     assert said(capsys, "cluster", graph, "-k", 2, "--html", page, "--force")[0] == 0

@@ -20,7 +20,7 @@ from graphclust.faces.page.style import STYLE
 from graphclust.plots.links import nearest_clusters
 from graphclust.plots.raster import block_raster
 
-VOID = {"meta", "link", "img", "line", "circle"}
+VOID = {"meta", "link", "img"}
 EVIL = '<script>alert("1")</script>&'
 
 
@@ -42,8 +42,11 @@ class Parsed(HTMLParser):
             self.tables[-1].append([])
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
-        if tag not in VOID or tag in ("line", "circle"):
+        if tag not in VOID:
             self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -124,6 +127,44 @@ def test_remarks_settings_and_stages_are_said(clustering, page):
     assert with_isolated.remarks and all(remark in said for remark in with_isolated.remarks)
     *_, settings, stages = Parsed(page).tables
     assert ["objective", "modularity"] in settings and [row[0] for row in stages[1:]] == list(clustering.seconds)
+
+
+@pytest.fixture(scope="module")
+def full_page(clustering):
+    path = graphclust.cluster_path(clustering.graph, range(1, 9), rng=0)
+    sure = clustering.certainty(n_repeats=1, rng=0)
+    return path, sure, graphclust.report_page(clustering, certainty=sure, path=path)
+
+
+def test_stability_and_undecided_nodes_are_in_the_table(clustering, full_page):
+    _, sure, page = full_page
+    head, *rows = Parsed(page).tables[0]
+    assert head[3:7] == ["conductance", "stability", "undecided", "nearest"]
+    assert [float(row[4]) for row in rows] == sure.stability.round(2).tolist()
+    assert [int(row[5]) for row in rows] == [int(sure.undecided[clustering.labels == c].sum()) for c in range(6)]
+    without = graphclust.report_page(clustering, certainty=clustering.certainty())
+    assert Parsed(without).tables[0][0][3:6] == ["conductance", "undecided", "nearest"]
+    other = graphclust.coreset_sc(clustering.graph, 3, rng=0)
+    with pytest.raises(graphclust.GraphValidationError, match=r"certainty is of \(77, 6\) nodes and clusters"):
+        graphclust.report_page(other, certainty=sure)
+
+
+def test_other_numbers_of_clusters_and_the_suggestion(full_page):
+    path, _, page = full_page
+    parsed, suggestion = Parsed(page), path.suggest()
+    assert "path" in [attributes["aria-labelledby"] for attributes in parsed.all("section")]
+    assert suggestion.reasons[0] in parsed.texts["li"]
+    candidates = next(table for table in parsed.tables if table[0][0] == "clusters")
+    assert [int(row[0]) for row in candidates[1:]] == [candidate.k for candidate in suggestion.candidates]
+    drawings = [svg["aria-label"] for svg in parsed.all("svg")]
+    assert drawings[1] == f"modularity for 1 to 8 clusters; {suggestion.k} is suggested" and len(drawings) == 3
+    dots = [text for text in parsed.texts["title"] if text.split(" ")[1:2] == ["clusters:"]]
+    assert dots == [f"{row.k} clusters: {row.modularity:.4f}" for row in path.table()]
+    lines = [[point.split(",") for point in line["points"].split()] for line in parsed.all("polyline")]
+    assert [len(line) for line in lines] == [8, *[4] * 7]
+    assert all(0 <= float(x) <= 560 and 0 <= float(y) <= 260 for line in lines for x, y in line)
+    rising = np.diff([row.modularity for row in path.table()]) > 0
+    assert np.array_equal(np.diff([-float(y) for _, y in lines[0]]) > 0, rising)
 
 
 def decoded(uri: str) -> np.ndarray:

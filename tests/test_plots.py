@@ -142,7 +142,7 @@ def test_stage_times_are_bars_of_the_seconds():
 
 
 def test_margins_count_every_node():
-    values = np.append(np.random.default_rng(0).random(500), np.nan)
+    values = np.append(np.random.default_rng(0).random(500), [np.nan, np.inf])
     ax = plots.margins(values, bins=10)
     assert sum(bar.get_height() for bar in ax.patches) == 500 and ax.get_ylabel() == "nodes, of 500"
 
@@ -156,7 +156,45 @@ def test_calibration_by_hand():
     assert np.ptp(half[:, 1]) == pytest.approx(4 * np.sqrt(1 / 3 * 2 / 3 / 3))
 
 
+PATH = graphclust.cluster_path(PLANTED.graph, range(1, 9), rng=0)
+
+
+def test_path_values_are_those_of_the_table():
+    ax = plots.path_values(PATH, k=4)
+    rows = PATH.table()
+    (dots,) = ax.collections
+    assert (
+        np.allclose(dots.get_offsets(), [(row.k, row.modularity) for row in rows]) and ax.get_ylabel() == "modularity"
+    )
+    widths = [np.log(row.natural_range[1] / row.natural_range[0]) if row.natural_range[0] > 0 else 0 for row in rows]
+    widest = int(np.argmax(np.where(np.isfinite(widths), widths, 0)))
+    assert np.argmax(dots.get_sizes()) == widest == 3  # four blocks were planted
+    assert ax.texts[0].get_text() == " k = 4"
+    cuts = graphclust.cluster_path(PLANTED.graph, [2, 4], objective="normalized_cut", rng=0)
+    heights = plots.path_values(cuts).collections[0].get_offsets()[:, 1]
+    assert np.allclose(heights, [row.normalized_cut / row.k for row in cuts.table()])
+
+
+def test_the_tree_is_cut_into_as_many_clusters_as_marked():
+    tree = PATH.tree()
+    ax = plots.tree_of_splits(PATH)
+    assert len(ax.lines) == 7 and len(ax.get_xticklabels()) == 8
+    assert sorted(max(line.get_ydata()) for line in ax.lines) == pytest.approx(sorted(tree[:, 2]))
+    for k in range(1, 9):
+        *_, cut = plots.tree_of_splits(PATH, k=k).lines
+        (height,) = set(cut.get_ydata())
+        assert 8 - int((tree[:, 2] < height).sum()) == k
+    with pytest.raises(ParameterError, match="k=9 is not on the path, expected one of its ks, 1 to 8"):
+        plots.tree_of_splits(PATH, k=9)
+    with pytest.raises(ParameterError, match="path goes to one cluster only"):
+        plots.tree_of_splits(graphclust.cluster_path(PLANTED.graph, [1], rng=0))
+    with pytest.raises(TypeError, match="path is a Clustering, expected a Path"):
+        plots.path_values(CLUSTERING)
+
+
 PICTURES = {
+    "path_values": lambda c, **kw: plots.path_values(PATH, **kw),
+    "tree_of_splits": lambda c, **kw: plots.tree_of_splits(PATH, **kw),
     "adjacency": plots.adjacency, "quotient": plots.quotient, "embedding": plots.embedding,
     "stage_times": plots.stage_times,
     "margins": lambda c, **kw: plots.margins(c.labels / 4, **kw),

@@ -90,7 +90,7 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     gc.cluster_anndata(object(), 3, key_added="cells", rng=1)
     gc.write_labels(path, found)
     assert_type(gc.report_page(found, title="A <title>"), str)
-    gc.write_report(path, found, overwrite=True)
+    gc.write_report(path, found, certainty=found.certainty(), path=gc.cluster_path(found.graph, [2, 3]), overwrite=True)
     gc.write_report(path, found.labels)  # type: ignore[arg-type]
     gc.read_labels(path)
     gc.coreset_sc(graph)  # type: ignore[call-arg]

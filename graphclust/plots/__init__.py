@@ -7,6 +7,16 @@ Okabe and Ito's for what has no order, cividis for what has one.
 from graphclust.plots.bars import calibration, margins, stage_times
 from graphclust.plots.block_matrix import adjacency
 from graphclust.plots.cluster_map import quotient
+from graphclust.plots.every_k import path_values, tree_of_splits
 from graphclust.plots.spectral_map import embedding
 
-__all__ = ["adjacency", "calibration", "embedding", "margins", "quotient", "stage_times"]
+__all__ = [
+    "adjacency",
+    "calibration",
+    "embedding",
+    "margins",
+    "path_values",
+    "quotient",
+    "stage_times",
+    "tree_of_splits",
+]

@@ -15,6 +15,8 @@ from graphclust.plots.canvas import COLORS, LINE, axes_for, without_frame
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from graphclust.partition.certainty import Certainty
+
 
 def stage_times(result: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the seconds of each stage as bars, the first stage on top.
@@ -39,16 +41,17 @@ def stage_times(result: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def margins(values: npt.ArrayLike, *, bins: int = 40, ax: Axes | None = None) -> Axes:
+def margins(values: Certainty | npt.ArrayLike, *, bins: int = 40, ax: Axes | None = None) -> Axes:
     """Draw how many nodes have which margin: by how much each prefers its own cluster to the next.
 
-    values : a margin for each node, shape (n_nodes,), NaN where there is none; near 0 a node could be in either.
+    values : a `Certainty`, or a margin for each node, shape (n_nodes,); near 0 a node could be in either. Nodes that
+        cannot go elsewhere, whose margin is infinite or NaN, are left out.
     bins : >= 1.
 
     Raises GraphValidationError for what is no list of numbers, ParameterError for bins, ImportError without matplotlib.
     """
-    numbers = _as_numbers(values, "values")
-    numbers = numbers[~np.isnan(numbers)]
+    numbers = _as_numbers(getattr(values, "margins", values), "values")
+    numbers = numbers[np.isfinite(numbers)]
     bins = as_whole_number(bins, "bins", at_least=1)
     ax = axes_for(ax, height=3.5)
     ax.hist(numbers, bins=bins, color=COLORS[0])
@@ -111,6 +114,6 @@ def _as_numbers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
             f"{name} has shape {array.shape} and dtype {array.dtype}, expected a number for each node: (n_nodes,)"
         )
     array = array.astype(np.float64)
-    if np.isnan(array).all():
+    if not np.isfinite(array).any():
         raise GraphValidationError(f"{name} holds no numbers, expected at least one")
     return array

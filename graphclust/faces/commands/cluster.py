@@ -18,6 +18,7 @@ from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
+    from graphclust.partition.clustering import Clustering
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
@@ -29,6 +30,8 @@ EXAMPLES = examples(
     "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
     "zcat edges.gz | graphclust cluster - -k 8 -o - | sort -k 2n  in a pipe",
 )
+REPEATS = 3  # clusterings without a tenth of the edges, for the stability of each cluster
+BEYOND, AT_LEAST = 2, 20  # the path goes to twice the k asked for, and to 20
 
 
 def add_to(commands: Any) -> None:
@@ -50,7 +53,9 @@ def add_to(commands: Any) -> None:
         help="write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the "
         "graph with its clusters), or - for standard output, in place of the report",
     )
-    cluster.add_argument("--html", metavar="PAGE", help="write a report for the browser here, in one file")
+    cluster.add_argument(
+        "--html", metavar="PAGE", help="write a report for the browser here; takes some more clusterings"
+    )
     cluster.add_argument(
         "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
     )
@@ -101,13 +106,30 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.output not in (None, "-"):
         write_labels(options.output, clustering, overwrite=options.force)
     if options.html is not None:
-        from graphclust.faces.page.document import write_report
-
-        write_report(options.html, clustering, title=os.path.basename(options.file), overwrite=options.force)
+        _write_page(options, clustering, progress)
     if options.output == "-":
         print_labels(clustering, show)
     elif not options.quiet:
         show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))
+
+
+def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:
+    """Write the page, with the path of k and how stable the clusters are unless the time budget is used up."""
+    from graphclust.faces.page.document import write_report
+    from graphclust.partition.path import cluster_path
+
+    certainty = path = None
+    if not progress.out_of_time():
+        certainty = clustering.certainty(n_repeats=REPEATS, rng=options.seed, progress=progress)
+    n_connected = int((~clustering.isolated).sum())
+    if not progress.out_of_time():
+        most = min(max(BEYOND * clustering.k, AT_LEAST), n_connected)
+        given = {"objective": clustering.objective, "rng": options.seed, "progress": progress}
+        path = cluster_path(clustering.graph, range(1, most + 1), **given)
+    write_report(
+        options.html, clustering, title=os.path.basename(options.file), certainty=certainty, path=path,
+        overwrite=options.force,
+    )  # fmt: skip
 
 
 def _resolution(text: str) -> float | str:

@@ -8,11 +8,13 @@ from string import Template
 
 import numpy as np
 
-from graphclust.errors import counted
+from graphclust.errors import GraphValidationError, counted
 from graphclust.faces.page import figures, tables
 from graphclust.faces.page.style import STYLE
 from graphclust.io.writing import whole_file
+from graphclust.partition.certainty import Certainty
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.path import Path
 from graphclust.partition.report import objective_in_words
 from graphclust.plots.canvas import as_clustering
 
@@ -47,16 +49,20 @@ $content
 </section>""")
 
 
-def report_page(clustering: Clustering, *, title: str | None = None) -> str:
+def report_page(
+    clustering: Clustering, *, title: str | None = None, certainty: Certainty | None = None, path: Path | None = None
+) -> str:
     """A clustering as a page of HTML that needs nothing else: no script, no address, pictures inside.
 
     title : of the page, as plain text; by default it says how many nodes and clusters there are.
+    certainty : as `Clustering.certainty` gives, for how stable each cluster is and how many nodes are undecided.
+    path : as `cluster_path` gives, for a section on other numbers of clusters, with the path's suggestion.
 
     It shows each cluster's size, conductance, nearest cluster and nodes of highest degree, the adjacency matrix ordered
     by cluster, the quotient graph, facts of the graph, what was assumed, and how it was made; light or dark as the
     reader has it, on a phone as well. Of more than 200 clusters the largest are listed.
 
-    Raises TypeError for no Clustering.
+    Raises TypeError for no Clustering or no Path, GraphValidationError for a certainty of another clustering.
 
     >>> import networkx as nx
     >>> from graphclust import coreset_sc
@@ -69,9 +75,10 @@ def report_page(clustering: Clustering, *, title: str | None = None) -> str:
     clustering = as_clustering(clustering)
     counts = f"{counted(clustering.graph.n_nodes, 'node')} in {counted(clustering.n_clusters, 'cluster')}"
     parts = [
-        ("clusters", "The clusters", tables.clusters(clustering)),
+        ("clusters", "The clusters", tables.clusters(clustering, _as_certainty(clustering, certainty))),
         ("adjacency", "Who is linked to whom", figures.adjacency(clustering)),
         ("quotient", "How the clusters lie to each other", figures.quotient(clustering)),
+        *_other_numbers(clustering, path),
         ("graph", "The graph", tables.facts(clustering)),
         ("assumed", "What was assumed", tables.remarks(clustering)),
         ("made", "How it was made", tables.making(clustering)),
@@ -87,17 +94,43 @@ def report_page(clustering: Clustering, *, title: str | None = None) -> str:
 
 
 def write_report(
-    file: str | os.PathLike, clustering: Clustering, *, title: str | None = None, overwrite: bool = False
+    file: str | os.PathLike,
+    clustering: Clustering,
+    *,
+    title: str | None = None,
+    certainty: Certainty | None = None,
+    path: Path | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write `report_page` to a file, which appears whole or not at all.
 
-    overwrite : replace a file that is there.
+    title, certainty, path : of the page. overwrite : replace a file that is there.
 
     Raises what `report_page` does, FileExistsError, and OSError as `open` does or where there is no room for it.
     """
-    page = report_page(clustering, title=title).encode()
+    page = report_page(clustering, title=title, certainty=certainty, path=path).encode()
     with whole_file(file, overwrite, lambda: len(page)) as out:
         out.write(page)
+
+
+def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certainty | None:
+    found = None if certainty is None else certainty.shares.shape
+    expected = clustering.graph.n_nodes, clustering.n_clusters
+    if found not in (None, expected):
+        raise GraphValidationError(
+            f"certainty is of {found} nodes and clusters, expected those of the clustering: {expected}"
+        )
+    return certainty
+
+
+def _other_numbers(clustering: Clustering, path: Path | None) -> list[tuple[str, str, str]]:
+    if path is None:
+        return []
+    from graphclust.faces.page.path_section import other_numbers
+    from graphclust.plots.every_k import as_path
+
+    content = other_numbers(as_path(path), path.suggest(), clustering.n_clusters)
+    return [("path", "Other numbers of clusters", content)]
 
 
 def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:

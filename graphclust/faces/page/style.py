@@ -37,6 +37,10 @@ figure img, figure svg { display: block; width: 100%; max-width: 38rem; height: 
 figure img { border: 1px solid var(--line); image-rendering: pixelated; }
 svg text { fill: var(--text); font: 11px system-ui, sans-serif; }
 svg .links line { stroke: var(--soft); stroke-opacity: 0.45; }
+svg.chart polyline { fill: none; stroke: var(--soft); stroke-width: 1.2; }
+svg.chart circle { fill: var(--mark); }
+svg.chart line { stroke: var(--mark); stroke-width: 1.5; }
+svg.chart line.chosen { stroke: var(--soft); stroke-dasharray: 4 4; }
 svg .disks circle { fill: var(--mark); stroke: var(--page); stroke-width: 1.5; }
 svg .disks text { fill: var(--on-mark); text-anchor: middle; dominant-baseline: central; }
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from graphclust.errors import counted
 from graphclust.faces.describe import describe, facts_in_words
 from graphclust.partition.clustering import Clustering
 from graphclust.plots.links import nearest_clusters
+
+if TYPE_CHECKING:
+    from graphclust.partition.certainty import Certainty
 
 MOST_ROWS = 200
 MEMBERS = 4  # nodes of highest degree that are named
@@ -43,11 +47,11 @@ def key_figures(figures: Sequence[tuple[str, str]]) -> str:
     return f'<dl class="figures">{tiles}</dl>'
 
 
-def clusters(clustering: Clustering) -> str:
-    """A row for each cluster, the largest first."""
+def clusters(clustering: Clustering, certainty: Certainty | None = None) -> str:
+    """A row for each cluster, the largest first; certainty : of its nodes and clusters, where it is known."""
     n_shown = min(clustering.n_clusters, MOST_ROWS)
     nearest, members = nearest_clusters(clustering), leading_nodes(clustering, n_shown)
-    rows = []
+    rows, sure = [], _certainty_columns(clustering, certainty)
     for c in range(n_shown):
         conductance = float(clustering.conductance[c])
         rows.append([
@@ -55,20 +59,40 @@ def clusters(clustering: Clustering) -> str:
             f"{clustering.sizes[c]:,}",
             f"{clustering.sizes[c] / clustering.graph.n_nodes:.1%}",
             f"{conductance:.3f}{bar(conductance)}",
+            *(column[c] for column in sure.values()),
             "none" if nearest[c] < 0 else str(nearest[c]),
             ", ".join(escape(name) for name in members[c]),
             f"{clustering.volume[c]:,.6g}",
         ])  # fmt: skip
-    head = ["cluster", "nodes", "share", "conductance", "nearest", "nodes of highest degree", "volume"]
+    head = ["cluster", "nodes", "share", "conductance", *sure, "nearest", "nodes of highest degree", "volume"]
     text = (
         "<p>Conductance is the share of a cluster's weight that leaves it: 0 is a part of its own, 1 no cluster. The "
         "nearest cluster is the one whose links with it exceed chance most.</p>"
     )
+    if "stability" in sure:
+        text += (
+            "<p>Stability says how much of a cluster is found as one again where a tenth of the edges is left out: "
+            "above 0.75 it can be relied on, below 0.5 it cannot.</p>"
+        )
+    if "undecided" in sure:
+        text += "<p>Undecided nodes are those that one link more would bring to another cluster.</p>"
     hidden = clustering.sizes[n_shown:]
     more = ""
     if len(hidden):
         more = f"<p>{len(hidden):,} more clusters, of {hidden.min():,} to {hidden.max():,} nodes, are not listed.</p>"
-    return text + table(head, rows, "The clusters", words=(5,)) + more
+    return text + table(head, rows, "The clusters", words=(head.index("nodes of highest degree"),)) + more
+
+
+def _certainty_columns(clustering: Clustering, certainty: Certainty | None) -> dict[str, list[str]]:
+    """Further columns of the table of clusters, as text."""
+    if certainty is None:
+        return {}
+    columns = {}
+    if certainty.stability is not None:
+        columns["stability"] = [f"{value:.2f}" for value in certainty.stability.tolist()]
+    doubtful = clustering.labels[certainty.undecided & (clustering.labels >= 0)]
+    columns["undecided"] = [f"{n:,}" for n in np.bincount(doubtful, minlength=clustering.n_clusters).tolist()]
+    return columns
 
 
 def leading_nodes(clustering: Clustering, n_clusters: int) -> list[list[str]]:
