@@ -292,8 +292,8 @@ MUTANTS = [
     (
         "neighbors-unrefined",
         "neighbors/search.py",
-        "offset = points.mean(axis=0)  #",
-        "offset = 0.0 * points.mean(axis=0)  #",
+        ".fit(points - offset)",
+        ".fit(points)",
         ["test_exact_neighbors_are_those_of_brute_force"],
     ),
     (
