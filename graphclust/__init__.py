@@ -22,7 +22,7 @@ _HOME = {
     "sampling_probabilities": "coreset.sampling",
     "Path": "partition.path",
     "PathRow": "partition.path",
-    "cluster_path": "partition.path",
+    "cluster_path": "partition.path_making",
     "CoresetQuality": "coreset.quality",
     "coreset_quality": "partition.coreset_quality",
     "kernel_coreset_quality": "kernel_k_means.coreset_quality",
@@ -244,7 +244,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
     from graphclust.partition.path import Path as Path
     from graphclust.partition.path import PathRow as PathRow
-    from graphclust.partition.path import cluster_path as cluster_path
+    from graphclust.partition.path_making import cluster_path as cluster_path
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.prediction import ClusterModel as ClusterModel
     from graphclust.partition.quotient import quotient_graph as quotient_graph

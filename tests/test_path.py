@@ -17,7 +17,8 @@ from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.partition.envelope import natural_ranges
-from graphclust.partition.path import Path, cluster_path
+from graphclust.partition.path import Path
+from graphclust.partition.path_making import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 
 OBJECTIVES = [name for name, _ in ONE_OF_EACH]
@@ -145,6 +146,18 @@ def test_the_tree_joins_the_clusters_of_the_largest_k(blocks):
     assert path[2].sizes.tolist() == [21, 18]
     for k in (3, 4, 5):
         assert adjusted_rand_index(fcluster(tree, k, "maxclust")[path[6].labels], path[k].labels) == 1.0
+
+
+def test_natural_distances_are_one_over_the_excess():
+    """Three cliques of four in a ring: two are linked by one edge of 42 entries, with volumes of 14 each."""
+    tree = cluster_path(nx.ring_of_cliques(3, 4), [3], rng=0).tree()
+    assert tree[:, 2] == pytest.approx([14.0 * 14.0 / 42.0, 14.0 * 28.0 / (2.0 * 42.0)])
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_one_cluster_of_a_graph_with_many_regions_holds_all_nodes():
+    path = cluster_path(planted_partition(8, 500, 12, 3, rng=0).graph, [1, 8], rng=0)
+    assert len(path.descent.stops[1]) < 4000 and path[1].sizes.tolist() == [4000]
 
 
 def test_unlinked_clusters_are_united_last_and_drawn_at_a_finite_distance():

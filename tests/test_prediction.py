@@ -16,7 +16,7 @@ from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.model_files import load_model
-from graphclust.partition.path import cluster_path
+from graphclust.partition.path_making import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 
 

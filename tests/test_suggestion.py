@@ -10,7 +10,7 @@ from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.partition.path import cluster_path
+from graphclust.partition.path_making import cluster_path
 from graphclust.partition.perturbation import edges_left_out
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.suggestion import Candidate, is_clear, widest
@@ -33,27 +33,27 @@ def test_the_planted_number_is_suggested(n_blocks, size, inside, outside, option
     assert f"{n_blocks} clusters are natural from resolution" in suggestion.reasons[0]
 
 
+LARGER = [
+    (3, 1000, 16, 3, {}, 0.0),
+    (30, 300, 14, 3, {}, 0.0),
+    (100, 150, 12, 2, {}, 0.0),
+    (200, 100, 12, 2, {}, 0.02),
+    (20, 500, 16, 2, {"size_ratio": 0.9}, 0.0),
+    (10, 800, 20, 3, {"degree_exponent": 2.5}, 0.0),
+    (40, 600, 20, 2, {"degree_exponent": 2.5, "size_ratio": 0.96}, 0.05),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_blocks", "size", "inside", "outside", "options", "tolerance"),
-    [
-        (3, 1000, 16, 3, {}, 0.0),
-        (30, 300, 14, 3, {}, 0.0),
-        (100, 150, 12, 2, {}, 0.0),
-        (200, 100, 12, 2, {}, 0.02),
-        (20, 500, 16, 2, {"size_ratio": 0.9}, 0.0),
-        (10, 800, 20, 3, {"degree_exponent": 2.5}, 0.0),
-        (40, 600, 20, 2, {"degree_exponent": 2.5, "size_ratio": 0.96}, 0.05),
-    ],
-)
-def test_the_planted_number_is_suggested_for_nineteen_of_twenty_seeds(
-    n_blocks, size, inside, outside, options, tolerance
-):
-    found = []
-    for seed in range(20):
-        graph = planted_partition(n_blocks, size, inside, outside, rng=seed, **options).graph
-        found.append(cluster_path(graph, rng=seed).suggest().k)
-    assert sum(abs(k - n_blocks) <= tolerance * n_blocks for k in found) >= 19
+def test_the_planted_number_is_suggested_for_nineteen_of_twenty_graphs():
+    """Exactly up to 100 blocks, within 2 % above, within 5 % for unbalanced blocks of uneven degrees."""
+    right = 0
+    for n_blocks, size, inside, outside, options, tolerance in LARGER:
+        for seed in range(3):
+            graph = planted_partition(n_blocks, size, inside, outside, rng=seed, **options).graph
+            found = cluster_path(graph, rng=seed).suggest().k
+            right += abs(found - n_blocks) <= tolerance * n_blocks
+    assert right >= 0.95 * 3 * len(LARGER)
 
 
 @pytest.mark.parametrize(

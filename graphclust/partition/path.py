@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import ceil, sqrt
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_whole_number
+from graphclust.checks import as_whole_number
 from graphclust.coreset.outcome import Outcome
-from graphclust.errors import GraphValidationError, ParameterError, counted
-from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import RATIOS, Aim, Weighed
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
-from graphclust.partition.descent import Descent, descended, objective_of_moves, unit_of_resolution
+from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
-from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, in_cycles, regions
-from graphclust.partition.resolution import FLOOR, goal_of, middle_of
-from graphclust.partition.small_components import in_all_nodes, put_back, searched_nodes
-from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, in_cycles
+from graphclust.partition.resolution import FLOOR, middle_of
+from graphclust.partition.small_components import in_all_nodes, put_back
+from graphclust.progress import Progress
 
 if TYPE_CHECKING:
     from graphclust.partition.suggestion import Suggestion
 
-__all__ = ["Path", "PathRow", "cluster_path"]
-
-MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0
-# The first partition is made without one of more clusters before it, so the few below it are less good: the path starts
-# above the largest k that it is asked for.
-AHEAD, AHEAD_AT_LEAST = 1.3, 10
-FEWEST = 50  # clusters that the regions are made for: a path of few clusters needs as good regions as one of many
+__all__ = ["Path", "PathRow"]
 
 
 class PathRow(NamedTuple):
@@ -131,6 +121,7 @@ class Path:
         """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
 
         >>> import networkx as nx
+        >>> from graphclust import cluster_path
         >>> rows = cluster_path(nx.ring_of_cliques(3, 4), [1, 2, 3], rng=0).table()
         >>> [(row.k, row.sizes.tolist(), row.splits) for row in rows]
         [(1, [12], None), (2, [8, 4], (1, 0)), (3, [4, 4, 4], (2, 0))]
@@ -166,6 +157,7 @@ class Path:
         Source: the distance, Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
 
         >>> import networkx as nx
+        >>> from graphclust import cluster_path
         >>> path = cluster_path(nx.ring_of_cliques(3, 4), [3], rng=0)
         >>> path.tree()[:, 3]
         array([2., 3.])
@@ -194,6 +186,7 @@ class Path:
         """Which k of the path the graph shows most clearly, with the reasons and the runners-up; see `Suggestion`.
 
         >>> import networkx as nx
+        >>> from graphclust import cluster_path
         >>> suggestion = cluster_path(nx.ring_of_cliques(6, 8), rng=0).suggest()
         >>> suggestion.k, suggestion.clear
         (6, True)
@@ -240,14 +233,13 @@ class Path:
         objective = objective_of_moves(self.aim, on, k, at)
         labels = self.descent.labels(k)
         with progress.stage("moving nodes"):
-            if k > 1 and self._levels:
+            if self._levels:
                 labels, _ = carried(self._levels, labels, k, objective, progress)
-            elif k > 1:
+            else:
                 moved_until_stable(on, labels, k, objective, progress)
-            if k > 1 and on.graph.n_entries <= CHEAP:
-                labels, _ = in_cycles(
-                    on, labels, k, objective, self._regions_of(k), 1.0, np.random.default_rng([self.seed, k]), progress
-                )
+            if on.graph.n_entries <= CHEAP:
+                rng = np.random.default_rng([self.seed, k])
+                labels, _ = in_cycles(on, labels, k, objective, self._regions_of(k), 1.0, rng, progress)
         outcome = Outcome(labels.astype(np.int64))
         self._numbers[k] = numbering_by_size(outcome.labels, k)
         if len(self.kept) < self.graph.n_nodes:
@@ -260,109 +252,3 @@ class Path:
             self.graph, k, outcome.labels, self._remarks, progress, objective=self.objective, resolution=resolution,
             natural_range=None if resolution is None else self.natural_range(k), parameters=given,
         )  # fmt: skip
-
-
-def cluster_path(
-    G: GraphLike,
-    ks: Iterable[int] | None = None,
-    *,
-    objective: str = "modularity",
-    resolution: float | str | None = None,
-    components: str = "large",
-    weight: str | None = "weight",
-    symmetrize: str | None = None,
-    rng: Seed = None,
-    progress: ProgressLike = None,
-) -> Path:
-    """Cluster a graph into k parts for every k of a range, for little more than one clustering.
-
-    G, weight, symmetrize : as `coreset_sc` takes them.
-    ks : the numbers of clusters, each from 1 to the number of nodes with edges. By default 1, 2, ... up to the least
-        of 1,000, three times the square root of the nodes, and the nodes.
-    objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
-    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out, as `coreset_sc` does, for the k in the middle of the range on a logarithmic scale; "all" does not.
-    rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked.
-
-    Returns a `Path`: `path[k]` is a `Clustering` of exactly k clusters, `path.table()` has a row for each k,
-    `path.tree()` the unions, `path.suggest()` says which k the graph shows. One graph of regions is made for the
-    largest k and its clusters are united one pair at a time; nodes of the graph move only for a k that is asked for.
-
-    Raises what `coreset_sc` raises, and ParameterError for no ks or a k that the graph has not enough nodes for.
-
-    >>> import networkx as nx
-    >>> path = cluster_path(nx.ring_of_cliques(4, 5), range(2, 6), rng=0)
-    >>> path.ks, path[4].sizes
-    ((2, 3, 4, 5), array([5, 5, 5, 5]))
-    """
-    aim = as_aim(objective, resolution)
-    if components not in ("large", "all"):
-        raise ParameterError(f"components={components!r} is unknown, expected one of 'large', 'all'")
-    rng, progress = as_generator(rng), as_progress(progress)
-    asked = None if ks is None else _as_ks(ks)
-    with progress.stage("gate"):
-        graph = as_graph(G, weight=weight, symmetrize=symmetrize)
-    if graph.n_entries == 0:
-        raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
-    linked = np.flatnonzero(~graph.isolated)
-    if asked is None:
-        asked = list(default_ks(graph))
-    if asked[-1] > len(linked):
-        raise ParameterError(
-            f"ks holds {asked[-1]}, more than the {counted(len(linked), 'node')} of G with edges; leave larger ones out"
-        )
-    remarks = list(graph.remarks)
-    kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
-    if len(kept) < asked[-1]:
-        kept, remarks = linked, list(graph.remarks)
-    return path_over(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress)
-
-
-def middle_of_ks(ks: Sequence[int]) -> int:
-    """The number of clusters in the middle of increasing ks on a logarithmic scale."""
-    return max(1, round(sqrt(ks[0] * ks[-1])))
-
-
-def path_over(
-    graph: Graph,
-    kept: npt.NDArray[np.int64],
-    ks: list[int],
-    aim: Aim,
-    remarks: list[str],
-    seed: int,
-    progress: Progress,
-) -> Path:
-    """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
-    part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
-    left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
-    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(seed)
-    top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
-    with progress.stage("regions"):
-        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
-    with progress.stage("descent"):
-        goal = goal_of(aim, core, top, unions(core, progress, top))
-        labels, _ = merged(core, top, goal.objective, progress)
-        moved_until_stable(core, labels, top, goal.objective, progress)
-        region = np.arange(part.n_nodes)
-        for level in levels:
-            region = level.coarse[region]
-        sizes = np.bincount(region, minlength=core.graph.n_nodes)
-        descent = descended(core, labels, top, aim, sizes, left_out, progress)
-    return Path(graph, ks, aim, kept, core, levels, descent, remarks, seed, progress)
-
-
-def default_ks(graph: Graph) -> range:
-    """The numbers of clusters where none are given: where a node is likely to have others like it in its cluster."""
-    n_linked = int((~graph.isolated).sum())
-    return range(1, min(MOST_CLUSTERS, int(PER_SQUARE_ROOT * sqrt(n_linked)), n_linked) + 1)
-
-
-def _as_ks(ks: Iterable[int]) -> list[int]:
-    """Increasing whole numbers >= 1, each once."""
-    try:
-        listed = list(ks)
-    except TypeError:
-        raise TypeError(f"ks={ks!r} is a {type(ks).__name__}, expected whole numbers such as range(2, 51)") from None
-    if not listed:
-        raise ParameterError("ks is empty, expected at least one number of clusters")
-    return sorted({as_whole_number(k, f"ks[{place}]", at_least=1) for place, k in enumerate(listed)})

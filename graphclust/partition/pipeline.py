@@ -20,7 +20,7 @@ from graphclust.partition.memory import check_memory
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
-from graphclust.partition.path import cluster_path
+from graphclust.partition.path_making import cluster_path
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -92,9 +92,10 @@ class ClusterModel:
             mass, own = mass + link, degrees
         if self.objective in RATIOS:
             return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
-        pull: Any = self.resolution  # of modularity, one for each new node
-        if self.objective != "constant_potts":
-            pull = pull / (self.total + 2.0 * degrees)
+        assert self.resolution is not None
+        pull: Any = self.resolution  # a number, or one for each pair: every node makes a volume of its own
+        if self.objective == "modularity":
+            pull = self.resolution / (self.total + 2.0 * degrees)
         return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
 
     @cached_property

@@ -112,7 +112,7 @@ def _near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
 
 def looked_at_closely(path: Path, k: int, rng: np.random.Generator) -> int:
     """The best k among those near k, on a path that starts only a little above: fewer unions can have gone wrong."""
-    from graphclust.partition.path import path_over
+    from graphclust.partition.path_making import path_over
 
     ks = [other for other in path.ks if other <= CLOSER * k]
     near = path_over(path.graph, path.kept, ks, path.aim, [], int(rng.integers(2**63)), Progress())
@@ -122,7 +122,7 @@ def looked_at_closely(path: Path, k: int, rng: np.random.Generator) -> int:
 
 def stabilities(path: Path, ks: list[int], rng: np.random.Generator) -> list[float]:
     """For each k how well its partition agrees with those found without a tenth of the edges."""
-    from graphclust.partition.path import middle_of_ks, path_over
+    from graphclust.partition.path_making import middle_of_ks, path_over
 
     if not ks:
         return []

@@ -39,7 +39,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Make the path, and print its rows, the suggestion and why."""
     from graphclust.errors import ParameterError
-    from graphclust.partition.path import cluster_path, default_ks
+    from graphclust.partition.path_making import cluster_path, default_ks
 
     if options.least < 1:
         raise ParameterError(f"--from {options.least} is out of range, expected at least 1")

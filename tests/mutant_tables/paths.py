@@ -1,0 +1,213 @@
+"""The path of k, which k is suggested, how sure a clustering is, new nodes, and how good a coreset is."""
+
+_ENVELOPE = "partition/envelope.py"
+_DESCENT = "partition/descent.py"
+_SUGGESTION = "partition/suggestion.py"
+_CERTAINTY = "partition/certainty.py"
+_PREDICTION = "partition/prediction.py"
+_PATH = "partition/path.py"
+_TABLE = ["test_the_table_holds_the_recomputed_figures"]
+_ENVELOPES = ["test_the_envelope_is_where_each_line_is_the_highest"]
+_ENVELOPES += ["test_lines_below_the_envelope_come_nearest_where_their_empty_range_is"]
+_GAINS = ["test_gains_are_the_recomputed_changes_of_the_objective"]
+_NEW = ["test_each_new_node_goes_where_the_recomputed_objective_is_largest"]
+_VERDICT = ["test_figures_of_coresets_that_are_made_up"]
+
+MUTANTS = [
+    (
+        "envelope-from-flat-to-steep",
+        _ENVELOPE,
+        "np.lexsort((-inside, -squares))",
+        "np.lexsort((-inside, squares))",
+        _ENVELOPES,
+    ),
+    (
+        "envelope-keeps-what-is-overtaken-first",
+        _ENVELOPE,
+        "return bool(overtakes < is_overtaken)",
+        "return bool(overtakes > is_overtaken)",
+        _ENVELOPES,
+    ),
+    (
+        "envelope-keeps-lines-that-are-lower-everywhere",
+        _ENVELOPE,
+        "while found and inside[line] >= inside[found[-1]]:",
+        "while found and inside[line] < 0.0:",
+        _ENVELOPES,
+    ),
+    (
+        "empty-range-one-place-off",
+        _ENVELOPE,
+        "nearest = bounds[np.clip(place, 0, len(bounds) - 2)]",
+        "nearest = bounds[np.clip(place - 1, 0, len(bounds) - 2)]",
+        _ENVELOPES,
+    ),
+    (
+        "descent-counts-a-union's-edges-once",
+        _DESCENT,
+        "self.inside[b] += self.inside[a] + 2.0 * link",
+        "self.inside[b] += self.inside[a] + link",
+        ["test_path.py"],
+    ),
+    (
+        "descent-plain-link-without-chance",
+        _DESCENT,
+        "return float(gain / 2.0 + objective.pull * self.mass[a] * self.mass[b])",
+        "return float(gain / 2.0)",
+        ["test_path.py"],
+    ),
+    (
+        "descent-ratio-link-not-halved",
+        _DESCENT,
+        "- self.inside[a] - self.inside[b]) / 2.0",
+        "- self.inside[a] - self.inside[b])",
+        ["test_path.py"],
+    ),
+    (
+        "figures-of-cuts-from-inside-as-if-of-volumes",
+        _DESCENT,
+        "cut = -inside if self.counts_loops_off else volume - inside",
+        "cut = volume - inside",
+        _TABLE,
+    ),
+    (
+        "what-was-left-out-is-nowhere",
+        _DESCENT,
+        "all_sizes[heaviest] += self.left_out[1]",
+        "all_sizes[heaviest] += 0",
+        ["test_small_components_and_isolated_nodes"],
+    ),
+    (
+        "squares-not-of-shares",
+        _DESCENT,
+        "float(np.square(mass / mass.sum()).sum())",
+        "float(np.square(mass).sum() / mass.sum())",
+        _TABLE,
+    ),
+    (
+        "tree-distance-is-the-excess",
+        _PATH,
+        "distance = max(distance, 1.0 / excess)",
+        "distance = max(distance, excess)",
+        ["test_natural_distances_are_one_over_the_excess", "test_the_tree_joins_the_clusters_of_the_largest_k"],
+    ),
+    (
+        "tree-leaves-by-name",
+        _PATH,
+        "ordered[self._numbers[most][:most]] = names",
+        "ordered[:] = names",
+        ["test_the_tree_joins_the_clusters_of_the_largest_k"],
+    ),
+    (
+        "value-at-the-resolution-of-one",
+        _PATH,
+        "figures.inside - resolution / unit_of_resolution(self.aim, self._on) * figures.squares",
+        "figures.inside - figures.squares",
+        _TABLE,
+    ),
+    (
+        "suggestion-takes-the-narrowest",
+        _SUGGESTION,
+        "window = _near(ks, int(ks[np.argmax(together)]))",
+        "window = _near(ks, int(ks[np.argmin(together)]))",
+        ["test_numbers_near_one_another_are_one_answer"],
+    ),
+    (
+        "suggestion-counts-one-cluster",
+        _SUGGESTION,
+        "if 1 < k <= WELL_BELOW_TOP",
+        "if k <= WELL_BELOW_TOP",
+        ["test_numbers_near_one_another_are_one_answer"],
+    ),
+    (
+        "suggestion-without-windows",
+        _SUGGESTION,
+        "return np.abs(ks - k) <= NEAR * k",
+        "return np.abs(ks - k) <= 0",
+        ["test_numbers_near_one_another_are_one_answer"],
+    ),
+    (
+        "clear-without-a-lead",
+        _SUGGESTION,
+        "lead >= CLEAR_LEAD or",
+        "lead >= 1.0 or",
+        ["test_what_stands_out"],
+    ),
+    (
+        "both-entries-of-an-edge-by-themselves",
+        "partition/perturbation.py",
+        "np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)",
+        "rows, graph.indices",
+        ["test_edges_left_out"],
+    ),
+    (
+        "certainty-gain-is-the-second's-alone",
+        _CERTAINTY,
+        "gains[movable] = loss - best[movable]",
+        "gains[movable] = -best[movable]",
+        _GAINS,
+    ),
+    (
+        "certainty-takes-the-worst-other",
+        _CERTAINTY,
+        "order = np.lexsort((to, -gain, rows))",
+        "order = np.lexsort((to, gain, rows))",
+        _GAINS,
+    ),
+    (
+        "certainty-counts-the-own-loop-as-a-link",
+        _CERTAINTY,
+        "if graph.loops.any():",
+        "if False:",
+        ["test_shares_are_where_the_links_of_a_node_go"],
+    ),
+    (
+        "next-union-with-itself",
+        _CERTAINTY,
+        "gain[c] = -np.inf",
+        "gain[c] = gain[c]",
+        ["test_the_cluster_to_join_next_is_the_best_union"],
+    ),
+    (
+        "stability-over-all-nodes",
+        _CERTAINTY,
+        "either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both",
+        "either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :]",
+        ["test_clusters_that_are_there_are_found_again_and_others_are_not"],
+    ),
+    (
+        "prediction-forgets-what-the-links-add-to-degrees",
+        _PREDICTION,
+        "mass, own = mass + link, degrees",
+        "mass, own = mass, degrees",
+        _NEW,
+    ),
+    (
+        "prediction-cut-without-the-new-links",
+        _PREDICTION,
+        "inside, loop = inside - link, -degrees",
+        "inside, loop = inside, -degrees",
+        _NEW,
+    ),
+    (
+        "prediction-in-the-old-volume",
+        _PREDICTION,
+        "self.resolution / (self.total + 2.0 * degrees)",
+        "self.resolution / self.total",
+        _NEW,
+    ),
+    (
+        "coreset-judged-by-the-mean-alone",
+        "coreset/quality.py",
+        "helps = bool(lowered and",
+        "helps = bool(True and",
+        _VERDICT,
+    ),
+    (
+        "coreset-never-tried-eight-times-as-large",
+        "coreset/quality.py",
+        "agreement >= SAME",
+        "agreement >= -1.0",
+        _VERDICT,
+    ),
+]
