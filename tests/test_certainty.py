@@ -1,5 +1,7 @@
 """How sure: gains against recomputed objectives, calibration on planted graphs, clusters that are there or are not."""
 
+import os
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -63,6 +65,7 @@ def test_shares_are_where_the_links_of_a_node_go():
     assert shares == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @pytest.mark.parametrize(
     ("n_blocks", "size", "inside", "outside", "options", "objective"),
     [

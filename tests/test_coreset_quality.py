@@ -1,5 +1,7 @@
 """How good a coreset is: its costs are the definitions', and its verdict holds where more draws help and where not."""
 
+import os
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from graphclust.partition.coreset_quality import coreset_quality, cost_on_all, c
 from graphclust.partition.pipeline import coreset_sc
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @pytest.mark.parametrize(
     ("planted", "size", "helps"),
     [

@@ -4,6 +4,7 @@ import os
 from itertools import pairwise
 
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 import reference_objectives as reference
@@ -26,6 +27,8 @@ OBJECTIVES = [name for name, _ in ONE_OF_EACH]
 
 @pytest.fixture(scope="module")
 def blocks() -> tuple:
+    if "NUMBA_DISABLE_JIT" in os.environ:
+        pytest.skip("too large for plain Python")
     return planted_partition(9, 60, 10, 2, rng=4)
 
 
@@ -183,7 +186,6 @@ def test_moving_nodes_never_lowers_the_value_of_a_row(path, blocks):
         assert modularity(blocks.graph, found, resolution=found.resolution) >= rows[k].value - 1e-12
 
 
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too slow in plain Python")
 def test_the_same_seed_is_the_same_path_in_whatever_order_it_is_asked(blocks):
     one, other = (cluster_path(blocks.graph, range(2, 40), rng=3) for _ in range(2))
     for k in (30, 7):
@@ -191,6 +193,17 @@ def test_the_same_seed_is_the_same_path_in_whatever_order_it_is_asked(blocks):
     for k in (7, 12, 30):
         assert (one[k].labels == other[k].labels).all()
     assert (one.tree() == other.tree()).all()
+
+
+def test_threads_change_nothing(path, blocks):
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        alone = cluster_path(blocks.graph, rng=0)
+        assert (alone.tree() == path.tree()).all() and alone.suggest() == path.suggest()
+        assert all((alone[k].labels == path[k].labels).all() for k in (2, 9, 40))
+    finally:
+        numba.set_num_threads(before)
 
 
 def test_a_given_resolution_is_used_for_every_k():

@@ -1,5 +1,6 @@
 """Which k: the planted one where there is one, and an honest answer where there is none."""
 
+import os
 from types import SimpleNamespace
 
 import networkx as nx
@@ -15,6 +16,7 @@ from graphclust.partition.perturbation import edges_left_out
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.suggestion import Candidate, is_clear, widest
 
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 PLANTED = [
     (3, 300, 14, 2, {}),
     (20, 100, 14, 2, {}),

@@ -53,6 +53,7 @@ class Path:
 
     ks : the numbers of clusters, increasing. graph : the graph that was clustered.
     objective : as `cluster_path` takes it. seconds : stage -> seconds.
+    aim, kept, descent, ranges, seed : what the suggestion is made of; see `descent.py` and `envelope.py`.
     """
 
     def __init__(
