@@ -50,7 +50,8 @@ def margins(values: Certainty | npt.ArrayLike, *, bins: int = 40, ax: Axes | Non
 
     Raises GraphValidationError for what is no list of numbers, ParameterError for bins, ImportError without matplotlib.
     """
-    numbers = _as_numbers(getattr(values, "margins", values), "values")
+    given: Any = values
+    numbers = _as_numbers(getattr(given, "margins", given), "values")
     numbers = numbers[np.isfinite(numbers)]
     bins = as_whole_number(bins, "bins", at_least=1)
     ax = axes_for(ax, height=3.5)

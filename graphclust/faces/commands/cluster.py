@@ -116,7 +116,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:
     """Write the page, with the path of k and how stable the clusters are unless the time budget is used up."""
     from graphclust.faces.page.document import write_report
-    from graphclust.partition.path import cluster_path
+    from graphclust.partition.path_making import cluster_path
 
     certainty = path = None
     if not progress.out_of_time():
