@@ -21,9 +21,13 @@ def cluster_anndata(
     neighbors_key: str | None = None,
     obsp: str | None = None,
     use_weights: bool = True,
+    method: str = "auto",
+    objective: str | None = None,
+    resolution: float | str | None = None,
+    effort: str | None = None,
+    components: str | None = None,
     rng: Seed = 0,
     copy: bool = False,
-    **options: Any,
 ) -> Any:
     """Cluster the neighborhood graph of an AnnData into exactly k parts: no search for a resolution.
 
@@ -34,9 +38,9 @@ def cluster_anndata(
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
     obsp : of `adata.obsp`, instead; give one of the two at most.
     use_weights : False counts every edge 1.
+    method, objective, resolution, effort, components : see `graphclust.coreset_sc`.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
-    options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
 
     Returns None, or with `copy` the copy. Raises ParameterError where there is no such graph, and what `coreset_sc`
     raises.
@@ -55,7 +59,10 @@ def cluster_anndata(
     matrix = adata.obsp[key]
     if matrix.shape[0] != adata.n_obs:
         raise GraphValidationError(f"obsp[{key!r}] has shape {matrix.shape}, expected {adata.n_obs} cells")
-    clustering = coreset_sc(matrix, k, weight="weight" if use_weights else None, rng=rng, **options)
+    clustering = coreset_sc(
+        matrix, k, method=method, objective=objective, resolution=resolution, effort=effort, components=components,
+        weight="weight" if use_weights else None, rng=rng,
+    )  # fmt: skip
     changed = adata.copy() if copy else adata
     changed.obs[key_added] = _categorical(clustering.labels, clustering.n_clusters)
     params = {"k": int(k), "obsp": key, "use_weights": use_weights, "rng": rng if isinstance(rng, int) else str(rng)}
