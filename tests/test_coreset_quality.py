@@ -68,6 +68,7 @@ def test_coresets_of_points():
     few = kernel_coreset_quality(points, 4, coreset_size=8, kernel="linear", rng=1)
     many = kernel_coreset_quality(points, 4, coreset_size=200, kernel="linear", rng=1, oversampling=5.0)
     assert few.larger_helps and few.spread > many.spread
+    assert kernel_coreset_quality(points, 4, coreset_size=400, kernel="linear", rng=1).larger_size == 400
     assert len(few.costs) == 5 and few.costs_of_larger.mean() < few.costs.mean()
 
 

@@ -80,7 +80,9 @@ def test_every_k_has_exactly_k_clusters_and_the_tree_is_one(name, objective):
     assert (np.diff(tree[:, 2]) >= 0).all() and np.isfinite(tree).all()
 
 
-@pytest.mark.parametrize("name", ["uneven and looped", "tiny pieces", "karate", "some loops", "looped block model"])
+@pytest.mark.parametrize(
+    "name", ["uneven and looped", "tiny pieces", "karate", "looped block model", "power-law blocks"]
+)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_the_table_holds_the_recomputed_figures(name, objective):
     graph = looped() if name == "uneven and looped" else make_graph(name)

@@ -74,7 +74,7 @@ def certainty(
     >>> import networkx as nx
     >>> from graphclust import coreset_sc
     >>> sure = certainty(coreset_sc(nx.barbell_graph(5, 1), 2, rng=0))
-    >>> sure.shares.toarray()[5].tolist(), bool(sure.undecided[5]), int(sure.undecided.sum())
+    >>> sure.shares.toarray()[10].tolist(), bool(sure.undecided[10]), int(sure.undecided.sum())
     ([0.5, 0.5], True, 1)
     """
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
