@@ -44,8 +44,9 @@ def kernel_coreset_quality(
     Raises what `coreset_kernel_kmeans` raises, and ParameterError for an impossible n_repeats.
 
     >>> points = np.repeat([[0.0], [1.0], [10.0], [11.0]], 25, axis=0)
-    >>> kernel_coreset_quality(points, 2, coreset_size=8, kernel="linear", rng=1).larger_helps
-    True
+    >>> quality = kernel_coreset_quality(points, 2, coreset_size=100, kernel="linear", rng=1)
+    >>> quality.larger_helps, quality.larger_size  # all points are the coreset already
+    (False, 100)
     """
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=2)
     rng, progress = as_generator(rng), as_progress(progress)
