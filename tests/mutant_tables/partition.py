@@ -15,7 +15,66 @@ _RANGE_TESTS = [
 _PREDICTED_MOVES = ["test_the_predicted_change_of_every_move_is_the_recomputed_one"]
 _PREDICTED_UNIONS = ["test_the_predicted_change_of_every_union_is_the_recomputed_one"]
 
+_PLOTS = "plots/"
+_BUDGET_TESTS = ["test_a_budget_that_is_used_up_leaves_out_what_only_improves"]
+
 MUTANTS = [
+    (
+        "raster-density-per-row",
+        _PLOTS + "raster.py",
+        "counts / np.outer(nodes_in, nodes_in)",
+        "counts / np.outer(nodes_in, np.ones(size))",
+        ["test_the_raster_counts_every_entry_where_it_lies"],
+    ),
+    (
+        "raster-columns-as-rows",
+        _PLOTS + "raster.py",
+        "np.repeat(square[first:last] * size, lengths)",
+        "np.repeat(square[first:last], lengths)",
+        ["test_the_raster_counts_every_entry_where_it_lies"],
+    ),
+    (
+        "excess-without-the-whole-volume",
+        _PLOTS + "links.py",
+        "share @ weight @ share * clustering.graph.total_volume",
+        "share @ weight @ share",
+        ["test_links_between_clusters_are_those_of_the_quotient_graph"],
+    ),
+    (
+        "calibration-error-of-the-sum",
+        _PLOTS + "bars.py",
+        "np.sqrt(share * (1.0 - share) / [len(group) for group in groups])",
+        "np.sqrt(share * (1.0 - share))",
+        ["test_calibration_by_hand"],
+    ),
+    (
+        "tree-cut-one-union-too-low",
+        _PLOTS + "every_k.py",
+        "float(heights[n - k]) if k > 1",
+        "float(heights[n - k - 1]) if 1 < k < n",
+        ["test_the_tree_is_cut_into_as_many_clusters_as_marked"],
+    ),
+    (
+        "strengths-not-logarithmic",
+        "faces/page/figures.py",
+        "scale = np.log(density[found])",
+        "scale = density[found]",
+        ["test_strengths_are_logarithmic"],
+    ),
+    (
+        "cycles-go-on-without-time",
+        "partition/multilevel.py",
+        "        progress.offer(labels.copy)\n        if progress.out_of_time():",
+        "        progress.offer(labels.copy)\n        if False:",
+        _BUDGET_TESTS,
+    ),
+    (
+        "best-of-a-part-taken-for-the-whole",
+        "progress.py",
+        "            make = _chained(made_whole, make)",
+        "            pass",
+        ["test_an_interrupt_anywhere_carries_complete_labels_or_nothing", "test_what_nobody_will_ask_for_is_not_kept"],
+    ),
     (
         "ratio-loss-forgets-the-loop",
         _OBJECTIVE,
