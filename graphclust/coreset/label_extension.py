@@ -9,11 +9,14 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.checks import as_labels
+from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.label_extension import label_nodes
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
+from graphclust.coreset.chosen_rows import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.induced_graph import coreset_graph
 from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.errors import GraphValidationError
@@ -37,6 +40,20 @@ class ExtendedLabels(NamedTuple):
     labels: np.ndarray
     undecided: np.ndarray
     entries_read: int
+
+
+class Centroids(NamedTuple):
+    """The centroids of the clusters of a coreset in kernel space, as the loop reads them.
+
+    members, weights : places and weights of the coreset nodes of positive weight, sorted by cluster; cluster j from
+        starts[j]. cluster_weights, sq_norms : of each cluster, and of its centroid; shape (n_clusters,).
+    """
+
+    members: np.ndarray
+    weights: np.ndarray
+    starts: np.ndarray
+    cluster_weights: np.ndarray
+    sq_norms: np.ndarray
 
 
 def extend_labels(
@@ -69,19 +86,7 @@ def extend_labels(
     induced = coreset_graph(kernel, coreset) if induced is None else induced
     if induced.shape != (len(labels), len(labels)):
         raise GraphValidationError(f"induced has shape {induced.shape}, expected one row a node: {len(labels)}")
-    n_clusters = int(labels.max()) + 1
-    cluster_weights = np.bincount(labels, weights=coreset.weights, minlength=n_clusters)
-
-    row_labels = np.repeat(labels, np.diff(induced.indptr))
-    inside = row_labels == labels[induced.indices]
-    sq_norms = np.bincount(row_labels[inside], weights=induced.data[inside], minlength=n_clusters)
-    # Without weight, or with so little that its square vanishes, a cluster has no centroid and is not chosen.
-    squares = cluster_weights**2
-    sq_norms = np.divide(sq_norms, squares, out=np.full(n_clusters, np.inf), where=squares > 0.0)
-
-    by_cluster = np.argsort(labels, kind="stable")
-    by_cluster = by_cluster[coreset.weights[by_cluster] > 0.0]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(labels[by_cluster], minlength=n_clusters))])
+    centroids = centroids_of(coreset.weights, labels, induced)
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
     extended = np.empty(kernel.n_nodes, np.int64)
     undecided = np.empty(kernel.n_nodes, np.bool_)
@@ -89,10 +94,47 @@ def extend_labels(
     graph = kernel.graph
     run_in_blocks(
         label_nodes, blocks, graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, kernel.self_affinity,
-        coreset.nodes[by_cluster], coreset.weights[by_cluster], starts, cluster_weights, sq_norms,
-        extended, undecided, entries_read,
+        coreset.nodes[centroids.members], *centroids[1:], extended, undecided, entries_read,
     )  # fmt: skip
     isolated = kernel.degrees == 0
     extended[isolated] = -1
     undecided[isolated] = False
     return ExtendedLabels(extended, undecided, int(entries_read.sum()))
+
+
+def centroids_of(weights: np.ndarray, labels: np.ndarray, induced: sparse.csr_array) -> Centroids:
+    """The centroids of the clusters of a coreset, from its weights, labels and graph."""
+    n_clusters = int(labels.max()) + 1
+    cluster_weights = np.bincount(labels, weights=weights, minlength=n_clusters)
+    row_labels = np.repeat(labels, np.diff(induced.indptr))
+    inside = row_labels == labels[induced.indices]
+    sq_norms = np.bincount(row_labels[inside], weights=induced.data[inside], minlength=n_clusters)
+    # Without weight, or with so little that its square vanishes, a cluster has no centroid and is not chosen.
+    squares = cluster_weights**2
+    sq_norms = np.divide(sq_norms, squares, out=np.full(n_clusters, np.inf), where=squares > 0.0)
+    members = np.argsort(labels, kind="stable")
+    members = members[weights[members] > 0.0]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels[members], minlength=n_clusters))])
+    return Centroids(members, weights[members], starts, cluster_weights, sq_norms)
+
+
+def centroids_of_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray, labels: np.ndarray) -> Centroids:
+    """The same from the rows of the coreset nodes alone."""
+    induced = coreset_graph(kernel_among(rows, weights), Coreset(np.arange(len(weights)), weights))
+    return centroids_of(weights, labels, induced)
+
+
+def labels_in_block(
+    source: KernelSource, first: int, last: int, rows: ChosenRows, centroids: Centroids
+) -> npt.NDArray[np.int32]:
+    """The labels of one block of nodes from the rows of the coreset nodes; -1 for isolated and undecided nodes."""
+    kernel, numbers = kernel_towards_block(source, first, last, rows)
+    n = last - first
+    labels, undecided, entries_read = np.empty(n, np.int64), np.empty(n, np.bool_), np.zeros(1, np.int64)
+    graph = kernel.graph
+    label_nodes(
+        0, n, 0, graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, kernel.self_affinity,
+        numbers[centroids.members], *centroids[1:], labels, undecided, entries_read,
+    )  # fmt: skip
+    labels[undecided | (kernel.degrees[:n] == 0.0)] = -1
+    return labels.astype(np.int32)

@@ -11,14 +11,17 @@ from math import ceil, log
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
+from graphclust.compiled.runtime.blocks import coarse_blocks
+from graphclust.coreset.parallel_sampling import nodes_and_weights, sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.block_engine import InProcess
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]
 
-SAMPLINGS = (*METHODS, "uniform")
+SAMPLINGS = (*METHODS, "parallel", "uniform")
 SECOND_TERMS = ("seed_weight", "voronoi")
 
 
@@ -142,8 +145,9 @@ def construct_coreset(
     """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
 
     size : draws of the last round. When there are no more points than that, all of them are the coreset, exactly.
-    sampling : "tree" or "naive", see `d2_seeding`, or "uniform", a baseline that draws all nodes alike; second_term :
-    see `sampling_probabilities`.
+    sampling : "tree" or "naive", see `d2_seeding`; "parallel", which draws about as many seeds in five rounds, in each of
+        which every node decides for itself, and so can be shared out over machines (k-means||); or "uniform", a
+        baseline that draws all nodes alike. second_term : see `sampling_probabilities`.
     rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4), whose sizes are
         in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; a round that has no
         fewer draws than the coreset has nodes is left out. The papers' experiments use one round.
@@ -151,7 +155,8 @@ def construct_coreset(
     Raises ParameterError when size < k, ParameterError or TypeError for other arguments that cannot be used,
     GraphClustError when no node has a distance to any other (see `d2_seeding`).
 
-    Source: Jourdan et al. 2025, Algorithms 4 and 5; Jiang, Krauthgamer, Lou & Zhang 2024.
+    Source: Jourdan et al. 2025, Algorithms 4 and 5; Jiang, Krauthgamer, Lou & Zhang 2024; the rounds of "parallel" as
+    in Bahmani et al. 2012.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.karate_club_graph())
@@ -177,6 +182,10 @@ def construct_coreset(
         inner = kernel if coreset is None else kernel.restricted_to(coreset.nodes, coreset.weights)
         if sampling == "uniform":
             sample = _uniform_sample(inner, round_size, rng)
+        elif sampling == "parallel":
+            sample = _sample_by_blocks(inner, ceil(oversampling * k), round_size, second_term, rng, progress)
+            n_clipped += sample.n_clipped
+            entries_read += sample.entries_read
         else:
             with progress.stage("D²-sampling"):
                 seeds = d2_seeding(inner, ceil(oversampling * k), method=sampling, rng=rng, progress=progress)
@@ -196,6 +205,15 @@ def _uniform_sample(kernel: NormalizedCutKernel, size: int, rng: np.random.Gener
     points = kernel.points
     nodes, counts = np.unique(points[rng.integers(len(points), size=size)], return_counts=True)
     return Coreset(nodes, counts * kernel.point_weights[nodes] * (len(points) / size))
+
+
+def _sample_by_blocks(
+    kernel: NormalizedCutKernel, n_seeds: int, size: int, second_term: str, rng: np.random.Generator, progress: Progress
+) -> Coreset:
+    """Seeds in rounds and importance sampling, in the blocks of this graph."""
+    engine = InProcess(kernel, coarse_blocks(kernel.graph.indptr))
+    sample = sample_by_blocks(engine, n_seeds, size, second_term, int(rng.integers(2**63)), progress)
+    return Coreset(*nodes_and_weights(sample, engine), sample.n_clipped, sample.entries_read)
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

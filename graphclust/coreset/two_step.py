@@ -12,7 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs import two_step as loops
+from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
+from graphclust.coreset.chosen_rows import KernelSource
 from graphclust.coreset.sampling import Coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
@@ -41,26 +44,36 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
 
 def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """`two_step_coreset_graph` with the neighbors in the order met."""
-    graph, nodes = kernel.graph, coreset.nodes
-    m = len(nodes)
-    rows = (graph.indptr, graph.indices)
-    starts = np.zeros(graph.n_nodes + 1, np.int64)
-    loops.count_visits(nodes, *rows, starts)
+    scale = coreset.weights / kernel.degrees[coreset.nodes]
+    return _linked(coreset.nodes, kernel.graph.rows, kernel.degrees, scale)
+
+
+def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Graph:
+    """The same from the rows of the coreset nodes; of all other nodes only the degrees of their neighbors are read."""
+    met, columns = np.unique(rows.indices, return_inverse=True)
+    compact = Rows(rows.indptr, columns.astype(np.int32), rows.weights)
+    return _linked(np.arange(len(rows.nodes)), compact, source.terms(met).degrees, weights / rows.degrees)
+
+
+def _linked(nodes: np.ndarray, rows: Rows, degrees: np.ndarray, scale: np.ndarray) -> Graph:
+    """Links between the nodes of some rows; degrees : of all columns, in the numbering of the rows' entries."""
+    m, unweighted = len(nodes), len(rows.weights) == 0
+    starts = np.zeros(len(degrees) + 1, np.int64)
+    loops.count_visits(nodes, rows.indptr, rows.indices, starts)
     np.cumsum(starts, out=starts)
     visitors = np.empty(starts[-1], np.int32)
-    visit_weights = np.empty(0 if graph.weights is None else starts[-1])
-    loops.list_visits(nodes, *rows, graph.weights_or_empty, starts[:-1].copy(), visitors, visit_weights)
-    scale = coreset.weights / kernel.degrees[nodes]
+    visit_weights = np.empty(0 if unweighted else starts[-1])
+    loops.list_visits(nodes, *rows, starts[:-1].copy(), visitors, visit_weights)
 
-    entries = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[nodes])])
+    entries = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[nodes])])
     blocks = entry_blocks(entries, 1 << 18)
     most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(entries), m), blocks[:-1])
     indptr, indices, weights = rows_in_blocks(
-        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, nodes, *rows, graph.weights_or_empty,
-        starts, visitors, visit_weights, kernel.degrees, scale,
+        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, nodes, *rows, starts, visitors, visit_weights,
+        degrees, scale,
     )  # fmt: skip
-    degrees = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
-    return Graph(indptr, indices, weights, degrees, np.zeros(m))
+    link_sums = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
+    return Graph(indptr, indices, weights, link_sums, np.zeros(m))
 
 
 def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,14 @@ __all__ = ["NormalizedCutKernel"]
 
 LOOP_POLICIES = ("implied", "given")
 NODES_AT_A_TIME = 1 << 20  # so that what is needed in between takes no memory to speak of
+
+
+class KernelTerms(NamedTuple):
+    """The d, the diagonal of K and the weights W of some nodes, float64, one each."""
+
+    degrees: np.ndarray
+    self_affinity: np.ndarray
+    point_weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +85,10 @@ class NormalizedCutKernel:
         self_affinity = np.empty(n)
         degrees = np.empty(n) if loops == "implied" else graph.degrees
         for first, last in pairwise(row_blocks(n, NODES_AT_A_TIME).tolist()):
-            own, loop_weights = graph.degrees[first:last], graph.loops[first:last]
+            terms = kernel_terms(graph, slice(first, last), loops, shift)
+            self_affinity[first:last] = terms.self_affinity
             if loops == "implied":
-                row_length = np.diff(graph.indptr[first : last + 1])
-                without = (loop_weights == 0) & (row_length > 0)
-                implied = np.divide(own, row_length, out=np.zeros(last - first), where=without)
-                own = degrees[first:last] = own + implied
-                loop_weights = loop_weights + implied
-            inverse = np.divide(1.0, own, out=np.zeros(last - first), where=own > 0)
-            self_affinity[first:last] = loop_weights * inverse * inverse + shift * inverse
+                degrees[first:last] = terms.degrees
         return cls(graph, degrees, self_affinity, degrees)
 
     @property
@@ -106,6 +110,36 @@ class NormalizedCutKernel:
         neighbors = neighbors[other]
         return neighbors, weights[other] / (self.degrees[node] * self.degrees[neighbors])
 
+    def terms(self, at: slice | np.ndarray) -> KernelTerms:
+        """Degrees, self-affinities and point weights of some nodes."""
+        return KernelTerms(self.degrees[at], self.self_affinity[at], self.point_weights[at])
+
     def restricted_to(self, nodes: np.ndarray, weights: np.ndarray) -> NormalizedCutKernel:
         """The same kernel between some nodes only (increasing), with other point weights, both of shape (m,)."""
         return NormalizedCutKernel(self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights)
+
+
+class ImpliedKernel(NamedTuple):
+    """The kernel with implied loops of a graph that may be mapped: the terms of nodes are made when asked for."""
+
+    graph: Graph
+
+    def terms(self, at: slice | np.ndarray) -> KernelTerms:
+        """Degrees, self-affinities and point weights of some nodes."""
+        return kernel_terms(self.graph, at, "implied", 0.0)
+
+
+def kernel_terms(graph: Graph, at: slice | np.ndarray, loop_policy: str, shift: float) -> KernelTerms:
+    """The terms of some nodes, which follow from the node alone; see `NormalizedCutKernel.of`."""
+    loops, degrees = graph.loops[at], graph.degrees[at]
+    if loop_policy == "implied":
+        row_length = graph.indptr[1:][at] - graph.indptr[:-1][at]
+        without = (loops == 0) & (row_length > 0)
+        mean_weight = np.divide(degrees, row_length, out=np.zeros(len(degrees)), where=without)
+        loop_weights = loops + mean_weight
+        degrees = degrees + mean_weight
+    else:
+        loop_weights = loops
+    inverse = np.divide(1.0, degrees, out=np.zeros(len(degrees)), where=degrees > 0)
+    self_affinity = loop_weights * inverse * inverse + shift * inverse
+    return KernelTerms(degrees, self_affinity, degrees)

@@ -3,17 +3,7 @@
 import numpy as np
 from numba import njit
 
-
-@njit(cache=True, nogil=True)
-def _first_at_least(indices, start, end, node):
-    """Position of the first entry >= node in an increasing row."""
-    while start < end:
-        middle = (start + end) // 2
-        if indices[middle] < node:
-            start = middle + 1
-        else:
-            end = middle
-    return start
+from graphclust.compiled.graphs.chosen_rows import first_at_least
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +41,7 @@ def label_nodes(
                     n_met += 1
                 # Times d_y, because all products are divided by the degree of x below.
                 product[y - first] += member_weights[i] * self_affinity[y] * degrees[y]
-            start = _first_at_least(indices, indptr[y], indptr[y + 1], first)
+            start = first_at_least(indices, indptr[y], indptr[y + 1], first)
             for e in range(start, indptr[y + 1]):
                 x = indices[e]
                 if x >= last:

@@ -10,13 +10,19 @@ ROUND_OFF = 1e-12  # relative; a squared distance further below zero is the kern
 
 
 @njit(cache=True, nogil=True)
-def sq_distance_to_seed(x, seed, affinity, self_affinity, tally):
-    distance = self_affinity[x] + self_affinity[seed] - 2.0 * affinity
+def sq_distance(own_affinity, seed_affinity, affinity, tally):
+    """K_xx + K_yy - 2 K_xy, or 0 where that is negative."""
+    distance = own_affinity + seed_affinity - 2.0 * affinity
     if distance < 0.0:
-        if distance < -ROUND_OFF * (self_affinity[x] + self_affinity[seed]):
+        if distance < -ROUND_OFF * (own_affinity + seed_affinity):
             tally[CLIPPED] += 1
         return 0.0
     return distance
+
+
+@njit(cache=True, nogil=True)
+def sq_distance_to_seed(x, seed, affinity, self_affinity, tally):
+    return sq_distance(self_affinity[x], self_affinity[seed], affinity, tally)
 
 
 @njit(cache=True, nogil=True)

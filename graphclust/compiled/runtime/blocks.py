@@ -16,6 +16,7 @@ import numpy as np
 
 ROWS_PER_BLOCK = 65_536
 ENTRIES_PER_BLOCK = 1 << 20
+COARSE_BLOCKS, LEAST_ENTRIES, MOST_ENTRIES = 64, 1 << 14, 1 << 28
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = threading.Lock()
@@ -88,6 +89,29 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
             other.exception()
     for other in begun:
         other.result()
+
+
+def map_blocks(function, boundaries: np.ndarray) -> list:
+    """What `function(first, last, block)` returns for each block, in block order."""
+    results: list = [None] * (len(boundaries) - 1)
+
+    def make(first, last, block):
+        results[block] = function(first, last, block)
+
+    run_in_blocks(make, boundaries)
+    return results
+
+
+def coarse_blocks(indptr: np.ndarray) -> np.ndarray:
+    """Boundaries of blocks for partial results that are large: few, and with about equal numbers of entries.
+
+    There are some COARSE_BLOCKS of them, or as many as keep a block below MOST_ENTRIES; less where the graph is small.
+    """
+    n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
+    entries = min(max(LEAST_ENTRIES, -(-n_entries // COARSE_BLOCKS)), MOST_ENTRIES)
+    by_entries = np.searchsorted(indptr, np.arange(0, n_entries, entries), side="left")
+    by_rows = row_blocks(n_rows, max(LEAST_ENTRIES, -(-n_rows // COARSE_BLOCKS)))
+    return np.unique(np.concatenate([by_rows, np.minimum(by_entries, n_rows)]))
 
 
 def rows_in_blocks(

@@ -1,0 +1,81 @@
+"""The rows of some nodes by themselves, as they travel between the parts of a graph, and what a block makes of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.seeding import ENTRIES_READ, sq_distance
+
+
+class ChosenRows(NamedTuple):
+    """Rows of some nodes, in increasing order, with their degrees and the diagonal of K.
+
+    Row i has the neighbors indices[indptr[i]:indptr[i + 1]], by their numbers in the whole graph; empty weights stand
+    for all ones.
+    """
+
+    nodes: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+    degrees: np.ndarray
+    self_affinity: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def first_at_least(indices, start, end, node):
+    """Position of the first entry >= node in an increasing row."""
+    while start < end:
+        middle = (start + end) // 2
+        if indices[middle] < node:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@njit(cache=True, nogil=True)
+def approach_seeds(first, last, rank, seeds, degrees, self_affinity, sq_distances, nearest, tally):
+    """New seeds, of ranks from `rank` on, come near to their neighbors among the nodes first..last-1, and to nobody else.
+
+    degrees, self_affinity, sq_distances and nearest are those of the nodes of the block.
+    """
+    weighted = len(seeds.weights) > 0
+    for i in range(len(seeds.nodes)):
+        seed = seeds.nodes[i]
+        if first <= seed < last:
+            sq_distances[seed - first] = 0.0
+            nearest[seed - first] = rank + i
+        for e in range(first_at_least(seeds.indices, seeds.indptr[i], seeds.indptr[i + 1], first), seeds.indptr[i + 1]):
+            x = seeds.indices[e] - first
+            if x >= last - first:
+                break
+            tally[ENTRIES_READ] += 1
+            if x + first == seed:
+                continue
+            affinity = (seeds.weights[e] if weighted else 1.0) / (degrees[x] * seeds.degrees[i])
+            distance = sq_distance(self_affinity[x], seeds.self_affinity[i], affinity, tally)
+            if distance < sq_distances[x]:
+                sq_distances[x] = distance
+                nearest[x] = rank + i
+
+
+@njit(cache=True, nogil=True)
+def copy_rows(nodes, indptr, indices, weights, starts, chosen_indices, chosen_weights):
+    """Row nodes[i] goes to chosen_indices and chosen_weights, from starts[i] on."""
+    for i in range(len(nodes)):
+        free = starts[i]
+        for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+            chosen_indices[free] = indices[e]
+            if len(weights) > 0:
+                chosen_weights[free] = weights[e]
+            free += 1
+
+
+@njit(cache=True, nogil=True)
+def bound_columns(first, last, rows, starts, ends):
+    """Where the entries of the columns first..last-1 start and end in each row."""
+    for i in range(len(rows.nodes)):
+        starts[i] = first_at_least(rows.indices, rows.indptr[i], rows.indptr[i + 1], first)
+        ends[i] = first_at_least(rows.indices, starts[i], rows.indptr[i + 1], last)

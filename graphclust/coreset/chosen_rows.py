@@ -1,0 +1,87 @@
+"""Rows of some nodes as values that travel: taken from blocks of the graph, joined, and linked among themselves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from graphclust.compiled.graphs import chosen_rows as loops
+from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.graph.container import Graph
+from graphclust.graph.kernel import KernelTerms, NormalizedCutKernel
+
+
+class KernelSource(Protocol):
+    """A graph and the terms of its kernel: a `NormalizedCutKernel`, or an `ImpliedKernel` of a mapped graph."""
+
+    @property
+    def graph(self) -> Graph: ...
+
+    def terms(self, at: slice | np.ndarray) -> KernelTerms: ...
+
+
+def rows_of(source: KernelSource, nodes: np.ndarray) -> ChosenRows:
+    """The rows of some nodes, in increasing order."""
+    graph, terms = source.graph, source.terms(nodes)
+    indptr = np.concatenate([[0], np.cumsum(graph.indptr[nodes + 1] - graph.indptr[nodes])])
+    indices = np.empty(indptr[-1], np.int32)
+    weights = np.empty(0 if graph.weights is None else indptr[-1])
+    loops.copy_rows(nodes, *graph.rows, indptr[:-1], indices, weights)
+    return ChosenRows(nodes, indptr, indices, weights, terms.degrees, terms.self_affinity)
+
+
+def rows_in_block(source: KernelSource, first: int, last: int, nodes: np.ndarray) -> ChosenRows:
+    """As a step of a block: the rows of its own nodes that are given."""
+    return rows_of(source, nodes)
+
+
+def joined_rows(source: KernelSource, parts: list[ChosenRows]) -> ChosenRows:
+    """The rows of several blocks, one after the other."""
+    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    nodes, _, indices, weights, degrees, self_affinity = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return ChosenRows(nodes, indptr, indices, weights, degrees, self_affinity)
+
+
+def kernel_among(rows: ChosenRows, point_weights: np.ndarray) -> NormalizedCutKernel:
+    """The kernel between the chosen nodes themselves, numbered by their places, with these point weights."""
+    places = np.searchsorted(rows.nodes, rows.indices)
+    inside = np.append(rows.nodes, -1)[places] == rows.indices
+    counts = np.concatenate([[0], np.cumsum(inside)])
+    indptr = counts[rows.indptr]
+    weights = rows.weights[inside] if len(rows.weights) else None
+    indices = places[inside].astype(np.int32)
+    row_of = np.repeat(np.arange(len(rows.nodes)), np.diff(indptr))
+    ones_or_weights = np.ones(len(indices)) if weights is None else weights
+    degrees = np.bincount(row_of, ones_or_weights, minlength=len(rows.nodes))
+    on_diagonal = row_of == indices
+    node_loops = np.bincount(row_of[on_diagonal], ones_or_weights[on_diagonal], minlength=len(rows.nodes))
+    graph = Graph(indptr, indices, weights, degrees, node_loops)
+    return NormalizedCutKernel(graph, rows.degrees, rows.self_affinity, point_weights)
+
+
+def kernel_towards_block(
+    source: KernelSource, first: int, last: int, rows: ChosenRows
+) -> tuple[NormalizedCutKernel, np.ndarray]:
+    """The kernel between the nodes first..last-1 and the chosen nodes, and the numbers of the chosen nodes in it.
+
+    Nodes of the block are numbered from 0, chosen ones that lie elsewhere follow. Only chosen nodes have rows.
+    """
+    n, m = last - first, len(rows.nodes)
+    own = slice(*np.searchsorted(rows.nodes, [first, last]))
+    numbers = n + np.arange(m)
+    numbers[own] = rows.nodes[own] - first
+    starts, ends = np.empty((2, m), np.int64)
+    loops.bound_columns(first, last, rows, starts, ends)
+    order = np.argsort(numbers, kind="stable")
+    lengths = np.zeros(n + m, np.int64)
+    lengths[numbers] = ends - starts
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    taken = np.repeat(starts[order] - indptr[numbers[order]], lengths[numbers[order]]) + np.arange(indptr[-1])
+    weights = rows.weights[taken] if len(rows.weights) else None
+    own_terms = source.terms(slice(first, last))
+    degrees = np.concatenate([own_terms.degrees, rows.degrees])
+    self_affinity = np.concatenate([own_terms.self_affinity, rows.self_affinity])
+    graph = Graph(indptr, rows.indices[taken] - np.int32(first), weights, degrees, np.zeros(n + m))
+    return NormalizedCutKernel(graph, degrees, self_affinity, degrees), numbers

@@ -1,0 +1,228 @@
+"""Oversampled D²-sampling and importance sampling, block by block: the coreset of a graph that lies in many places.
+
+A few rounds take the place of drawing the seeds one after the other (k-means||, Bahmani et al. 2012, in the sparse
+feature space of Jourdan et al. 2025). In a round every node draws for itself, in proportion to its mass and by the
+counter (key, round, node); then the rows of the drawn nodes, and nothing else, go to all blocks. That suffices since
+x*, the node of least self-affinity, is the first seed: a later one comes near to its neighbors only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs import chosen_rows as loops
+from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ
+from graphclust.compiled.runtime import counter_draws
+from graphclust.coreset.chosen_rows import KernelSource, joined_rows, rows_in_block, rows_of
+from graphclust.errors import GraphClustError
+from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
+from graphclust.k_means.sampling_rounds import sampled_in_rounds
+from graphclust.progress import Progress
+
+N_ROUNDS = 5
+IMPORTANCE_TURNS = 1 << 16  # the turns of a key below are those of the rounds
+
+
+class Distances(NamedTuple):
+    """Where the nodes of a block stand to the seeds so far.
+
+    sq_distances, nearest : squared distance to, and rank of, the nearest seed.  mass : sum of weight x distance.
+    tally : entries read and distances clipped so far, int64.
+    """
+
+    sq_distances: np.ndarray
+    nearest: np.ndarray
+    mass: float
+    tally: np.ndarray
+
+
+class SeedSums(NamedTuple):
+    """What the sampling probabilities need beside a node's own distance.
+
+    cost : total mass.  seed_weight : total weight of the seeds.  volumes : weight of the nodes nearest to each seed, or
+    None where that is not asked for.
+    """
+
+    cost: float
+    seed_weight: float
+    volumes: np.ndarray | None
+
+
+class SampledCoreset(NamedTuple):
+    """Nodes and weights of a coreset by block, each a pair of arrays, and the account of `Coreset`."""
+
+    parts: ByBlock
+    n_clipped: int
+    entries_read: int
+
+
+def sample_by_blocks(
+    engine: Engine, n_seeds: int, size: int, second_term: str, key: int, progress: Progress
+) -> SampledCoreset:
+    """A coreset of `size` draws; all points, with their own weights, where there are no more than that."""
+    if sum(engine.fetch(engine.each(count_points))) <= size:
+        return SampledCoreset(engine.each(all_points), 0, 0)
+    with progress.stage("D²-sampling"):
+        rounds = SeedingRounds(engine, key)
+        sampled_in_rounds(rounds, n_seeds, N_ROUNDS, progress)
+        distances, sums = rounds.distances, rounds.sums(second_term)
+    with progress.stage("importance sampling"):
+        totals = np.array(engine.fetch(engine.each(total_sensitivity, distances, sums)))
+        total = float(summed_in_order(totals.tolist()))
+        counts = np.random.default_rng([key, size]).multinomial(size, totals / totals.sum())
+        in_blocks = engine.by_block(counts.tolist())
+        parts = engine.each(drawn_by_importance, distances, in_blocks, sums, total, size, key)
+    return SampledCoreset(parts, int(rounds.tally[CLIPPED]), int(rounds.tally[ENTRIES_READ]))
+
+
+class SeedingRounds:
+    """The rounds of D²-sampling on a graph, as `sampled_in_rounds` wants them."""
+
+    def __init__(self, engine: Engine, key: int):
+        self.engine, self.key = engine, key
+        least = min(engine.fetch(engine.each(least_affinity)))
+        self.distances = engine.each(distances_at_first, least[0])
+        self.seed_weight, self.n_seeds = 0.0, 0
+        if not self.cost() > 0.0:
+            raise GraphClustError(
+                "the masses of D²-sampling are all 0: K has a zero diagonal; use implied loops or a shift > 0"
+            )
+        self._approach(engine.once(rows_of, np.array([least[1]])))
+
+    def cost(self) -> float:
+        """The total mass, which no later round raises."""
+        masses, tallies = zip(*self.engine.fetch(self.engine.each(mass_and_tally, self.distances)), strict=True)
+        self.tally = sum(tallies)
+        self.latest_cost = float(summed_in_order(list(masses)))
+        return self.latest_cost
+
+    def draw(self, turn: int, factor: float) -> int:
+        """Seeds drawn with probability factor x mass, by everyone for himself; how many they were."""
+        drawn = self.engine.each(drawn_rows, self.distances, factor, self.key, turn)
+        before = self.n_seeds
+        self._approach(self.engine.once(joined_rows, drawn))
+        return self.n_seeds - before
+
+    def _approach(self, rows: Whole) -> None:
+        n_new, weight = self.engine.fetch(self.engine.once(count_and_weight, rows))
+        self.distances = self.engine.each(approached, self.distances, rows, self.n_seeds)
+        self.n_seeds, self.seed_weight = self.n_seeds + n_new, self.seed_weight + weight
+
+    def sums(self, second_term: str) -> SeedSums:
+        """What follows from all rounds."""
+        volumes = None
+        if second_term == "voronoi":
+            volumes = summed_in_order(self.engine.fetch(self.engine.each(seed_volumes, self.distances, self.n_seeds)))
+        return SeedSums(self.latest_cost, self.seed_weight, volumes)
+
+
+def count_points(source: KernelSource, first: int, last: int) -> int:
+    """Nodes of positive weight."""
+    return int(np.count_nonzero(source.terms(slice(first, last)).point_weights))
+
+
+def all_points(source: KernelSource, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes of positive weight, and their weights."""
+    weights = source.terms(slice(first, last)).point_weights
+    points = np.flatnonzero(weights > 0)
+    return first + points, weights[points]
+
+
+def least_affinity(source: KernelSource, first: int, last: int) -> tuple[float, int]:
+    """The least K_xx among the points of a block, and its node; infinity where there is no point."""
+    terms = source.terms(slice(first, last))
+    points = np.flatnonzero(terms.point_weights > 0)
+    if len(points) == 0:
+        return np.inf, -1
+    place = points[np.argmin(terms.self_affinity[points])]
+    return float(terms.self_affinity[place]), first + int(place)
+
+
+def distances_at_first(source: KernelSource, first: int, last: int, least: float) -> Distances:
+    """The distances to x*, which shares no entry of K with a node: K_xx + K_x*x*."""
+    terms = source.terms(slice(first, last))
+    sq_distances = terms.self_affinity + least
+    mass = counter_draws.sum_masses(terms.point_weights, sq_distances)
+    return Distances(sq_distances, np.zeros(last - first, np.int64), mass, np.zeros(2, np.int64))
+
+
+def approached(
+    source: KernelSource, first: int, last: int, before: Distances, rows: ChosenRows, rank: int
+) -> Distances:
+    """The distances once the seeds with these rows, of ranks from `rank` on, are there too."""
+    terms = source.terms(slice(first, last))
+    sq_distances, nearest, tally = before.sq_distances.copy(), before.nearest.copy(), before.tally.copy()
+    loops.approach_seeds(first, last, rank, rows, terms.degrees, terms.self_affinity, sq_distances, nearest, tally)
+    return Distances(sq_distances, nearest, counter_draws.sum_masses(terms.point_weights, sq_distances), tally)
+
+
+def mass_and_tally(source: KernelSource, first: int, last: int, distances: Distances) -> tuple[float, np.ndarray]:
+    """What the sums over all blocks are made of."""
+    return distances.mass, distances.tally
+
+
+def drawn_rows(
+    source: KernelSource, first: int, last: int, distances: Distances, factor: float, key: int, turn: int
+) -> ChosenRows:
+    """The rows of the nodes of a block that draw themselves."""
+    drawn = np.empty(last - first, np.int64)
+    weights = source.terms(slice(first, last)).point_weights
+    n_drawn = counter_draws.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)
+    return rows_of(source, first + drawn[:n_drawn])
+
+
+def count_and_weight(source: KernelSource, rows: ChosenRows) -> tuple[int, float]:
+    """How many nodes were chosen, and the sum of their point weights."""
+    return len(rows.nodes), float(source.terms(rows.nodes).point_weights.sum())
+
+
+def seed_volumes(source: KernelSource, first: int, last: int, distances: Distances, n_seeds: int) -> np.ndarray:
+    """Weight of the nodes of a block that are nearest to each seed."""
+    weights = source.terms(slice(first, last)).point_weights
+    return np.bincount(distances.nearest, weights, minlength=n_seeds)
+
+
+def sensitivities(source: KernelSource, first: int, last: int, distances: Distances, sums: SeedSums) -> np.ndarray:
+    """The sampling probabilities of the nodes of a block up to a factor, see `sampling_probabilities`."""
+    weights = source.terms(slice(first, last)).point_weights
+    close = weights * distances.sq_distances / sums.cost if sums.cost > 0 else np.zeros(last - first)
+    if sums.volumes is None:
+        return close + weights / sums.seed_weight
+    volumes = sums.volumes[distances.nearest]
+    return close + np.divide(weights, volumes, out=np.zeros(last - first), where=weights > 0)
+
+
+def total_sensitivity(source: KernelSource, first: int, last: int, distances: Distances, sums: SeedSums) -> float:
+    """Their sum over a block, from the first to the last."""
+    return float(np.cumsum(sensitivities(source, first, last, distances, sums))[-1])
+
+
+def drawn_by_importance(
+    source: KernelSource, first: int, last: int, distances: Distances, n: int, sums: SeedSums, total: float, size: int,
+    key: int,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """n draws among the nodes of a block: distinct nodes, increasing, and weights c w / (p size) for c draws."""
+    shares = sensitivities(source, first, last, distances, sums)
+    cumulative = np.cumsum(shares)
+    uniforms = np.empty(n)
+    counter_draws.fill_uniforms(key, IMPORTANCE_TURNS + first, 0, uniforms)
+    drawn = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
+    highest = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
+    places, counts = np.unique(np.minimum(drawn, highest), return_counts=True)
+    weights = source.terms(first + places).point_weights
+    return first + places, counts * weights / (shares[places] / total * size)
+
+
+def nodes_and_weights(sample: SampledCoreset, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+    """The coreset, brought here."""
+    nodes, weights = zip(*engine.fetch(sample.parts), strict=True)
+    return np.concatenate(nodes), np.concatenate(weights)
+
+
+def coreset_rows(engine: Engine, nodes: np.ndarray) -> Whole:
+    """The rows of increasing nodes, gathered."""
+    of_blocks = np.split(nodes, np.searchsorted(nodes, engine.boundaries[1:-1]))
+    return engine.once(joined_rows, engine.each(rows_in_block, engine.by_block(of_blocks)))

@@ -1,0 +1,35 @@
+"""The rounds of k-means||: in each, every point draws itself by its share of the cost (Bahmani et al. 2012)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from graphclust.progress import Progress
+
+
+class Rounds(Protocol):
+    """Points that lie somewhere, and how far each is from the candidates so far."""
+
+    def cost(self) -> float: ...
+
+    def draw(self, turn: int, factor: float) -> int: ...
+
+
+def sampled_in_rounds(
+    rounds: Rounds, n_wanted: int, n_rounds: int, progress: Progress, *, at_least: int = 0, most_rounds: int = 0
+) -> None:
+    """About n_wanted candidates in n_rounds rounds, each of which draws an equal share of what is still wanted.
+
+    In a round a point of mass m is drawn with probability min(1, l m / cost), where l is that share. Rounds end
+    when all the cost is gone. While there are fewer than `at_least`, further ones are made, most_rounds in all.
+    """
+    n_drawn, turn = 0, 0
+    while turn < n_rounds or (n_drawn < at_least and turn < most_rounds):
+        cost = rounds.cost()
+        progress.step(min(turn, n_rounds), n_rounds)
+        wanted = (n_wanted - n_drawn) / (n_rounds - turn) if turn < n_rounds else n_wanted / n_rounds
+        if not cost > 0.0:
+            return
+        n_drawn += rounds.draw(turn, max(wanted, 0.0) / cost)
+        turn += 1
+    rounds.cost()
