@@ -13,7 +13,7 @@ from graphclust.graph.kernel import KernelTerms, NormalizedCutKernel
 
 
 class KernelSource(Protocol):
-    """A graph and the terms of its kernel: a `NormalizedCutKernel`, or an `ImpliedKernel` of a mapped graph."""
+    """A graph and the terms of its kernel: a `NormalizedCutKernel`, or a `GraphSource`."""
 
     @property
     def graph(self) -> Graph: ...

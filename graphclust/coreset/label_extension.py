@@ -118,10 +118,13 @@ def centroids_of(weights: np.ndarray, labels: np.ndarray, induced: sparse.csr_ar
     return Centroids(members, weights[members], starts, cluster_weights, sq_norms)
 
 
-def centroids_of_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray, labels: np.ndarray) -> Centroids:
-    """The same from the rows of the coreset nodes alone."""
-    induced = coreset_graph(kernel_among(rows, weights), Coreset(np.arange(len(weights)), weights))
-    return centroids_of(weights, labels, induced)
+def centroids_of_rows(
+    source: KernelSource, rows: ChosenRows, weights: np.ndarray, places: np.ndarray, labels: np.ndarray
+) -> Centroids:
+    """The same from the rows of the coreset nodes alone; labels : of those in these places, which are the members."""
+    induced = coreset_graph(kernel_among(rows, weights), Coreset(places, weights[places]))
+    centroids = centroids_of(weights[places], labels, induced)
+    return centroids._replace(members=places[centroids.members])
 
 
 def labels_in_block(

@@ -119,16 +119,6 @@ class NormalizedCutKernel:
         return NormalizedCutKernel(self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights)
 
 
-class ImpliedKernel(NamedTuple):
-    """The kernel with implied loops of a graph that may be mapped: the terms of nodes are made when asked for."""
-
-    graph: Graph
-
-    def terms(self, at: slice | np.ndarray) -> KernelTerms:
-        """Degrees, self-affinities and point weights of some nodes."""
-        return kernel_terms(self.graph, at, "implied", 0.0)
-
-
 def kernel_terms(graph: Graph, at: slice | np.ndarray, loop_policy: str, shift: float) -> KernelTerms:
     """The terms of some nodes, which follow from the node alone; see `NormalizedCutKernel.of`."""
     loops, degrees = graph.loops[at], graph.degrees[at]

@@ -102,7 +102,7 @@ def by_shared_neighbors(
     by_cut = weighed(graph, CUT.name)
     labels = shown.labels
     with progress.stage("merging"):
-        if has_thin_links(graph, shown.coreset, shown.links):
+        if has_thin_links(coverage(graph, shown.coreset), shown.links):
             labels = fewer_regions(by_cut, labels, REGIONS_PER_CLUSTER * k, rng, progress)
         fragments, n_found = used_labels(labels)
         if n_found < k:  # a coreset too small or too scattered to show k clusters
@@ -148,9 +148,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         if len(linked) < len(coreset.nodes):
             small = small.subgraph(linked)
     links = small.n_entries / max(small.n_nodes, 1)
-    few = REGIONS_PER_CLUSTER * k
-    most = max(few, MANY_REGIONS) if has_thin_links(graph, coreset, links) else few
-    n_regions = max(min(k, len(linked)), min(most, len(linked) // NODES_PER_REGION))
+    n_regions, _, _ = regions_wanted(k, len(linked), coverage(graph, coreset), links)
     if n_regions == 0:
         linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
     else:
@@ -170,10 +168,9 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
     return Shown(spread.labels, out_of_reach, coreset, links, [len(labelled.nodes), *spread.n_labelled])
 
 
-def has_thin_links(graph: Graph, coreset: Coreset, links: float) -> bool:
-    """Whether regions of the coreset alone are too impure to be merged into clusters."""
-    covered = len(coreset.nodes) * graph.n_entries / _number_of_points(graph) ** 2
-    return covered < WELL_COVERED and links < FEW_LINKS
+def coverage(graph: Graph, coreset: Coreset) -> float:
+    """Coreset neighbors of a node, on average."""
+    return len(coreset.nodes) * graph.n_entries / _number_of_points(graph) ** 2
 
 
 def fewer_regions(
@@ -188,6 +185,21 @@ def fewer_regions(
             labels = taken(partitioned(quotient, k, CUT, ONE_START, rng, progress).labels, labels)
         moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress)
     return labels
+
+
+def regions_wanted(k: int, n_linked: int, covered: float, mean_links: float) -> tuple[int, int, bool]:
+    """How many regions to part a coreset of n_linked nodes into, how many to leave of them, and whether it is thin.
+
+    covered : coreset neighbors of a node, on average.  mean_links : links of a coreset node.
+    """
+    thin = has_thin_links(covered, mean_links)
+    few = REGIONS_PER_CLUSTER * k
+    return max(min(k, n_linked), min(max(few, MANY_REGIONS) if thin else few, n_linked // NODES_PER_REGION)), few, thin
+
+
+def has_thin_links(covered: float, mean_links: float) -> bool:
+    """Whether regions of the coreset alone are too impure to be merged into clusters."""
+    return covered < WELL_COVERED and mean_links < FEW_LINKS
 
 
 def turned_to(
@@ -205,24 +217,38 @@ def turned_to(
     The cut comes first since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where
     the tree of unions, which knows nothing of the cut, ends in the same clusters, nothing is to be merged anew.
     """
-    pieces, n_pieces = common_pieces(on, labels, fragments)
+    pieces, n_pieces = common_pieces(on.terms.degrees, labels, fragments)
     quotient = contracted(on, pieces, n_pieces)
     progress.reads(on.graph, on.graph.n_entries)
     of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
     of_piece[pieces] = labels
-    of_piece = of_piece[:-1]
+    with progress.within(lambda labels: taken(labels, pieces)):
+        of_piece, goal = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
+    return taken(of_piece, pieces), goal
+
+
+def merged_anew(
+    aim: Aim,
+    quotient: Weighed,
+    of_piece: np.ndarray,
+    k: int,
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[np.ndarray, Goal]:
+    """The partition of the pieces turned to another aim, on the quotient graph of the pieces."""
+    n_pieces = quotient.graph.n_nodes
     tree = np.full(n_pieces, -np.inf)
     by_tree, _ = merged(quotient, k, chance_objective(quotient), progress, tree)
     tree /= quotient.chance
     # The resolutions at which k is natural start where no two of the clusters belong together.
     tree[k - 1] = min(unions(contracted(quotient, of, k), progress, k)[k - 1] for of in (of_piece, by_tree))
-    goal = goal_of(aim, on, k, tree)
+    goal = goal_of(aim, quotient, k, tree)
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
-        return labels, goal
+        return of_piece, goal
     resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
-    with progress.within(lambda labels: taken(labels, pieces)):
-        of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
-    return taken(of_piece, pieces), goal
+    of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
+    return of_piece, goal
 
 
 def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray) -> bool:
@@ -234,12 +260,12 @@ def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray
     return len(np.unique(counterpart[largest])) == len(largest)
 
 
-def common_pieces(on: Weighed, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:
+def common_pieces(degrees: np.ndarray, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:
     """What each cluster has of each fragment, int32, and how many pieces that makes; crumbs stay with their cluster."""
     n_fragments = int(fragments.max()) + 1
     pieces, n_pieces = used_labels(labels.astype(np.int64) * n_fragments + fragments)
-    volumes = np.bincount(np.maximum(pieces, 0), weights=on.terms.degrees)
-    crumbs = (volumes < CRUMB * on.graph.total_volume / n_fragments).astype(np.int8)
+    volumes = np.bincount(np.maximum(pieces, 0), weights=degrees)
+    crumbs = (volumes < CRUMB * degrees.sum() / n_fragments).astype(np.int8)
     return used_labels(np.where(taken(crumbs, pieces) > 0, n_pieces + labels, pieces))
 
 

@@ -99,14 +99,18 @@ def best_moves(
     turn : -1 for all nodes, 0 or 1 for one half of them.
     """
     target = np.empty(on.graph.n_nodes, np.int32)
-    used = sums.mass > 0
-    least_mass = sums.mass[used].min(initial=np.inf)
-    worst = -(sums.inside[used] / sums.mass[used]).min(initial=0.0)
     run_in_blocks(
         loops.choose_moves, entry_blocks(on.graph.indptr, 1 << 19), on.graph.rows, on.terms, objective, labels, sums,
-        stays, (least_mass, worst), turn, target,
+        stays, bounds_of(sums), turn, target,
     )  # fmt: skip
     return target
+
+
+def bounds_of(sums: ClusterSums) -> tuple[float, float]:
+    """The least mass of a cluster, and the worst score per mass; see `most_from_joining`."""
+    used = sums.mass > 0
+    least_mass = sums.mass[used].min(initial=np.inf)
+    return least_mass, -(sums.inside[used] / sums.mass[used]).min(initial=0.0)
 
 
 def moved_at_once(

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
+from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weighed
+from graphclust.partition.block_regions import by_blocks
+from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
 from graphclust.partition.improvement import goal_for
@@ -87,8 +91,9 @@ def coreset_sc(
         coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
         of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k; 2 by default.
-    sampling : "tree" (default) or "naive" D²-sampling, see `d2_seeding`, or "uniform", a baseline without importance
-        sampling.
+    sampling : "tree" (default) or "naive" D²-sampling, see `d2_seeding`; "parallel", see `construct_coreset`, with
+        which "two-step" works in steps over blocks of rows, as it does on a cluster of machines; or "uniform", a
+        baseline without importance sampling.
     loops, shift : the diagonal of the kernel, "implied" and 0 by default, see `NormalizedCutKernel`; implied loops
         never count in the quality.
     second_term, rounds : of the importance sampling, "seed_weight" and 1 by default, see `sampling_probabilities` and
@@ -154,6 +159,9 @@ def coreset_sc(
     with progress.interruptible(interrupted):
         if options["method"] == "paper":
             outcome = _published(graph, k, options, remarks, rng, progress)
+        elif options["method"] == "two-step" and options["sampling"] == "parallel":
+            goal, outcome = _by_blocks(graph, k, aim, options, rng, progress)
+            remarks += outcome.remarks
         else:
             goal, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
 
@@ -226,6 +234,29 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     if n_clipped:
         remarks.append(f"{n_clipped} negative squared distances became 0: K is indefinite; a shift would mend it")
     return outcome
+
+
+def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress) -> tuple[Goal, Outcome]:
+    """The two-step method in steps over blocks, which run on the threads of this process."""
+    engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
+    n_points = int(np.count_nonzero(graph.degrees))
+    return partitioned_by_blocks(engine, n_points, graph.n_entries, k, aim, options, rng, progress)
+
+
+def partitioned_by_blocks(
+    engine: Engine, n_points: int, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress
+) -> tuple[Goal, Outcome]:
+    """The same wherever the steps run, up to the labels, which are brought here."""
+    k = min(k, n_points)
+    if options["coreset_size"] is None:
+        options["coreset_size"] = default_size(n_points, n_entries, k)
+    sampling = Sampling(max(k, options["coreset_size"]), options["oversampling"], options["sampling"])
+    key = int(rng.integers(2**63))
+    effort = EFFORTS[options["effort"]]
+    goal, outcome = by_blocks(
+        engine, n_points, n_entries, k, aim, sampling, effort, options["components"], key, progress
+    )  # fmt: skip
+    return goal, replace(outcome, labels=engine.fetch(outcome.labels).astype(np.int64))
 
 
 def _best(

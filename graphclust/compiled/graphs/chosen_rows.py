@@ -37,7 +37,7 @@ def first_at_least(indices, start, end, node):
 
 @njit(cache=True, nogil=True)
 def approach_seeds(first, last, rank, seeds, degrees, self_affinity, sq_distances, nearest, tally):
-    """New seeds, of ranks from `rank` on, come near to their neighbors among the nodes first..last-1, and to nobody else.
+    """New seeds, of ranks from `rank` on, come near to their neighbors among the nodes first..last-1, to nobody else.
 
     degrees, self_affinity, sq_distances and nearest are those of the nodes of the block.
     """

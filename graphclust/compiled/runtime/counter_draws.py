@@ -48,3 +48,10 @@ def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
             drawn[n_drawn] = i
             n_drawn += 1
     return n_drawn
+
+
+@njit(cache=True, nogil=True)
+def draw_share(key, turn, nodes, share, drawn):
+    """drawn[i] = whether nodes[i] is drawn, each with the same probability."""
+    for i in range(len(nodes)):
+        drawn[i] = uniform_of(key, turn, nodes[i]) < share

@@ -1,0 +1,302 @@
+"""The partition of `coreset_regions`, made of steps over blocks of rows: on the threads of a process, or on a cluster.
+
+The steps are the same but for two. The coreset is sampled in rounds, by `parallel_sampling`. And nodes move in rounds
+too: of those that would gain each moves with probability 1/2, all at once, and the sums of the clusters are made again.
+What is as small as the coreset or its regions is worked on in one place.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.coreset.label_extension import Centroids, centroids_of_rows, labels_in_block
+from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.parallel_sampling import coreset_rows, nodes_and_weights, sample_by_blocks
+from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.two_step import link_rows
+from graphclust.errors import counted
+from graphclust.graph.block_engine import Engine, Whole, summed_in_order
+from graphclust.objective.objective import Aim, Weighed, value_of, weighed
+from graphclust.partition import block_steps as steps
+from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.coreset_regions import (
+    FEW,
+    ONE_START,
+    REGION_ROUNDS,
+    SPREADING_ROUNDS,
+    Sampling,
+    common_pieces,
+    merged_anew,
+    regions_wanted,
+    used_labels,
+)
+from graphclust.partition.multilevel import partitioned
+from graphclust.partition.resolution import Goal
+from graphclust.partition.small_components import searched_nodes
+from graphclust.progress import Progress
+
+CUT = Aim("normalized_cut", None)
+CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)
+MENDING_ROUNDS = 12
+SHARE, MOST_MISSES = 0.5, 3  # of the nodes that would gain; it is halved when so many at once do harm
+MOVE_TURNS = 1 << 8  # turns of the draws for a sequence of rounds
+
+
+class CoresetRegions(NamedTuple):
+    """Regions of the coreset: the places of the nodes that have one, their labels, and how to go on."""
+
+    places: np.ndarray
+    labels: np.ndarray
+    few: int
+    thin: bool
+
+
+def by_blocks(
+    engine: Engine,
+    n_points: int,
+    n_entries: int,
+    k: int,
+    aim: Aim,
+    sampling: Sampling,
+    effort: float,
+    components: str,
+    key: int,
+    progress: Progress,
+) -> tuple[Goal, Outcome]:
+    """Partition a graph into k clusters; n_points is the number of its nodes that have edges, at least k."""
+    sample = sample_by_blocks(
+        engine, ceil(sampling.oversampling * k), sampling.size, "seed_weight", key, progress
+    )  # fmt: skip
+    coreset = Coreset(*nodes_and_weights(sample, engine), sample.n_clipped, sample.entries_read)
+    with progress.stage("coreset graph"):
+        rows = coreset_rows(engine, coreset.nodes)
+        small = engine.once(link_rows, rows, coreset.weights)
+        covered = len(coreset.nodes) * n_entries / n_points**2
+    with progress.stage("coreset partition"):
+        regions = engine.once(coreset_regions, small, k, covered, components, key)
+        few, thin, n_regions = engine.fetch(engine.once(plan_of, regions))
+    with progress.stage("labelling"):
+        labels, n_missing = labelled(engine, rows, coreset.weights, regions, n_regions, progress)
+    remarks: tuple[str, ...] = ()
+    if n_missing[-1]:
+        remarks = (
+            f"{counted(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest region "
+            "at first",
+        )
+    with progress.stage("merging"):
+        work = Work(engine, key, progress)
+        labels, n_found = work.renumbered(labels)
+        if thin and n_found > few:
+            labels = work.partitioned(labels, n_found, few, ONE_START)
+            labels = work.moved(labels, few, CUT_GOAL.objective, CUT.name, REGION_ROUNDS)
+            labels, n_found = work.renumbered(labels)
+        if n_found < k:  # a coreset too small or too scattered to show k clusters
+            labels, n_found = engine.once(whole_partition, k, effort, key), k
+        fragments = labels
+        if n_found > k:
+            labels = work.partitioned(labels, n_found, k, effort)
+    with progress.stage("mending"):
+        goal = CUT_GOAL
+        labels = work.moved(labels, k, goal.objective, CUT.name, MENDING_ROUNDS)
+        if aim != CUT:
+            labels, goal = work.turned(labels, fragments, k, aim, effort)
+            labels = work.moved(labels, k, goal.objective, aim.name, MENDING_ROUNDS)
+        coreset_labels = engine.fetch(engine.once(labels_at, labels, coreset.nodes))
+
+    counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
+    names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
+    decided = {name: (n - before) / n_points for name, n, before in zip(names, counts, [0, *counts], strict=False)}
+    return goal, Outcome(labels, coreset, coreset_labels, None, {}, decided, remarks=remarks)
+
+
+def labelled(
+    engine: Engine, rows: Whole, weights: np.ndarray, regions: Whole, n_regions: int, progress: Progress
+) -> tuple[Whole, list[int]]:
+    """The regions carried to all nodes, and how many had none after each step."""
+    centroids = engine.once(region_centroids, rows, weights, regions)
+    labels = engine.once(joined_labels, engine.each(labels_in_block, rows, centroids))
+    n_missing: list[int] = []
+    for done in range(SPREADING_ROUNDS):
+        changes = engine.each(steps.spread_labels_in_block, labels, n_regions)
+        found, left = np.sum(engine.fetch(engine.each(steps.count_changes, changes)), axis=0).tolist()
+        n_missing += [found + left, left] if done == 0 else [left]
+        if found == 0:
+            break
+        labels = engine.once(steps.changed_labels, labels, changes)
+        progress.step(done + 1, SPREADING_ROUNDS)
+        if left == 0:
+            break
+    return (engine.once(labels_for_the_rest, labels) if n_missing[-1] else labels), n_missing
+
+
+class Work:
+    """What is done to the labels of a graph, which stay where the steps run."""
+
+    def __init__(self, engine: Engine, key: int, progress: Progress):
+        self.engine, self.key, self.progress = engine, key, progress
+        self.n_sequences = 0
+
+    def renumbered(self, labels: Whole) -> tuple[Whole, int]:
+        """The labels without gaps, and how many there are."""
+        found = self.engine.once(used_labels_of_connected, labels)
+        return self.engine.once(first_of, found), self.engine.fetch(self.engine.once(second_of, found))
+
+    def quotient(self, labels: Whole, n_clusters: int, name: str) -> Whole:
+        """The quotient graph of the clusters."""
+        links = self.engine.each(steps.links_in_block, labels, n_clusters, name)
+        return self.engine.once(steps.quotient_of_links, links, n_clusters)
+
+    def partitioned(self, labels: Whole, n_clusters: int, k: int, effort: float) -> Whole:
+        """The clusters merged into k by the normalised cut."""
+        quotient = self.quotient(labels, n_clusters, CUT.name)
+        return self.engine.once(looked_up, self.engine.once(quotient_partition, quotient, k, effort, self.key), labels)
+
+    def turned(self, labels: Whole, fragments: Whole, k: int, aim: Aim, effort: float) -> tuple[Whole, Goal]:
+        """The partition turned to another aim, see `turned_to`."""
+        found = self.engine.once(pieces_of_connected, labels, fragments)
+        pieces, n_pieces = self.engine.once(first_of, found), self.engine.fetch(self.engine.once(second_of, found))
+        quotient = self.quotient(pieces, n_pieces, aim.name)
+        merged = self.engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
+        goal = self.engine.fetch(self.engine.once(second_of, merged))
+        return self.engine.once(looked_up, self.engine.once(first_of, merged), pieces), goal
+
+    def moved(self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int) -> Whole:
+        """Labels after rounds of moves, each of which raises the value; they end when hardly any node would gain."""
+        engine = self.engine
+        part, sums = self.standing(labels, k, name)
+        turn = (self.n_sequences + 1) * MOVE_TURNS
+        self.n_sequences += 1
+        share, misses = SHARE, 0
+        for done in range(n_rounds):
+            moves = engine.each(
+                steps.moves_in_block, labels, part, sums, objective, name, self.key, turn + done, share
+            )  # fmt: skip
+            movable, left, joined = (sum(counts) for counts in zip(*self.counts(moves), strict=True))
+            if movable <= FEW * sums.size.sum():
+                break
+            kept = sums.size - left + joined == 0
+            after = engine.once(steps.moved_labels, labels, moves, kept)
+            part_after, sums_after = self.standing(after, k, name)
+            self.progress.step(done + 1, n_rounds)
+            if value_of(objective, sums_after) > value_of(objective, sums):
+                labels, part, sums = after, part_after, sums_after
+            elif misses < MOST_MISSES:
+                share, misses = share / 2.0, misses + 1
+            else:
+                break
+        return labels
+
+    def counts(self, moves):
+        return self.engine.fetch(self.engine.each(steps.count_moves, moves))
+
+    def standing(self, labels: Whole, k: int, name: str):
+        part = self.engine.each(steps.standing, labels, k, name)
+        sums = self.engine.fetch(self.engine.each(steps.cluster_sums, part))
+        return part, ClusterSums(*(summed_in_order(list(column)) for column in zip(*sums, strict=True)))
+
+
+def coreset_regions(source: GraphSource, small, k: int, covered: float, components: str, key: int) -> CoresetRegions:
+    """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
+    m = small.n_nodes
+    linked = searched_nodes(small, k, components, []) if small.n_entries else np.arange(0)
+    part = small if len(linked) == m else small.subgraph(linked)
+    n_regions, few, thin = regions_wanted(k, len(linked), covered, part.n_entries / max(part.n_nodes, 1))
+    if n_regions == 0:
+        return CoresetRegions(np.arange(m), np.arange(m) % k, few, thin)
+    found = partitioned(weighed(part, CUT.name), n_regions, CUT, ONE_START, generator(key, n_regions), Progress())
+    return CoresetRegions(linked, found.labels.astype(np.int64), few, thin)
+
+
+def plan_of(source: GraphSource, regions: CoresetRegions) -> tuple[int, bool, int]:
+    """How to go on with the regions of a coreset, and how many they are."""
+    return regions.few, regions.thin, int(regions.labels.max()) + 1
+
+
+def region_centroids(source: GraphSource, rows: ChosenRows, weights: np.ndarray, regions: CoresetRegions) -> Centroids:
+    """The centroids of the regions in kernel space."""
+    return centroids_of_rows(source, rows, weights, regions.places, regions.labels)
+
+
+def joined_labels(source: GraphSource, parts: list[np.ndarray]) -> np.ndarray:
+    """The labels of all nodes."""
+    return np.concatenate(parts)
+
+
+def labels_for_the_rest(source: GraphSource, labels: np.ndarray) -> np.ndarray:
+    """Nodes with edges that have no label join the cluster of largest volume."""
+    volumes = np.bincount(labels + 1, weights=source.graph.degrees)[1:]
+    return np.where((labels < 0) & (source.graph.degrees > 0), np.int32(np.argmax(volumes)), labels)
+
+
+def used_labels_of_connected(source: GraphSource, labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """Labels without gaps, and how many they are; isolated nodes keep -1."""
+    return with_isolated(labels, *used_labels(labels[labels >= 0]))
+
+
+def pieces_of_connected(source: GraphSource, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:
+    """What each cluster has of each fragment, see `common_pieces`; isolated nodes have -1."""
+    connected = labels >= 0
+    degrees = source.graph.degrees[connected]
+    return with_isolated(labels, *common_pieces(degrees, labels[connected], fragments[connected]))
+
+
+def with_isolated(labels: np.ndarray, of_connected: np.ndarray, n: int) -> tuple[np.ndarray, int]:
+    """The new labels of the nodes that have one, in their places, and n."""
+    found = np.full(len(labels), -1, np.int32)
+    found[labels >= 0] = of_connected
+    return found, n
+
+
+def quotient_partition(source: GraphSource, quotient: Weighed, k: int, effort: float, key: int) -> np.ndarray:
+    """The clusters of a quotient graph merged into k by the normalised cut."""
+    return partitioned(quotient, k, CUT, effort, generator(key, k), Progress()).labels
+
+
+def pieces_merged_anew(
+    source: GraphSource, quotient: Weighed, pieces: np.ndarray, labels: np.ndarray, k: int, aim: Aim, effort: float,
+    key: int,
+) -> tuple[np.ndarray, Goal]:  # fmt: skip
+    """The cluster of each piece by another aim, and that aim's goal."""
+    of_piece = np.empty(quotient.graph.n_nodes, np.int32)
+    connected = labels >= 0
+    of_piece[pieces[connected]] = labels[connected]
+    return merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
+
+
+def looked_up(source: GraphSource, of_cluster: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The new label of each node's cluster; -1 stays."""
+    return np.append(of_cluster, np.int32(-1))[labels]
+
+
+def whole_partition(source: GraphSource, k: int, effort: float, key: int) -> np.ndarray:
+    """The partition of the whole graph in one place, for graphs that are too small or too scattered for a coreset."""
+    connected = np.flatnonzero(source.graph.degrees > 0)
+    part = weighed(source.graph.subgraph(connected), CUT.name)
+    labels = np.full(source.graph.n_nodes, -1, np.int32)
+    labels[connected] = partitioned(part, k, CUT, effort, generator(key, 1), Progress()).labels
+    return labels
+
+
+def labels_at(source: GraphSource, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """The labels of some nodes."""
+    return labels[nodes].astype(np.int64)
+
+
+def first_of(source: GraphSource, pair: tuple) -> object:
+    """The first of two values."""
+    return pair[0]
+
+
+def second_of(source: GraphSource, pair: tuple) -> object:
+    """The second of two values."""
+    return pair[1]
+
+
+def generator(key: int, number: int) -> np.random.Generator:
+    """The random numbers of one stage that is worked on in one place."""
+    return np.random.default_rng([key, number])
