@@ -266,8 +266,8 @@ __all__ = sorted([*_there, "__version__"])
 if not TYPE_CHECKING:  # a checker that saw it would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        if name == "datasets":  # a module, so that `graphclust.datasets.find` needs no import of its own
-            return importlib.import_module("graphclust.datasets")
+        if name in ("datasets", "distributed"):  # modules, so that `graphclust.datasets.find` needs no import of its own
+            return importlib.import_module(f"graphclust.{name}")
         if name not in _HOME:
             raise AttributeError(f"module 'graphclust' has no attribute {name!r}")
         module = importlib.import_module(f"graphclust.{_HOME[name]}")

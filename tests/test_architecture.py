@@ -36,6 +36,7 @@ LAYER = {
     "faces": FACES,
     "plots": FACES,
     "nx": FACES,
+    "distributed": FACES,
     "__main__": FACES,
 }
 TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "notebooks"}

@@ -31,11 +31,6 @@ def rows_of(source: KernelSource, nodes: np.ndarray) -> ChosenRows:
     return ChosenRows(nodes, indptr, indices, weights, terms.degrees, terms.self_affinity)
 
 
-def rows_in_block(source: KernelSource, first: int, last: int, nodes: np.ndarray) -> ChosenRows:
-    """As a step of a block: the rows of its own nodes that are given."""
-    return rows_of(source, nodes)
-
-
 def joined_rows(source: KernelSource, parts: list[ChosenRows]) -> ChosenRows:
     """The rows of several blocks, one after the other."""
     lengths = np.concatenate([np.diff(part.indptr) for part in parts])

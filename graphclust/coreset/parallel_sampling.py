@@ -16,7 +16,7 @@ from graphclust.compiled.graphs import chosen_rows as loops
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ
 from graphclust.compiled.runtime import counter_draws
-from graphclust.coreset.chosen_rows import KernelSource, joined_rows, rows_in_block, rows_of
+from graphclust.coreset.chosen_rows import KernelSource, joined_rows, rows_of
 from graphclust.errors import GraphClustError
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
@@ -52,9 +52,10 @@ class SeedSums(NamedTuple):
 
 
 class SampledCoreset(NamedTuple):
-    """Nodes and weights of a coreset by block, each a pair of arrays, and the account of `Coreset`."""
+    """Nodes and weights of a coreset, a pair of arrays, by block and joined, and the account of `Coreset`."""
 
     parts: ByBlock
+    joined: Whole
     n_clipped: int
     entries_read: int
 
@@ -64,7 +65,8 @@ def sample_by_blocks(
 ) -> SampledCoreset:
     """A coreset of `size` draws; all points, with their own weights, where there are no more than that."""
     if sum(engine.fetch(engine.each(count_points))) <= size:
-        return SampledCoreset(engine.each(all_points), 0, 0)
+        parts = engine.each(all_points)
+        return SampledCoreset(parts, engine.once(joined_sample, parts), 0, 0)
     with progress.stage("D²-sampling"):
         rounds = SeedingRounds(engine, key)
         sampled_in_rounds(rounds, n_seeds, N_ROUNDS, progress)
@@ -75,7 +77,8 @@ def sample_by_blocks(
         counts = np.random.default_rng([key, size]).multinomial(size, totals / totals.sum())
         in_blocks = engine.by_block(counts.tolist())
         parts = engine.each(drawn_by_importance, distances, in_blocks, sums, total, size, key)
-    return SampledCoreset(parts, int(rounds.tally[CLIPPED]), int(rounds.tally[ENTRIES_READ]))
+    joined = engine.once(joined_sample, parts)
+    return SampledCoreset(parts, joined, int(rounds.tally[CLIPPED]), int(rounds.tally[ENTRIES_READ]))
 
 
 class SeedingRounds:
@@ -216,13 +219,17 @@ def drawn_by_importance(
     return first + places, counts * weights / (shares[places] / total * size)
 
 
-def nodes_and_weights(sample: SampledCoreset, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """The coreset, brought here."""
-    nodes, weights = zip(*engine.fetch(sample.parts), strict=True)
+def joined_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the whole coreset."""
+    nodes, weights = zip(*parts, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
 
 
-def coreset_rows(engine: Engine, nodes: np.ndarray) -> Whole:
-    """The rows of increasing nodes, gathered."""
-    of_blocks = np.split(nodes, np.searchsorted(nodes, engine.boundaries[1:-1]))
-    return engine.once(joined_rows, engine.each(rows_in_block, engine.by_block(of_blocks)))
+def sampled_rows(source: KernelSource, first: int, last: int, part: tuple[np.ndarray, np.ndarray]) -> ChosenRows:
+    """The rows of the coreset nodes of a block."""
+    return rows_of(source, part[0])
+
+
+def coreset_rows(engine: Engine, sample: SampledCoreset) -> Whole:
+    """The rows of all coreset nodes, gathered."""
+    return engine.once(joined_rows, engine.each(sampled_rows, sample.parts))

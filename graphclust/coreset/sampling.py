@@ -12,7 +12,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset.parallel_sampling import nodes_and_weights, sample_by_blocks
+from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.block_engine import InProcess
@@ -213,7 +213,7 @@ def _sample_by_blocks(
     """Seeds in rounds and importance sampling, in the blocks of this graph."""
     engine = InProcess(kernel, coarse_blocks(kernel.graph.indptr))
     sample = sample_by_blocks(engine, n_seeds, size, second_term, int(rng.integers(2**63)), progress)
-    return Coreset(*nodes_and_weights(sample, engine), sample.n_clipped, sample.entries_read)
+    return Coreset(*engine.fetch(sample.joined), sample.n_clipped, sample.entries_read)
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

@@ -1,8 +1,9 @@
 """The partition of `coreset_regions`, made of steps over blocks of rows: on the threads of a process, or on a cluster.
 
 The steps are the same but for two. The coreset is sampled in rounds, by `parallel_sampling`. And nodes move in rounds
-too: of those that would gain each moves with probability 1/2, all at once, and the sums of the clusters are made again.
-What is as small as the coreset or its regions is worked on in one place.
+too: those that would gain move all at once, and the sums of the clusters are made again; where that lowers the value,
+the round is taken back, and in the next each of them moves with half the probability only. What is as small as the
+coreset or its regions is worked on in one place.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.coreset.label_extension import Centroids, centroids_of_rows, labels_in_block
 from graphclust.coreset.outcome import Outcome
-from graphclust.coreset.parallel_sampling import coreset_rows, nodes_and_weights, sample_by_blocks
+from graphclust.coreset.parallel_sampling import coreset_rows, sample_by_blocks
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.two_step import link_rows
 from graphclust.errors import counted
@@ -25,7 +26,6 @@ from graphclust.objective.objective import Aim, Weighed, value_of, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
-    FEW,
     ONE_START,
     REGION_ROUNDS,
     SPREADING_ROUNDS,
@@ -42,8 +42,9 @@ from graphclust.progress import Progress
 
 CUT = Aim("normalized_cut", None)
 CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)
-MENDING_ROUNDS = 12
-SHARE, MOST_MISSES = 0.5, 3  # of the nodes that would gain; it is halved when so many at once do harm
+FIRST_ROUNDS, LAST_ROUNDS = 10, 30  # of moves by the cut before another aim takes over; by what the partition is for
+VERY_FEW = 0.0001  # of the nodes: not worth a round any more
+MOST_MISSES = 3  # rounds that do harm, since too many moved at once; half the share moves in the next
 MOVE_TURNS = 1 << 8  # turns of the draws for a sequence of rounds
 
 
@@ -69,19 +70,18 @@ def by_blocks(
     progress: Progress,
 ) -> tuple[Goal, Outcome]:
     """Partition a graph into k clusters; n_points is the number of its nodes that have edges, at least k."""
-    sample = sample_by_blocks(
-        engine, ceil(sampling.oversampling * k), sampling.size, "seed_weight", key, progress
-    )  # fmt: skip
-    coreset = Coreset(*nodes_and_weights(sample, engine), sample.n_clipped, sample.entries_read)
+    n_seeds = ceil(sampling.oversampling * k)
+    sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
+    coreset = Coreset(*engine.fetch(sample.joined), sample.n_clipped, sample.entries_read)
     with progress.stage("coreset graph"):
-        rows = coreset_rows(engine, coreset.nodes)
-        small = engine.once(link_rows, rows, coreset.weights)
+        rows, weights = coreset_rows(engine, sample), engine.once(second_of, sample.joined)
+        small = engine.once(link_rows, rows, weights)
         covered = len(coreset.nodes) * n_entries / n_points**2
     with progress.stage("coreset partition"):
         regions = engine.once(coreset_regions, small, k, covered, components, key)
         few, thin, n_regions = engine.fetch(engine.once(plan_of, regions))
     with progress.stage("labelling"):
-        labels, n_missing = labelled(engine, rows, coreset.weights, regions, n_regions, progress)
+        labels, n_missing = labelled(engine, rows, weights, regions, n_regions, progress)
     remarks: tuple[str, ...] = ()
     if n_missing[-1]:
         remarks = (
@@ -102,11 +102,12 @@ def by_blocks(
             labels = work.partitioned(labels, n_found, k, effort)
     with progress.stage("mending"):
         goal = CUT_GOAL
-        labels = work.moved(labels, k, goal.objective, CUT.name, MENDING_ROUNDS)
+        n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
+        labels = work.moved(labels, k, goal.objective, CUT.name, n_rounds)
         if aim != CUT:
             labels, goal = work.turned(labels, fragments, k, aim, effort)
-            labels = work.moved(labels, k, goal.objective, aim.name, MENDING_ROUNDS)
-        coreset_labels = engine.fetch(engine.once(labels_at, labels, coreset.nodes))
+            labels = work.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
+        coreset_labels = engine.fetch(engine.once(labels_at, labels, sample.joined))
 
     counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -115,7 +116,7 @@ def by_blocks(
 
 
 def labelled(
-    engine: Engine, rows: Whole, weights: np.ndarray, regions: Whole, n_regions: int, progress: Progress
+    engine: Engine, rows: Whole, weights: Whole, regions: Whole, n_regions: int, progress: Progress
 ) -> tuple[Whole, list[int]]:
     """The regions carried to all nodes, and how many had none after each step."""
     centroids = engine.once(region_centroids, rows, weights, regions)
@@ -171,13 +172,14 @@ class Work:
         part, sums = self.standing(labels, k, name)
         turn = (self.n_sequences + 1) * MOVE_TURNS
         self.n_sequences += 1
-        share, misses = SHARE, 0
+        share, misses = 1.0, 0
         for done in range(n_rounds):
+            shared = engine.once(same, sums)
             moves = engine.each(
-                steps.moves_in_block, labels, part, sums, objective, name, self.key, turn + done, share
+                steps.moves_in_block, labels, part, shared, objective, name, self.key, turn + done, share
             )  # fmt: skip
             movable, left, joined = (sum(counts) for counts in zip(*self.counts(moves), strict=True))
-            if movable <= FEW * sums.size.sum():
+            if movable <= VERY_FEW * sums.size.sum():
                 break
             kept = sums.size - left + joined == 0
             after = engine.once(steps.moved_labels, labels, moves, kept)
@@ -282,9 +284,14 @@ def whole_partition(source: GraphSource, k: int, effort: float, key: int) -> np.
     return labels
 
 
-def labels_at(source: GraphSource, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """The labels of some nodes."""
-    return labels[nodes].astype(np.int64)
+def labels_at(source: GraphSource, labels: np.ndarray, coreset: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """The labels of the coreset nodes."""
+    return labels[coreset[0]].astype(np.int64)
+
+
+def same(source: GraphSource, value: object) -> object:
+    """A value that is sent once and then goes from worker to worker."""
+    return value
 
 
 def first_of(source: GraphSource, pair: tuple) -> object:

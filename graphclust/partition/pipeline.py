@@ -11,6 +11,7 @@ from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.parallel_sampling import count_points
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
@@ -239,14 +240,14 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
 def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress) -> tuple[Goal, Outcome]:
     """The two-step method in steps over blocks, which run on the threads of this process."""
     engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
-    n_points = int(np.count_nonzero(graph.degrees))
-    return partitioned_by_blocks(engine, n_points, graph.n_entries, k, aim, options, rng, progress)
+    return partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
 
 
 def partitioned_by_blocks(
-    engine: Engine, n_points: int, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress
+    engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress
 ) -> tuple[Goal, Outcome]:
     """The same wherever the steps run, up to the labels, which are brought here."""
+    n_points = sum(engine.fetch(engine.each(count_points)))
     k = min(k, n_points)
     if options["coreset_size"] is None:
         options["coreset_size"] = default_size(n_points, n_entries, k)

@@ -1,0 +1,105 @@
+"""coreset_sc on a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
+from graphclust.compiled.runtime.blocks import coarse_blocks
+from graphclust.distributed.engine import DaskEngine, Origin, check_client, look_at_workers, running_workers, versions
+from graphclust.distributed.extra import needed
+from graphclust.errors import GraphClustError
+from graphclust.io.store import StoredGraph, open_store
+from graphclust.objective.objective import as_aim
+from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
+from graphclust.partition.options import given_options, settings, used_settings
+from graphclust.partition.pipeline import partitioned_by_blocks
+from graphclust.progress import ProgressLike, as_progress
+
+PARTITIONS_PER_THREAD = 2
+
+
+def coreset_sc(
+    store: str | os.PathLike[str] | StoredGraph,
+    k: int,
+    *,
+    client: Any,
+    objective: str | None = None,
+    resolution: float | str | None = None,
+    effort: str | None = None,
+    components: str | None = None,
+    coreset_size: int | None = None,
+    oversampling: float | None = None,
+    n_partitions: int | None = None,
+    patience: float = 60.0,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> Clustering:
+    """Cluster a graph in a store into exactly k parts on the workers of a Dask cluster.
+
+    store : path of a store (see `save_store`), the same for the client and all workers: on a shared disk, or a copy
+        on each machine.
+    client : an open `dask.distributed.Client`; none is ever started here.
+    n_partitions : runs of rows that tasks are made of; two a worker's thread by default. No more than the graph has
+        blocks do anything: 64, or more from 17 billion entries on. It does not change a label.
+    patience : seconds to wait while the cluster has no running worker, before that is an error.
+    The rest is as in `coreset_sc`, and so are the labels: bit for bit those of `coreset_sc(graph, k,
+    method="two-step", sampling="parallel", ...)` in one process, also if workers die on the way.
+
+    Raises ImportError without the extra "dask", ParameterError for a client that is closed, GraphFormatError for a path
+    that a worker cannot open, GraphClustError for workers with other versions, a partition that kills every worker, and
+    a cluster without workers; beside these what `coreset_sc` raises.
+
+    Source: Jourdan et al. 2025 for the coreset; Bahmani et al. 2012 for sampling in rounds.
+    """
+    needed("distributed")
+    check_client(client)
+    rng, progress = as_generator(rng), as_progress(progress)
+    k = as_whole_number(k, "k", at_least=1)
+    patience = as_number(patience, "patience", above=0.0)
+    given = given_options(
+        k, objective=objective, resolution=resolution, effort=effort, components=components,
+        coreset_size=coreset_size, oversampling=oversampling, sampling="parallel",
+    )  # fmt: skip
+    options = {"method": "two-step", **settings("two-step", given)}
+    aim = as_aim(options["objective"], given.get("resolution"))
+    if n_partitions is not None:
+        n_partitions = as_whole_number(n_partitions, "n_partitions", at_least=1)
+    graph = store if isinstance(store, StoredGraph) else open_store(store, verify="fast")
+    graph_to_cluster(graph, k, "weight", None, progress)
+    origin = Origin(graph.path, graph.key, versions())
+    with progress.stage("workers"):
+        if not running_workers(client):
+            client_waits(client, patience)
+        look_at_workers(client, origin, patience)
+    n_threads = sum(client.nthreads().values())
+    n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
+    engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
+    goal, outcome = partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
+    assert outcome.coreset is not None
+    return clustering_of(
+        graph,
+        k,
+        outcome.labels,
+        [*graph.remarks, *outcome.remarks],
+        progress,
+        CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
+        objective=options["objective"],
+        resolution=goal.resolution,
+        natural_range=goal.natural,
+        decided=outcome.decided,
+        parameters=used_settings(options),
+    )
+
+
+def client_waits(client: Any, patience: float) -> None:
+    """Wait for the first worker, which may be starting."""
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError:
+        raise GraphClustError(
+            f"the cluster has had no worker for {patience:g} s: start some, or give more patience="
+        ) from None

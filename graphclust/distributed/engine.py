@@ -1,0 +1,243 @@
+"""Runs the steps of `graph.block_engine` on the workers of a Dask cluster, over the partitions of a store.
+
+A partition is a run of blocks, and a task is a step on one of them. Tasks open the store by its path, so that whatever
+a dead worker held is made again from there; nothing is scattered. Values travel from worker to worker, and to the
+client only those that it asks for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import platform
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
+from graphclust.graph.block_engine import ByBlock, Whole, taken_apart, values_by_block
+from graphclust.io.store import StoredGraph, open_store
+from graphclust.partition.block_steps import GraphSource
+
+POLL = 1.0  # seconds between two looks at the cluster while tasks run
+PACKAGES = ("graphclust", "numpy", "scipy", "numba")  # whose versions have to be the same for the same labels
+MOST_OPEN = 4  # stores that a worker keeps mapped
+
+_open_lock = threading.Lock()
+_opened: dict[tuple[str, str], GraphSource] = {}
+
+
+class Origin(NamedTuple):
+    """Where the tasks find the graph, and what they must find there."""
+
+    path: str
+    key: str
+    versions: dict[str, str]
+
+
+class DaskEngine:
+    """Runs steps as tasks of a client; `patience` seconds without a running worker are an error."""
+
+    def __init__(self, client: Any, origin: Origin | None, boundaries: np.ndarray, n_partitions: int, patience: float):
+        check_client(client)
+        self.client, self.origin, self.boundaries, self.patience = client, origin, boundaries, patience
+        self.name = f"graphclust-{uuid.uuid4().hex[:12]}"
+        ends = np.linspace(0, len(boundaries) - 1, n_partitions + 1).round().astype(int)
+        self.partitions = [(int(a), int(b)) for a, b in itertools.pairwise(ends) if a < b]
+        self.n_tasks = 0
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> ByBlock:
+        """The step on every partition."""
+        values, by_block = taken_apart(arguments)
+        futures = []
+        for part, (first, last) in enumerate(self.partitions):
+            own = [value[part] if split else value for value, split in zip(values, by_block, strict=True)]
+            boundaries = self.boundaries[first : last + 1]
+            futures.append(self._submit(part, run_partition, self.origin, boundaries, function, by_block, *own))
+        self.n_tasks += 1
+        return ByBlock(futures)
+
+    def once(self, function: Callable[..., Any], *arguments: Any) -> Whole:
+        """The step on some worker."""
+        values, by_block = taken_apart(arguments)
+        self.n_tasks += 1
+        return Whole(self._submit(-1, run_once, self.origin, function, by_block, *values))
+
+    def by_block(self, values: list[Any]) -> ByBlock:
+        """Values that are known here, one for each block."""
+        return ByBlock([values[first:last] for first, last in self.partitions])
+
+    def fetch(self, found: ByBlock | Whole) -> Any:
+        """The value, or the list of values in block order; waits for it."""
+        if isinstance(found, ByBlock):
+            return [value for part in self._results(found.values) for value in part]
+        return self._results([found.value])[0]
+
+    def _submit(self, part: int, task: Callable[..., Any], *arguments: Any) -> Any:
+        key = f"{self.name}-{self.n_tasks}-{part}"
+        check_client(self.client)
+        return self.client.submit(task, *arguments, key=key)
+
+    def _results(self, futures: list[Any]) -> list[Any]:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            wait_for(self.client, futures, self.patience)
+            return self.client.gather(futures)
+        except KilledWorker as problem:
+            raise GraphClustError(
+                f"{self._place_of(str(problem.task))} killed every worker that tried, {problem.allowed_failures + 1} of "
+                "them, most likely for want of memory: make more partitions, or start workers with memory_limit=0, for "
+                "mapped pages count as theirs"
+            ) from problem
+        except CancelledError as problem:
+            raise GraphClustError(
+                "the scheduler has lost the tasks of this run: it was restarted, or the client closed; run it again"
+            ) from problem
+        except BaseException:
+            if self.client.status == "running":
+                self.client.cancel(futures)
+            raise
+
+    def _place_of(self, key: str) -> str:
+        part = int(key.rsplit("-", 1)[1]) if not key.endswith("--1") else -1
+        if part < 0:
+            return "a task on what all partitions found"
+        first, last = self.partitions[part]
+        rows = f"rows {self.boundaries[first]} to {self.boundaries[last] - 1}"
+        return f"partition {part} of {len(self.partitions)} ({rows})"
+
+
+def run_partition(
+    origin: Origin | None, boundaries: np.ndarray, function: Callable[..., Any], by_block: list[bool], *values: Any
+) -> list[Any]:
+    """On a worker: a step on the blocks of one partition."""
+    return values_by_block(source_at(origin), boundaries, function, list(values), by_block)
+
+
+def run_once(origin: Origin | None, function: Callable[..., Any], by_block: list[bool], *values: Any) -> Any:
+    """On a worker: a step on what all blocks found."""
+    together = [
+        [value for part in parts for value in part] if split else parts
+        for parts, split in zip(values, by_block, strict=True)
+    ]
+    with np.errstate(all="ignore"):
+        return function(source_at(origin), *together)
+
+
+def source_at(origin: Origin | None) -> GraphSource | None:
+    """On a worker: the graph, mapped once a process, if it is the one that was meant."""
+    if origin is None:
+        return None
+    place = (origin.path, origin.key)
+    with _open_lock:
+        if place not in _opened:
+            source = GraphSource(_checked_store(origin))
+            while len(_opened) >= MOST_OPEN:
+                del _opened[next(iter(_opened))]
+            _opened[place] = source
+        return _opened[place]
+
+
+def _checked_store(origin: Origin) -> StoredGraph:
+    where = here()
+    differing = {name: version for name, version in versions().items() if version != origin.versions.get(name)}
+    if differing:
+        found = ", ".join(f"{name} {version}" for name, version in differing.items())
+        wanted = ", ".join(f"{name} {origin.versions.get(name)}" for name in differing)
+        raise GraphClustError(f"{where} has {found}, but the client has {wanted}: labels could differ; make them equal")
+    try:
+        graph = open_store(origin.path, verify="fast")
+    except (OSError, GraphFormatError) as problem:
+        raise GraphFormatError(
+            f"{where} cannot open the store, expected a path that all workers see, on a shared disk: {problem}",
+            origin.path,
+        ) from None
+    if graph.key != origin.key:
+        raise GraphFormatError(f"{where} finds another store there than the client", origin.path)
+    return graph
+
+
+def here() -> str:
+    """The worker that this runs on, for messages."""
+    from distributed import get_worker
+
+    try:
+        return f"worker {get_worker().address} on {platform.node()}"
+    except ValueError:
+        return f"process {os.getpid()} on {platform.node()}"
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the labels depend on."""
+    from importlib import import_module
+
+    found = {name: str(import_module(name).__version__) for name in PACKAGES}
+    return {"python": ".".join(platform.python_version_tuple()[:2]), **found}
+
+
+def look_at_workers(client: Any, origin: Origin, patience: float) -> None:
+    """Have every worker open the store once, before anything else is done: its error is the first to be seen."""
+    workers = running_workers(client)
+    futures = [
+        client.submit(can_open, origin, workers=[worker], key=f"graphclust-look-{uuid.uuid4().hex}", pure=False)
+        for worker in workers
+    ]
+    wait_for(client, futures, patience)
+    client.gather(futures)
+
+
+def can_open(origin: Origin) -> bool:
+    """On a worker: whether the store is there; raises what is wrong with it."""
+    return source_at(origin) is not None
+
+
+def wait_for(client: Any, futures: list[Any], patience: float) -> None:
+    """Return when all are done or one has failed; an error if for `patience` seconds no worker could run them."""
+    from distributed import wait
+
+    futures = [future for future in futures if hasattr(future, "status")]
+    last_seen = time.monotonic()
+    while any(future.status == "pending" for future in futures):
+        if any(future.status in ("error", "cancelled", "lost") for future in futures):
+            return
+        try:
+            wait(futures, timeout=POLL, return_when="FIRST_COMPLETED" if len(futures) == 1 else "ALL_COMPLETED")
+        except TimeoutError:
+            pass
+        if client.status in ("closed", "closing"):
+            raise GraphClustError("the client was closed while its tasks ran; open one and run it again")
+        if running_workers(client):
+            last_seen = time.monotonic()
+        elif time.monotonic() - last_seen > patience:
+            raise GraphClustError(
+                f"for {patience:g} s no worker of the cluster has been running (all gone, or paused for want of memory, "
+                "or the scheduler is): start some, or give more patience="
+            )
+
+
+def running_workers(client: Any) -> list[str]:
+    """Addresses of the workers that take tasks; none where the scheduler does not answer."""
+    if client.status != "running":
+        return []
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except (OSError, TimeoutError):
+        return []
+    return [address for address, worker in workers.items() if worker.get("status", "running") == "running"]
+
+
+def check_client(client: Any) -> None:
+    """Refuse what is no client that can take tasks now."""
+    from distributed import Client
+
+    if not isinstance(client, Client):
+        raise TypeError(f"client is a {type(client).__name__}, expected a dask.distributed.Client that you have opened")
+    if client.asynchronous:
+        raise ParameterError("client is asynchronous, expected one that waits: Client(..., asynchronous=False)")
+    if client.status in ("closed", "closing"):
+        raise ParameterError(f"client is {client.status}, expected an open one")

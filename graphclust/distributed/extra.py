@@ -1,0 +1,14 @@
+"""What the cluster needs beside the package itself, and how to get it."""
+
+from importlib import import_module
+from typing import Any
+
+
+def needed(module: str) -> Any:
+    """A module of the extra, or an ImportError that says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as problem:
+        raise ImportError(
+            f"graphclust.distributed needs {module}, which is not installed: pip install 'graphclust[dask]'"
+        ) from problem
