@@ -263,10 +263,13 @@ _there = [name for name in _HOME if name not in _ESTIMATORS or importlib.util.fi
 __all__ = sorted([*_there, "__version__"])
 
 
+# So that `graphclust.datasets.find` and the like need no import of their own.
+_MODULES = ("datasets", "distributed", "nx", "plots")
+
 if not TYPE_CHECKING:  # a checker that saw it would take any name for granted
 
     def __getattr__(name: str) -> Any:
-        if name in ("datasets", "distributed"):  # modules, so that `graphclust.datasets.find` needs no import of its own
+        if name in _MODULES:
             return importlib.import_module(f"graphclust.{name}")
         if name not in _HOME:
             raise AttributeError(f"module 'graphclust' has no attribute {name!r}")

@@ -26,6 +26,11 @@ USUAL = [
 ]
 FURTHER = [
     {"method": "paper", "embedding": "eigsh", "coreset_size": 3000},
+    {"method": "paper", "sampling": "parallel", "coreset_size": 3000},
+    *(
+        {"method": "two-step", "sampling": "parallel", "objective": objective}
+        for objective in ("modularity", "normalized_cut")
+    ),
     *({"method": "multilevel", "objective": objective} for objective in ("ratio_cut", "constant_potts")),
     *(
         {"method": "two-step", "objective": objective}

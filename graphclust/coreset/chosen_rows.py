@@ -49,9 +49,9 @@ def kernel_among(rows: ChosenRows, point_weights: np.ndarray) -> NormalizedCutKe
     indices = places[inside].astype(np.int32)
     row_of = np.repeat(np.arange(len(rows.nodes)), np.diff(indptr))
     ones_or_weights = np.ones(len(indices)) if weights is None else weights
-    degrees = np.bincount(row_of, ones_or_weights, minlength=len(rows.nodes))
+    degrees: np.ndarray = np.bincount(row_of, ones_or_weights, minlength=len(rows.nodes))
     on_diagonal = row_of == indices
-    node_loops = np.bincount(row_of[on_diagonal], ones_or_weights[on_diagonal], minlength=len(rows.nodes))
+    node_loops: np.ndarray = np.bincount(row_of[on_diagonal], ones_or_weights[on_diagonal], minlength=len(rows.nodes))
     graph = Graph(indptr, indices, weights, degrees, node_loops)
     return NormalizedCutKernel(graph, rows.degrees, rows.self_affinity, point_weights)
 

@@ -213,7 +213,8 @@ def _sample_by_blocks(
     """Seeds in rounds and importance sampling, in the blocks of this graph."""
     engine = InProcess(kernel, coarse_blocks(kernel.graph.indptr))
     sample = sample_by_blocks(engine, n_seeds, size, second_term, int(rng.integers(2**63)), progress)
-    return Coreset(*engine.fetch(sample.joined), sample.n_clipped, sample.entries_read)
+    nodes, weights = engine.fetch(sample.joined)
+    return Coreset(nodes, weights, sample.n_clipped, sample.entries_read)
 
 
 def _round_sizes(n_points: int, size: int, rounds: int) -> list[int]:

@@ -69,6 +69,7 @@ def coreset_sc(
     if n_partitions is not None:
         n_partitions = as_whole_number(n_partitions, "n_partitions", at_least=1)
     graph = store if isinstance(store, StoredGraph) else open_store(store, verify="fast")
+    assert isinstance(graph, StoredGraph)
     graph_to_cluster(graph, k, "weight", None, progress)
     origin = Origin(graph.path, graph.key, versions())
     with progress.stage("workers"):

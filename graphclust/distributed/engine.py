@@ -7,6 +7,7 @@ client only those that it asks for.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import platform
@@ -90,8 +91,8 @@ class DaskEngine:
             return self.client.gather(futures)
         except KilledWorker as problem:
             raise GraphClustError(
-                f"{self._place_of(str(problem.task))} killed every worker that tried, {problem.allowed_failures + 1} of "
-                "them, most likely for want of memory: make more partitions, or start workers with memory_limit=0, for "
+                f"{self._place_of(str(problem.task))} killed all {problem.allowed_failures + 1} workers that tried "
+                "it, most likely for want of memory: make more partitions, or start workers with memory_limit=0, for "
                 "mapped pages count as theirs"
             ) from problem
         except CancelledError as problem:
@@ -157,7 +158,7 @@ def _checked_store(origin: Origin) -> StoredGraph:
             f"{where} cannot open the store, expected a path that all workers see, on a shared disk: {problem}",
             origin.path,
         ) from None
-    if graph.key != origin.key:
+    if not isinstance(graph, StoredGraph) or graph.key != origin.key:
         raise GraphFormatError(f"{where} finds another store there than the client", origin.path)
     return graph
 
@@ -205,18 +206,16 @@ def wait_for(client: Any, futures: list[Any], patience: float) -> None:
     while any(future.status == "pending" for future in futures):
         if any(future.status in ("error", "cancelled", "lost") for future in futures):
             return
-        try:
-            wait(futures, timeout=POLL, return_when="FIRST_COMPLETED" if len(futures) == 1 else "ALL_COMPLETED")
-        except TimeoutError:
-            pass
+        with contextlib.suppress(TimeoutError):
+            wait(futures, timeout=POLL)
         if client.status in ("closed", "closing"):
             raise GraphClustError("the client was closed while its tasks ran; open one and run it again")
         if running_workers(client):
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > patience:
             raise GraphClustError(
-                f"for {patience:g} s no worker of the cluster has been running (all gone, or paused for want of memory, "
-                "or the scheduler is): start some, or give more patience="
+                f"for {patience:g} s no worker has been running (all gone, or paused for want of memory, "
+                "or the scheduler is gone): start some, or give more patience="
             )
 
 

@@ -21,7 +21,8 @@ from graphclust.coreset.parallel_sampling import coreset_rows, sample_by_blocks
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.two_step import link_rows
 from graphclust.errors import counted
-from graphclust.graph.block_engine import Engine, Whole, summed_in_order
+from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
+from graphclust.graph.container import Graph
 from graphclust.objective.objective import Aim, Weighed, value_of, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
@@ -72,7 +73,8 @@ def by_blocks(
     """Partition a graph into k clusters; n_points is the number of its nodes that have edges, at least k."""
     n_seeds = ceil(sampling.oversampling * k)
     sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
-    coreset = Coreset(*engine.fetch(sample.joined), sample.n_clipped, sample.entries_read)
+    nodes, node_weights = engine.fetch(sample.joined)
+    coreset = Coreset(nodes, node_weights, sample.n_clipped, sample.entries_read)
     with progress.stage("coreset graph"):
         rows, weights = coreset_rows(engine, sample), engine.once(second_of, sample.joined)
         small = engine.once(link_rows, rows, weights)
@@ -85,8 +87,8 @@ def by_blocks(
     remarks: tuple[str, ...] = ()
     if n_missing[-1]:
         remarks = (
-            f"{counted(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest region "
-            "at first",
+            f"{counted(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest "
+            "region, from where moves may have taken them",
         )
     with progress.stage("merging"):
         work = Work(engine, key, progress)
@@ -112,7 +114,8 @@ def by_blocks(
     counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
     decided = {name: (n - before) / n_points for name, n, before in zip(names, counts, [0, *counts], strict=False)}
-    return goal, Outcome(labels, coreset, coreset_labels, None, {}, decided, remarks=remarks)
+    found = engine.fetch(labels).astype(np.int64)
+    return goal, Outcome(found, coreset, coreset_labels, None, {}, decided, remarks=remarks)
 
 
 def labelled(
@@ -193,16 +196,20 @@ class Work:
                 break
         return labels
 
-    def counts(self, moves):
+    def counts(self, moves: ByBlock) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """How many nodes of each block would gain, and how many leave and join each cluster."""
         return self.engine.fetch(self.engine.each(steps.count_moves, moves))
 
-    def standing(self, labels: Whole, k: int, name: str):
+    def standing(self, labels: Whole, k: int, name: str) -> tuple[ByBlock, ClusterSums]:
+        """Where all nodes stand, and the sums of the clusters, added in block order."""
         part = self.engine.each(steps.standing, labels, k, name)
         sums = self.engine.fetch(self.engine.each(steps.cluster_sums, part))
         return part, ClusterSums(*(summed_in_order(list(column)) for column in zip(*sums, strict=True)))
 
 
-def coreset_regions(source: GraphSource, small, k: int, covered: float, components: str, key: int) -> CoresetRegions:
+def coreset_regions(
+    source: GraphSource, small: Graph, k: int, covered: float, components: str, key: int
+) -> CoresetRegions:
     """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
     m = small.n_nodes
     linked = searched_nodes(small, k, components, []) if small.n_entries else np.arange(0)

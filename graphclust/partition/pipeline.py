@@ -246,7 +246,7 @@ def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress)
 def partitioned_by_blocks(
     engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress
 ) -> tuple[Goal, Outcome]:
-    """The same wherever the steps run, up to the labels, which are brought here."""
+    """The same wherever the steps run."""
     n_points = sum(engine.fetch(engine.each(count_points)))
     k = min(k, n_points)
     if options["coreset_size"] is None:
@@ -254,10 +254,7 @@ def partitioned_by_blocks(
     sampling = Sampling(max(k, options["coreset_size"]), options["oversampling"], options["sampling"])
     key = int(rng.integers(2**63))
     effort = EFFORTS[options["effort"]]
-    goal, outcome = by_blocks(
-        engine, n_points, n_entries, k, aim, sampling, effort, options["components"], key, progress
-    )  # fmt: skip
-    return goal, replace(outcome, labels=engine.fetch(outcome.labels).astype(np.int64))
+    return by_blocks(engine, n_points, n_entries, k, aim, sampling, effort, options["components"], key, progress)
 
 
 def _best(

@@ -1,0 +1,152 @@
+"""The partition in steps over blocks: as good as in one piece, and the same however the steps are run."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import make
+
+import graphclust
+from graphclust.graph.block_engine import ByBlock, InProcess
+from graphclust.objective.objective import ratio_objective, value_of, weighed
+from graphclust.partition import block_steps as steps
+from graphclust.partition.block_regions import Work
+from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.moves import summed
+from graphclust.progress import Progress
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return graphclust.planted_partition(8, 250, 14, 3, rng=77)
+
+
+def engine_of(graph, n_blocks=5):
+    boundaries = np.linspace(0, graph.n_nodes, n_blocks + 1).astype(int)
+    return InProcess(GraphSource(graph), boundaries)
+
+
+def parallel(graph, k, **options):
+    return graphclust.coreset_sc(graph, k, method="two-step", sampling="parallel", **options)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_planted_clusters_are_found(planted, objective):
+    found = parallel(planted.graph, 8, objective=objective, rng=5)
+    assert graphclust.adjusted_rand_index(found.labels, planted.labels) > 0.99
+    assert found.parameters["sampling"] == "parallel" and found.parameters["method"] == "two-step"
+    assert found.n_clusters == 8 and found.coreset is not None
+    assert (found.labels[found.coreset.nodes] == found.coreset.labels).all()
+    assert sum(found.decided.values()) == pytest.approx(1.0)
+    assert found == parallel(planted.graph, 8, objective=objective, rng=5)
+
+
+def test_isolated_nodes_stay_out(planted):
+    matrix = planted.graph.to_scipy().tolil()
+    matrix.resize((2010, 2010))
+    with pytest.warns(graphclust.GraphWarning):
+        found = parallel(matrix.tocsr(), 8, rng=5)
+    assert (found.labels[2000:] == -1).all() and (found.labels[:2000] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["star", "clique", "path", "two cliques", "barbell", "some loops", "weights of all sizes"]
+)
+def test_small_graphs_have_as_many_clusters_as_asked_for(name):
+    graph = make(name)
+    for k in (1, 2, 3):
+        assert parallel(graph, k, rng=k).n_clusters == k
+
+
+def test_nodes_out_of_reach_of_the_coreset_are_reported():
+    graph = nx.disjoint_union(nx.random_regular_graph(10, 400, seed=3), nx.path_graph(300))
+    found = parallel(graph, 2, coreset_size=20, objective="normalized_cut", rng=1)
+    assert found.n_clusters == 2 and any("too far from the coreset" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("name", ["karate", "weights of all sizes", "some loops"])
+def test_the_quotient_made_by_blocks_is_the_quotient(name):
+    graph = graphclust.as_graph(make(name))
+    labels = (np.arange(graph.n_nodes) * 7 % 4).astype(np.int32)
+    for objective in ("modularity", "ratio_cut"):
+        engine = engine_of(graph)
+        found = engine.fetch(Work(engine, 0, Progress()).quotient(engine.once(lambda source: labels), 4, objective))
+        expected = graphclust.quotient_graph(graph, labels)
+        np.testing.assert_allclose(found.graph.to_scipy().toarray(), expected.to_scipy().toarray(), rtol=1e-12)
+        np.testing.assert_allclose(found.graph.loops, expected.loops, rtol=1e-12)
+        np.testing.assert_allclose(found.graph.degrees, expected.degrees, rtol=1e-12)
+        on = weighed(graph, objective)
+        for got, values in (
+            (found.terms.mass, on.terms.mass),
+            (found.terms.loops - found.graph.loops, on.terms.loops - graph.loops),
+        ):
+            np.testing.assert_allclose(got, np.bincount(labels, values, minlength=4), atol=1e-9)
+
+
+def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted):
+    graph = planted.graph
+    on = weighed(graph, "normalized_cut")
+    objective = ratio_objective(on)
+    labels = np.random.default_rng(4).integers(8, size=graph.n_nodes).astype(np.int32)
+    labels[labels == 7] = 6
+    labels[0] = 7  # a cluster of one node, which would gain by leaving
+    engine = engine_of(graph)
+    previous = value_of(objective, summed(on, labels, 8)[1])
+    for n_rounds in (1, 3, 30):
+        moved = engine.fetch(
+            Work(engine, 9, Progress()).moved(
+                engine.once(lambda source: labels), 8, objective, "normalized_cut", n_rounds
+            )
+        )
+        value = value_of(objective, summed(on, moved, 8)[1])
+        assert value >= previous and np.bincount(moved, minlength=8).all()
+        previous = value
+    assert previous > 1.5 * value_of(objective, summed(on, labels, 8)[1])
+
+
+def test_a_round_that_does_harm_is_taken_back():
+    """In a complete bipartite graph split the wrong way all want to change sides, and would change for ever."""
+    graph = graphclust.as_graph(nx.complete_bipartite_graph(20, 20))
+    on = weighed(graph, "normalized_cut")
+    objective = ratio_objective(on)
+    labels = np.repeat([0, 1], 20).astype(np.int32)
+    engine = engine_of(graph, 3)
+    moved = engine.fetch(
+        Work(engine, 1, Progress()).moved(engine.once(lambda source: labels), 2, objective, "normalized_cut", 9)
+    )
+    assert value_of(objective, summed(on, moved, 2)[1]) > value_of(objective, summed(on, labels, 2)[1])
+
+
+def test_steps_get_what_belongs_to_their_block():
+    engine = engine_of(graphclust.as_graph(nx.path_graph(10)), 2)
+    values = engine.each(lambda source, first, last, own, same: (first, last, own, same), engine.by_block("ab"), 7)
+    assert isinstance(values, ByBlock) and engine.fetch(values) == [(0, 5, "a", 7), (5, 10, "b", 7)]
+    assert engine.fetch(engine.once(lambda source, parts: parts, values)) == engine.fetch(values)
+
+
+def test_the_share_of_the_movers_is_kept():
+    graph = graphclust.as_graph(nx.complete_bipartite_graph(300, 300))
+    labels = np.repeat([0, 1], 300).astype(np.int32)
+    engine, on = engine_of(graph, 1), weighed(graph, "normalized_cut")
+    part, sums = Work(engine, 0, Progress()).standing(engine.once(lambda source: labels), 2, "normalized_cut")
+    moves = steps.moves_in_block(
+        engine.source, 0, 600, labels, part.values[0], sums, ratio_objective(on), "normalized_cut", 3, 4, 0.25
+    )
+    assert moves.n_movable == 600 and 100 < len(moves.nodes) < 200
+    assert (moves.labels == 1 - labels[moves.nodes]).all() and moves.left.sum() == moves.joined.sum() == len(
+        moves.nodes
+    )
+
+
+@pytest.mark.slow
+def test_the_two_ways_to_sample_are_equal_within_noise():
+    """Over 20 seeds, on a graph whose clusters are hard to find: in value, and in agreement with the planted ones."""
+    planted = graphclust.planted_partition(30, 1000, 14, 12, degree_exponent=2.5, rng=5)
+    found = {way: [] for way in ("tree", "parallel")}
+    for seed in range(20):
+        for way, figures in found.items():
+            clustering = graphclust.coreset_sc(planted.graph, 30, method="two-step", sampling=way, rng=seed)
+            ari = graphclust.adjusted_rand_index(clustering.labels, planted.labels)
+            figures.append((clustering.modularity, ari))
+    tree, ours = (np.array(figures) for figures in found.values())
+    noise = np.sqrt((tree.var(axis=0) + ours.var(axis=0)) / 20)
+    assert (ours.mean(axis=0) >= tree.mean(axis=0) - 3 * noise - 0.002).all(), (tree.mean(axis=0), ours.mean(axis=0))
