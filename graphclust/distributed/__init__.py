@@ -1,5 +1,8 @@
 """The same clustering on the workers of a Dask cluster, for graphs that are too large or too slow for one machine."""
 
-from graphclust.distributed.clustering import coreset_sc
+from graphclust.argument_names import with_hints
+from graphclust.distributed import clustering
+
+coreset_sc = with_hints(clustering.coreset_sc)
 
 __all__ = ["coreset_sc"]

@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,6 +135,7 @@ def source_at(origin: Origin | None) -> GraphSource | None:
     """On a worker: the graph, mapped once a process, if it is the one that was meant."""
     if origin is None:
         return None
+    check_versions(origin)
     place = (origin.path, origin.key)
     with _open_lock:
         if place not in _opened:
@@ -144,13 +146,19 @@ def source_at(origin: Origin | None) -> GraphSource | None:
         return _opened[place]
 
 
-def _checked_store(origin: Origin) -> StoredGraph:
-    where = here()
+def check_versions(origin: Origin) -> None:
+    """On a worker: refuse to work with other versions than the client's."""
     differing = {name: version for name, version in versions().items() if version != origin.versions.get(name)}
     if differing:
         found = ", ".join(f"{name} {version}" for name, version in differing.items())
         wanted = ", ".join(f"{name} {origin.versions.get(name)}" for name in differing)
-        raise GraphClustError(f"{where} has {found}, but the client has {wanted}: labels could differ; make them equal")
+        raise GraphClustError(
+            f"{here()} has {found}, but the client has {wanted}: labels could differ; make them equal"
+        )
+
+
+def _checked_store(origin: Origin) -> StoredGraph:
+    where = here()
     try:
         graph = open_store(origin.path, verify="fast")
     except (OSError, GraphFormatError) as problem:
@@ -173,6 +181,7 @@ def here() -> str:
         return f"process {os.getpid()} on {platform.node()}"
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of what the labels depend on."""
     from importlib import import_module
@@ -206,7 +215,7 @@ def wait_for(client: Any, futures: list[Any], patience: float) -> None:
     while any(future.status == "pending" for future in futures):
         if any(future.status in ("error", "cancelled", "lost") for future in futures):
             return
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError), client.as_current():  # or another client, on its own loop, would wait
             wait(futures, timeout=POLL)
         if client.status in ("closed", "closing"):
             raise GraphClustError("the client was closed while its tasks ran; open one and run it again")

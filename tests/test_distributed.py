@@ -1,0 +1,217 @@
+"""On a cluster of two processes: the labels of one process, whatever happens to the workers; and named errors."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import graphclust
+
+pytest.importorskip("distributed")
+
+from graphclust import distributed
+from graphclust.compiled.runtime.blocks import coarse_blocks
+from graphclust.distributed.engine import DaskEngine, Origin, look_at_workers, versions
+from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
+
+OPTIONS = {"objective": "normalized_cut", "rng": 41}
+K = 6
+
+pytestmark = [
+    pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too slow for plain Python"),
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+def new_cluster(n_workers=2):
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit="2GiB", host="127.0.0.1"
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    from distributed import Client
+
+    with new_cluster() as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Six clusters of 400 nodes in eight blocks, and some isolated nodes."""
+    planted = graphclust.planted_partition(K, 400, 40, 6, rng=12)
+    matrix = planted.graph.to_scipy()
+    matrix.resize((2405, 2405))
+    graph = graphclust.as_graph(matrix)
+    return graphclust.save_store(tmp_path_factory.mktemp("stores") / "planted.store", graph)
+
+
+@pytest.fixture(scope="module")
+def alone(store):
+    """What one process finds."""
+    return graphclust.coreset_sc(store, K, method="two-step", sampling="parallel", **OPTIONS)
+
+
+class Killer:
+    """Kills one worker as soon as the cluster has begun with the n-th step."""
+
+    def __init__(self, client, monkeypatch, after):
+        self.client, self.after, self.steps = client, after, Counter()
+        original = DaskEngine.each
+        pids = list(client.run(os.getpid).values())
+
+        def each(engine, function, *arguments):
+            found = original(engine, function, *arguments)
+            self.steps["all"] += 1
+            if self.steps["all"] == self.after:
+                time.sleep(0.2)
+                os.kill(pids[0], signal.SIGKILL)
+                self.steps["kills"] += 1
+            return found
+
+        monkeypatch.setattr(DaskEngine, "each", each)
+
+
+def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(client, store, alone, monkeypatch):
+    assert len(coarse_blocks(store.indptr)) >= 8
+    for n_partitions in (1, 2):
+        found = distributed.coreset_sc(store.path, K, client=client, n_partitions=n_partitions, **OPTIONS)
+        assert (found.labels == alone.labels).all() and found == alone
+    assert (found.labels[:-5] >= 0).all() and (found.labels[-5:] == -1).all() and found.n_clusters == K
+    killer = Killer(client, monkeypatch, after=12)
+    found = distributed.coreset_sc(store, K, client=client, n_partitions=7, **OPTIONS)
+    assert killer.steps["kills"] == 1 and killer.steps["all"] > 20
+    assert (found.labels == alone.labels).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"objective": "modularity"}, {"coreset_size": 300, "effort": "low"}])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path, options, weighted):
+    graph = store
+    if weighted:
+        matrix = store.to_scipy()
+        matrix.data = 0.1 + (matrix + matrix.T).multiply(matrix).tocsr().data * np.pi  # no whole numbers
+        rows, columns = matrix.nonzero()
+        matrix.data = matrix.data + ((rows * columns) % 13) / 7.0
+        graph = graphclust.save_store(tmp_path / "weighted.store", graphclust.as_graph(matrix))
+    alone = graphclust.coreset_sc(graph, K, method="two-step", sampling="parallel", rng=8, **options)
+    for n_partitions in (7, 50):
+        found = distributed.coreset_sc(graph, K, client=client, n_partitions=n_partitions, rng=8, **options)
+        assert (found.labels == alone.labels).all()
+
+
+def test_a_path_that_a_worker_does_not_see_is_named_with_the_worker(client, store, tmp_path):
+    origin = Origin(str(tmp_path / "elsewhere.store"), store.key, versions())
+    with pytest.raises(GraphFormatError, match=r"elsewhere.store: worker tcp://.* cannot open the store"):
+        look_at_workers(client, origin, 20.0)
+
+
+def test_another_store_in_its_place_is_noticed(client, store):
+    with pytest.raises(GraphFormatError, match=r"worker tcp://.* finds another store there"):
+        look_at_workers(client, Origin(store.path, "of another", versions()), 20.0)
+
+
+def test_other_versions_on_a_worker_are_named(client, store):
+    older = versions() | {"numpy": "1.0"}
+    with pytest.raises(GraphClustError, match=r"worker tcp://.* has numpy .*, but the client has numpy 1.0"):
+        look_at_workers(client, Origin(store.path, store.key, older), 20.0)
+
+
+def test_what_is_no_open_client_is_refused(client, store):
+    from distributed import Client
+
+    with pytest.raises(TypeError, match=r"client is a str, expected a dask\.distributed\.Client"):
+        distributed.coreset_sc(store, K, client="tcp://127.0.0.1:8786")
+    other = Client(client.scheduler.address, set_as_default=False)
+    other.close()
+    with pytest.raises(ParameterError, match="client is closed"):
+        distributed.coreset_sc(store, K, client=other)
+    with pytest.raises(ParameterError, match="k=9999 is more than the 2405 nodes"):
+        distributed.coreset_sc(store, 9999, client=client)
+    with pytest.raises(TypeError, match="did you mean 'rng'"):
+        distributed.coreset_sc(store, 3, client=client, random_state=0)
+
+
+def test_a_client_that_is_closed_while_it_waits_ends_in_an_error(client, store):
+    from distributed import Client
+
+    other = Client(client.scheduler.address, set_as_default=False)
+    engine = engine_on(other, store)
+    slow = engine.once(sleeping, 30.0)
+    threading.Timer(0.5, other.close).start()
+    start = time.monotonic()
+    with pytest.raises(GraphClustError, match=r"client (was )?closed"):
+        engine.fetch(slow)
+    assert time.monotonic() - start < 15
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch, store):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"pip install 'graphclust\[dask\]'"):
+        distributed.coreset_sc(store, K, client=None)
+
+
+@pytest.mark.slow
+def test_a_partition_that_kills_every_worker_is_named(store):
+    from distributed import Client
+
+    with new_cluster() as cluster, Client(cluster, set_as_default=False) as client:
+        engine = engine_on(client, store)
+        with pytest.raises(GraphClustError, match=r"partition 1 of 2 \(rows \d+ to 2404\) killed all 4 workers"):
+            engine.fetch(engine.each(killing_in_the_second_half, 1000))
+
+
+@pytest.mark.slow
+def test_a_cluster_without_workers_ends_in_an_error(store):
+    from distributed import Client
+
+    with new_cluster(1) as cluster, Client(cluster, set_as_default=False) as client:
+        engine = engine_on(client, store, patience=2.0)
+        slow = engine.once(sleeping, 60.0)
+        threading.Timer(0.5, lambda: cluster.scale(0)).start()
+        start = time.monotonic()
+        with pytest.raises(GraphClustError, match="for 2 s no worker has been running"):
+            engine.fetch(slow)
+        with pytest.raises(GraphClustError, match="no worker for 1 s"):
+            distributed.coreset_sc(store, K, client=client, patience=1.0)
+        assert time.monotonic() - start < 30
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_dies_ends_in_an_error(store):
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", memory_limit="1GiB"
+    )
+    client = Client(cluster, set_as_default=False)
+    engine = engine_on(client, store, patience=3.0)
+    slow = engine.once(sleeping, 60.0)
+    threading.Timer(0.5, cluster.close).start()
+    start = time.monotonic()
+    with pytest.raises(GraphClustError):
+        engine.fetch(slow)
+    assert time.monotonic() - start < 30
+    client.close()
+
+
+def engine_on(client, store, patience=20.0):
+    return DaskEngine(client, Origin(store.path, store.key, versions()), coarse_blocks(store.indptr), 2, patience)
+
+
+def sleeping(source, seconds):
+    time.sleep(seconds)
+
+
+def killing_in_the_second_half(source, first, last, half):
+    if first > half:
+        os.kill(os.getpid(), signal.SIGKILL)
