@@ -6,23 +6,25 @@ The candidates, each weighted by the points nearest to it, are then clustered in
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
-from graphclust.compiled.points.point_seeding import distances_to_seeds
-from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
+from graphclust.compiled.runtime.blocks import row_blocks
+from graphclust.graph.block_engine import InProcess
+from graphclust.k_means.candidates import Part, candidates_by_blocks
 from graphclust.k_means.iteration import lloyd
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
-from graphclust.k_means.seeding import ROWS, draw_rows, draw_seeds, greedy_candidates, unseeded, warn_if_fewer
+from graphclust.k_means.seeding import draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 OVERSAMPLING = 0.5
 N_ROUNDS = 5
-_CACHED_BYTES = 1 << 17
+ROWS_PER_PART = 1 << 14
 
 
 def kmeans_parallel(
@@ -74,10 +76,15 @@ def parallel_centroids(
 ) -> np.ndarray:
     """`kmeans_parallel` without its checks."""
     rows, masses = draw_candidates(points, weights, k, oversampling, n_rounds, rng, progress)
-    candidates = DensePoints(points.rows(rows))
-    seeds = draw_seeds(candidates, masses, min(k, len(rows)), 2.0, greedy_candidates(k), rng, Progress())
+    return centroids_of_candidates(points.rows(rows), masses, k, rng)
+
+
+def centroids_of_candidates(candidates: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Weighted candidates clustered into k, or as many as they are."""
+    points = DensePoints(np.ascontiguousarray(candidates))
+    seeds = draw_seeds(points, masses, min(k, points.n), 2.0, greedy_candidates(k), rng, Progress())
     curve = ValidationCurve(None, points.d)
-    return lloyd(candidates, masses, candidates.rows(seeds), 100, 0.0, curve, Progress()).centroids
+    return lloyd(points, masses, points.rows(seeds), 100, 0.0, curve, Progress()).centroids
 
 
 def draw_candidates(
@@ -90,30 +97,9 @@ def draw_candidates(
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
-    boundaries = row_blocks(points.n, ROWS)
-    nearest = np.zeros(points.n, np.int64)
-    sq_distances = unseeded(weights)
-    gains = np.zeros((len(boundaries) - 1, 1 + _CACHED_BYTES // points.dtype.itemsize // points.d))
-    candidates = np.empty((0, points.d), points.dtype)
-    drawn = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
-    rows = drawn[:0]
-    for done in range(n_rounds + k):
-        chosen = points.rows(drawn)
-        for start in range(0, len(drawn), gains.shape[1]):
-            part = chosen[start : start + gains.shape[1]]
-            to_seeds = np.zeros((len(part), len(rows) + len(drawn)))
-            near = np.zeros(to_seeds.shape[1])
-            distances_to_seeds(candidates, len(rows), part, to_seeds, near)
-            run_in_blocks(
-                points.approach_loop, boundaries, *points.against(part), weights, to_seeds, near,
-                len(rows) + start, nearest, sq_distances, gains,
-            )  # fmt: skip
-        candidates = np.concatenate([candidates, chosen])
-        rows = np.concatenate([rows, drawn])
-        progress.step(min(done, n_rounds), n_rounds)
-        mass = sq_distances * weights
-        cost = mass.sum()
-        if cost == 0.0 or (done >= n_rounds and len(rows) >= k):
-            break
-        drawn = np.flatnonzero(rng.random(points.n) * cost < oversampling * k * mass)
-    return rows, np.bincount(nearest, weights, minlength=len(rows))
+    engine = InProcess(None, row_blocks(points.n, ROWS_PER_PART))
+    parts = engine.by_block(
+        [Part(points.chosen(slice(a, b)), weights[a:b]) for a, b in pairwise(engine.boundaries.tolist())]
+    )
+    found = candidates_by_blocks(engine, parts, k, oversampling, n_rounds, int(rng.integers(2**63)), progress)
+    return found.rows, found.masses

@@ -79,7 +79,7 @@ class DensePoints:
         """The same, without a copy where the rows follow each other."""
         return self.values[rows[0] : rows[-1] + 1] if (np.diff(rows) == 1).all() else self.values[rows]
 
-    def chosen(self, rows: np.ndarray) -> "DensePoints":
+    def chosen(self, rows: np.ndarray | slice) -> "DensePoints":
         """These points alone."""
         return DensePoints(self.values[rows])
 
@@ -158,7 +158,7 @@ class SparsePoints:
         """As for dense points."""
         return self.matrix[np.atleast_1d(rows)].toarray()
 
-    def chosen(self, rows: np.ndarray) -> "SparsePoints":
+    def chosen(self, rows: np.ndarray | slice) -> "SparsePoints":
         """As for dense points."""
         return SparsePoints(self.matrix[rows])
 

@@ -16,9 +16,9 @@ class Rounds(Protocol):
 
 
 def sampled_in_rounds(
-    rounds: Rounds, n_wanted: int, n_rounds: int, progress: Progress, *, at_least: int = 0, most_rounds: int = 0
+    rounds: Rounds, n_wanted: float, n_rounds: int, progress: Progress, *, at_least: int = 0, most_rounds: int = 0
 ) -> None:
-    """About n_wanted candidates in n_rounds rounds, each of which draws an equal share of what is still wanted.
+    """About n_wanted candidates in n_rounds rounds, an equal share in each.
 
     In a round a point of mass m is drawn with probability min(1, l m / cost), where l is that share. Rounds end
     when all the cost is gone. While there are fewer than `at_least`, further ones are made, most_rounds in all.
@@ -27,9 +27,8 @@ def sampled_in_rounds(
     while turn < n_rounds or (n_drawn < at_least and turn < most_rounds):
         cost = rounds.cost()
         progress.step(min(turn, n_rounds), n_rounds)
-        wanted = (n_wanted - n_drawn) / (n_rounds - turn) if turn < n_rounds else n_wanted / n_rounds
         if not cost > 0.0:
             return
-        n_drawn += rounds.draw(turn, max(wanted, 0.0) / cost)
+        n_drawn += rounds.draw(turn, n_wanted / n_rounds / cost)
         turn += 1
     rounds.cost()

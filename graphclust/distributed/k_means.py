@@ -1,0 +1,159 @@
+"""Lloyd's k-means and k-means|| over the chunks of a Dask array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
+from graphclust.distributed.engine import DaskEngine, check_client
+from graphclust.distributed.extra import needed
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.block_engine import ByBlock, Engine, summed_in_order
+from graphclust.k_means.blocks import BlockSums, block_sums, nearest_centroids
+from graphclust.k_means.candidates import Part, candidates_by_blocks
+from graphclust.k_means.centroid_update import own_sq_distances
+from graphclust.k_means.iteration import KMeansResult
+from graphclust.k_means.parallel_seeding import N_ROUNDS, OVERSAMPLING, centroids_of_candidates
+from graphclust.k_means.points import as_points
+from graphclust.k_means.seeding import warn_if_fewer
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+INIT = "k-means||"
+
+
+def kmeans(
+    X: Any,
+    k: int,
+    *,
+    client: Any,
+    init: Any = INIT,
+    max_iter: int = 300,
+    patience: float = 60.0,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> KMeansResult:
+    """Cluster the rows of a Dask array into k parts of low inertia: k-means|| and Lloyd's iteration, chunk by chunk.
+
+    X : dask.array of float32 or float64, shape (n, d), of known chunk sizes; chunks may be empty.
+    client : an open `dask.distributed.Client`; none is ever started here.
+    init : "k-means||" or centroids, shape (k, d).
+    max_iter : updates of the centroids at most; they end when none changes any more.
+    patience : as in `coreset_sc`. The rest is as in `kmeans`.
+
+    The same chunks and `rng` give the same result on any number of workers, for what the chunks add up to is added in
+    their order. A cluster that loses all its points is moved to the point that is farthest from its centroid. Fewer
+    than k distinct points: a ConvergenceWarning, and fewer clusters.
+
+    Raises ImportError without the extra "dask", TypeError for what is no Dask array, GraphValidationError for data and
+    centroids that cannot be used, ParameterError, and what `coreset_sc` raises where the cluster fails.
+
+    Source: Lloyd 1982; Bahmani et al. 2012, "Scalable k-means++", Algorithm 2.
+    """
+    needed("distributed")
+    check_client(client)
+    if isinstance(init, str):
+        as_choice(init, "init", (INIT,))
+    k = as_whole_number(k, "k", at_least=1)
+    max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    rng, progress = as_generator(rng), as_progress(progress)
+    engine, parts = _parts(X, client, as_number(patience, "patience", above=0.0))
+    n = int(engine.boundaries[-1])
+    if k > n:
+        raise ParameterError(f"k={k} is more than the {n} points, expected k <= {n}")
+    if isinstance(init, str):
+        with progress.stage("seeding"):
+            key = int(rng.integers(2**63))
+            found = candidates_by_blocks(engine, parts, k, OVERSAMPLING, N_ROUNDS, key, progress)
+            centroids = centroids_of_candidates(found.points, found.masses, k, rng)
+        warn_if_fewer(len(centroids), k)
+    else:
+        centroids = as_points(init, "init").rows(np.arange(len(init)))
+        if centroids.shape != (k, X.shape[1]):
+            raise GraphValidationError(f"init has shape {centroids.shape}, expected {(k, X.shape[1])}: k centroids")
+    with progress.stage("k-means"):
+        return _lloyd(engine, parts, centroids.astype(np.result_type(X.dtype, np.float32)), max_iter, progress)
+
+
+def _parts(X: Any, client: Any, patience: float) -> tuple[DaskEngine, ByBlock]:
+    """An engine whose blocks are the chunks that have rows, and the points of each."""
+    if not type(X).__module__.startswith("dask.array"):
+        raise TypeError(
+            f"X is a {type(X).__name__}, expected a dask.array; for data in memory there is graphclust.kmeans"
+        )
+    if X.ndim != 2 or 0 in X.shape:
+        raise GraphValidationError(f"X has shape {X.shape}, expected (n_points, n_features), both >= 1")
+    if np.isnan(X.shape).any():
+        raise GraphValidationError("X has chunks of unknown size; call X.compute_chunk_sizes() first")
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    sizes = np.array(X.chunks[0])
+    chunks = client.compute([chunk for chunk, size in zip(X.to_delayed().ravel(), sizes, strict=True) if size > 0])
+    sizes = sizes[sizes > 0]
+    engine = DaskEngine(client, None, np.concatenate([[0], np.cumsum(sizes)]), len(sizes), patience)
+    return engine, engine.each(part_of, ByBlock([[chunk] for chunk in chunks]))
+
+
+def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int, progress: Progress) -> KMeansResult:
+    history: list[float] = []
+    n = int(engine.boundaries[-1])
+    while True:
+        sums = BlockSums(
+            *(summed_in_order(list(column)) for column in zip(*sums_of(engine, parts, centroids), strict=True))
+        )
+        if len(history) == max_iter:
+            break
+        empty = np.flatnonzero(sums.masses == 0)
+        means = sums.sums / np.where(sums.masses > 0, sums.masses, 1.0)[:, None]
+        if len(empty):
+            found = [
+                pair for some in engine.fetch(engine.each(farthest, parts, centroids, len(empty))) for pair in some
+            ]
+            found.sort(key=lambda pair: (-pair[0], pair[1]))
+            for j, (_, _, point) in zip(empty, found, strict=False):
+                means[j] = point
+        renewed = means.astype(centroids.dtype)
+        if np.array_equal(renewed, centroids):
+            break
+        history.append(sums.inertia / n)
+        progress.step(len(history), max_iter)
+        centroids = renewed
+    labels = np.concatenate(engine.fetch(engine.each(labels_of, parts, centroids)))
+    return KMeansResult(centroids, labels, sums.inertia, len(history), np.array(history))
+
+
+def sums_of(engine: Engine, parts: ByBlock, centroids: np.ndarray) -> list[BlockSums]:
+    """What each block adds to the clusters, in order."""
+    return engine.fetch(engine.each(sums_in_block, parts, engine.once(same_centroids, centroids)))
+
+
+def same_centroids(source: Any, centroids: np.ndarray) -> np.ndarray:
+    """The centroids, sent once; workers have them from each other."""
+    return centroids
+
+
+def part_of(source: Any, first: int, last: int, chunk: Any) -> Part:
+    """The points of a chunk, checked, all of weight 1."""
+    return Part(as_points(chunk), np.ones(last - first))
+
+
+def sums_in_block(source: Any, first: int, last: int, part: Part, centroids: np.ndarray) -> BlockSums:
+    """What a block adds to each cluster, see `block_sums`."""
+    return block_sums(part.points.rows(slice(None)), centroids)
+
+
+def labels_of(source: Any, first: int, last: int, part: Part, centroids: np.ndarray) -> np.ndarray:
+    """The nearest centroid of each point of a block."""
+    return nearest_centroids(part.points.rows(slice(None)), centroids)
+
+
+def farthest(
+    source: Any, first: int, last: int, part: Part, centroids: np.ndarray, n: int
+) -> list[tuple[float, int, np.ndarray]]:
+    """Squared distance to the nearest centroid, row and features of the n points of a block that are farthest."""
+    labels = labels_of(source, first, last, part, centroids)
+    sq_distances = own_sq_distances(part.points, centroids, labels)
+    rows = np.argsort(-sq_distances, kind="stable")[:n]
+    points = part.points.rows(rows)
+    return [(float(sq_distances[row]), first + int(row), point) for row, point in zip(rows, points, strict=True)]

@@ -1,0 +1,195 @@
+"""The candidates of k-means||, drawn block by block from points that may lie in many places."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.points.point_seeding import distances_to_seeds
+from graphclust.compiled.runtime import counter_draws
+from graphclust.compiled.runtime.blocks import run_in_blocks
+from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
+from graphclust.k_means.points import Points
+from graphclust.k_means.sampling_rounds import sampled_in_rounds
+from graphclust.k_means.seeding import unseeded
+from graphclust.progress import Progress
+
+FIRST_TURN = 1 << 16  # the turns of a key below are those of the rounds
+_CACHED_BYTES = 1 << 17
+
+
+class Part(NamedTuple):
+    """The points of a block, and their weights."""
+
+    points: Points
+    weights: np.ndarray
+
+
+class PointDistances(NamedTuple):
+    """Squared distance to, and number of, the nearest candidate of each point of a block; sum of weight x distance."""
+
+    sq_distances: np.ndarray
+    nearest: np.ndarray
+    mass: float
+
+
+class Drawn(NamedTuple):
+    """Points drawn in a round: their rows among all points, and the points themselves, shape (m, d)."""
+
+    rows: np.ndarray
+    points: np.ndarray
+
+
+class Candidates(NamedTuple):
+    """Rows of the candidates, the points themselves, and the weight of the points nearest to each."""
+
+    rows: np.ndarray
+    points: np.ndarray
+    masses: np.ndarray
+
+
+def candidates_by_blocks(
+    engine: Engine, parts: ByBlock, k: int, oversampling: float, n_rounds: int, key: int, progress: Progress
+) -> Candidates:
+    """The candidates of n_rounds rounds, or more while they are fewer than k."""
+    rounds = PointRounds(engine, parts, key)
+    sampled_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1, most_rounds=n_rounds + k)
+    masses = engine.fetch(engine.each(nearest_masses, parts, rounds.distances, rounds.n_drawn))
+    drawn = engine.fetch(rounds.drawn)
+    return Candidates(drawn.rows, drawn.points, summed_in_order(masses))
+
+
+class PointRounds:
+    """The rounds of k-means||, as `sampled_in_rounds` wants them; the first candidate is drawn by weight alone."""
+
+    def __init__(self, engine: Engine, parts: ByBlock, key: int):
+        self.engine, self.parts, self.key = engine, parts, key
+        totals = np.cumsum(engine.fetch(engine.each(total_weight, parts)))
+        uniform = np.empty(1)
+        counter_draws.fill_uniforms(key, FIRST_TURN, 0, uniform)
+        target = min(uniform[0] * totals[-1], np.nextafter(totals[-1], 0.0))
+        block = int(np.searchsorted(totals, target, side="right"))
+        targets = [-1.0] * len(totals)
+        targets[block] = target - (totals[block - 1] if block else 0.0)
+        self.distances = engine.each(no_distances, parts)
+        self.drawn, self.n_drawn = engine.once(nothing_drawn), 0
+        self._approach(engine.each(drawn_by_weight, parts, engine.by_block(targets)))
+
+    def cost(self) -> float:
+        """The total mass."""
+        return float(summed_in_order(self.engine.fetch(self.engine.each(mass_of, self.distances))))
+
+    def draw(self, turn: int, factor: float) -> int:
+        """Candidates drawn with probability factor x mass, each point for itself; how many they were."""
+        before = self.n_drawn
+        self._approach(self.engine.each(drawn_by_mass, self.parts, self.distances, factor, self.key, turn))
+        return self.n_drawn - before
+
+    def _approach(self, drawn: ByBlock) -> None:
+        engine = self.engine
+        together: Whole = engine.once(joined_draws, drawn)
+        bounds = engine.once(bounds_to_candidates, self.drawn, together)
+        self.distances = engine.each(approached, self.parts, self.distances, together, bounds, self.n_drawn)
+        self.drawn = engine.once(added_draws, self.drawn, together)
+        self.n_drawn = engine.fetch(engine.once(count_drawn, self.drawn))
+
+
+def total_weight(source: Any, first: int, last: int, part: Part) -> float:
+    """The sum of the weights of a block, from the first to the last."""
+    return float(np.cumsum(part.weights)[-1])
+
+
+def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistances:
+    """Before there is a candidate."""
+    return PointDistances(unseeded(part.weights), np.zeros(last - first, np.int64), np.inf)
+
+
+def nothing_drawn(source: Any) -> Drawn | None:
+    """No candidates yet, of points whose number of features is not known yet."""
+    return None
+
+
+def drawn_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> Drawn:
+    """The point of a block at which its running weight exceeds the target; none where that is negative."""
+    if target < 0.0:
+        return Drawn(np.empty(0, np.int64), part.points.rows(np.arange(0)))
+    running = np.cumsum(part.weights)
+    highest = np.searchsorted(running, running[-1])  # the last point of any weight
+    row = np.minimum(np.searchsorted(running, [target], side="right"), highest)
+    return Drawn(first + row, part.points.rows(row))
+
+
+def drawn_by_mass(
+    source: Any, first: int, last: int, part: Part, distances: PointDistances, factor: float, key: int, turn: int
+) -> Drawn:
+    """The points of a block that draw themselves."""
+    drawn = np.empty(last - first, np.int64)
+    n_drawn = counter_draws.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
+    return Drawn(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
+
+
+def joined_draws(source: Any, parts: list[Drawn]) -> Drawn:
+    """What all blocks drew."""
+    return Drawn(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def added_draws(source: Any, before: Drawn | None, new: Drawn) -> Drawn:
+    """All candidates so far."""
+    return new if before is None else joined_draws(source, [before, new])
+
+
+def count_drawn(source: Any, drawn: Drawn) -> int:
+    """How many candidates there are."""
+    return len(drawn.rows)
+
+
+def bounds_to_candidates(source: Any, before: Drawn | None, new: Drawn) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For some new candidates at a time, their squared distances to the earlier ones, and the least for each of those.
+
+    Points that are much nearer to theirs need no look at the new ones.
+    """
+    n_before = 0 if before is None else len(before.rows)
+    earlier = new.points[:0] if before is None else before.points
+    bounds = []
+    for some in candidate_slices(new):
+        to_seeds = np.zeros((len(new.rows[some]), n_before + len(new.rows)))
+        near = np.zeros(to_seeds.shape[1])
+        distances_to_seeds(earlier, n_before, np.ascontiguousarray(new.points[some]), to_seeds, near)
+        bounds.append((to_seeds, near))
+    return bounds
+
+
+def candidate_slices(new: Drawn) -> list[slice]:
+    """As many candidates at a time as fit into a cache."""
+    most = 1 + _CACHED_BYTES // new.points.dtype.itemsize // new.points.shape[1]
+    return [slice(start, start + most) for start in range(0, len(new.rows), most)]
+
+
+def approached(
+    source: Any, first: int, last: int, part: Part, before: PointDistances, new: Drawn,
+    bounds: list[tuple[np.ndarray, np.ndarray]], n_before: int,
+) -> PointDistances:  # fmt: skip
+    """The distances once the new candidates are there too."""
+    points, weights = part
+    sq_distances, nearest = before.sq_distances.copy(), before.nearest.copy()
+    for some, (to_seeds, near) in zip(candidate_slices(new), bounds, strict=True):
+        chosen = np.ascontiguousarray(new.points[some])
+        gains = np.zeros((1, len(chosen)))
+        run_in_blocks(
+            points.approach_loop, np.array([0, points.n]), *points.against(chosen), weights, to_seeds, near,
+            n_before + some.start, nearest, sq_distances, gains,
+        )  # fmt: skip
+    return PointDistances(sq_distances, nearest, counter_draws.sum_masses(weights, sq_distances))
+
+
+def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> float:
+    """The mass of a block."""
+    return distances.mass
+
+
+def nearest_masses(
+    source: Any, first: int, last: int, part: Part, distances: PointDistances, n_candidates: int
+) -> np.ndarray:
+    """Weight of the points of a block that are nearest to each candidate."""
+    return np.bincount(distances.nearest, part.weights, minlength=n_candidates)
