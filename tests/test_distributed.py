@@ -80,12 +80,17 @@ class Killer:
         monkeypatch.setattr(DaskEngine, "each", each)
 
 
-def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(client, store, alone, monkeypatch):
+def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(
+    client, store, alone, monkeypatch, tmp_path
+):
     assert len(coarse_blocks(store.indptr)) >= 8
-    for n_partitions in (1, 2):
-        found = distributed.coreset_sc(store.path, K, client=client, n_partitions=n_partitions, **OPTIONS)
+    for n_partitions, file in ((1, None), (2, tmp_path / "labels.npy")):
+        found = distributed.coreset_sc(
+            store.path, K, client=client, n_partitions=n_partitions, labels_path=file, **OPTIONS
+        )
         assert (found.labels == alone.labels).all() and found == alone
     assert (found.labels[:-5] >= 0).all() and (found.labels[-5:] == -1).all() and found.n_clusters == K
+    assert (np.load(tmp_path / "labels.npy") == alone.labels).all() and os.listdir(tmp_path) == ["labels.npy"]
     killer = Killer(client, monkeypatch, after=12)
     found = distributed.coreset_sc(store, K, client=client, n_partitions=7, **OPTIONS)
     assert killer.steps["kills"] == 1 and killer.steps["all"] > 20

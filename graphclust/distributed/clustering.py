@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import uuid
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,18 @@ from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, look_at_workers, running_workers, versions
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphClustError
+from graphclust.graph.block_engine import Engine, Whole
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.objective.objective import as_aim
-from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
+from graphclust.partition.block_regions import brought_here
+from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.clustering import (
+    Clustering,
+    CoresetClustering,
+    clustering_of,
+    graph_to_cluster,
+    numbering_by_size,
+)
 from graphclust.partition.options import given_options, settings, used_settings
 from graphclust.partition.pipeline import partitioned_by_blocks
 from graphclust.progress import ProgressLike, as_progress
@@ -34,6 +45,7 @@ def coreset_sc(
     coreset_size: int | None = None,
     oversampling: float | None = None,
     n_partitions: int | None = None,
+    labels_path: str | os.PathLike[str] | None = None,
     patience: float = 60.0,
     rng: Seed = None,
     progress: ProgressLike = None,
@@ -45,6 +57,8 @@ def coreset_sc(
     client : an open `dask.distributed.Client`; none is ever started here.
     n_partitions : runs of rows that tasks are made of; two a worker's thread by default. No more than the graph has
         blocks do anything: 64, or more from 17 billion entries on. It does not change a label.
+    labels_path : a .npy file that the workers write the labels to, each those of its partitions; the result's labels
+        are mapped from it then. It has to lie where all workers and the client see it.
     patience : seconds to wait while the cluster has no running worker, before that is an error.
     The rest is as in `coreset_sc`, and so are the labels: bit for bit those of `coreset_sc(graph, k,
     method="two-step", sampling="parallel", ...)` in one process, also if workers die on the way.
@@ -79,7 +93,8 @@ def coreset_sc(
     n_threads = sum(client.nthreads().values())
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
-    goal, outcome = partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
+    collect = brought_here if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
+    goal, outcome = partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
     assert outcome.coreset is not None
     return clustering_of(
         graph,
@@ -94,6 +109,34 @@ def coreset_sc(
         decided=outcome.decided,
         parameters=used_settings(options),
     )
+
+
+def write_labels(engine: Engine, labels: Whole, path: str, k: int) -> np.ndarray:
+    """Have each partition write its labels, numbered by size, to its place in a file; returns them mapped."""
+    half = f"{path}.{uuid.uuid4().hex[:8]}"
+    n = int(engine.boundaries[-1])
+    np.lib.format.open_memmap(half, "w+", np.int64, (n,)).flush()
+    try:
+        number = engine.once(numbers_by_size, labels, k)
+        engine.fetch(engine.each(write_block, labels, number, half))
+        os.replace(half, path)
+    except BaseException:
+        os.unlink(half)
+        raise
+    return np.load(path, mmap_mode="r")
+
+
+def numbers_by_size(source: GraphSource, labels: np.ndarray, k: int) -> np.ndarray:
+    """The final number of each cluster, see `numbering_by_size`."""
+    return numbering_by_size(labels, k)
+
+
+def write_block(source: GraphSource, first: int, last: int, labels: np.ndarray, number: np.ndarray, path: str) -> bool:
+    """Write the labels of a block to their place."""
+    file = np.load(path, mmap_mode="r+")
+    file[first:last] = number[labels[first:last]]
+    file.flush()
+    return True
 
 
 def client_waits(client: Any, patience: float) -> None:

@@ -8,6 +8,7 @@ coreset or its regions is worked on in one place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
@@ -49,6 +50,9 @@ MOST_MISSES = 3  # rounds that do harm, since too many moved at once; half the s
 MOVE_TURNS = 1 << 8  # turns of the draws for a sequence of rounds
 
 
+Collect = Callable[[Engine, Whole], np.ndarray]
+
+
 class CoresetRegions(NamedTuple):
     """Regions of the coreset: the places of the nodes that have one, their labels, and how to go on."""
 
@@ -69,8 +73,12 @@ def by_blocks(
     components: str,
     key: int,
     progress: Progress,
+    collect: Collect,
 ) -> tuple[Goal, Outcome]:
-    """Partition a graph into k clusters; n_points is the number of its nodes that have edges, at least k."""
+    """Partition a graph into k clusters; n_points is the number of its nodes that have edges, at least k.
+
+    collect : brings the labels here, as an int64 array.
+    """
     n_seeds = ceil(sampling.oversampling * k)
     sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
     nodes, node_weights = engine.fetch(sample.joined)
@@ -114,8 +122,13 @@ def by_blocks(
     counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
     decided = {name: (n - before) / n_points for name, n, before in zip(names, counts, [0, *counts], strict=False)}
-    found = engine.fetch(labels).astype(np.int64)
+    found = collect(engine, labels)
     return goal, Outcome(found, coreset, coreset_labels, None, {}, decided, remarks=remarks)
+
+
+def brought_here(engine: Engine, labels: Whole) -> np.ndarray:
+    """The labels of all nodes in the memory of this process."""
+    return engine.fetch(labels).astype(np.int64)
 
 
 def labelled(

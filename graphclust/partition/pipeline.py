@@ -16,7 +16,7 @@ from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weighed
-from graphclust.partition.block_regions import by_blocks
+from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
@@ -244,7 +244,7 @@ def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress)
 
 
 def partitioned_by_blocks(
-    engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress
+    engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress, collect: Collect = brought_here
 ) -> tuple[Goal, Outcome]:
     """The same wherever the steps run."""
     n_points = sum(engine.fetch(engine.each(count_points)))
@@ -254,7 +254,8 @@ def partitioned_by_blocks(
     sampling = Sampling(max(k, options["coreset_size"]), options["oversampling"], options["sampling"])
     key = int(rng.integers(2**63))
     effort = EFFORTS[options["effort"]]
-    return by_blocks(engine, n_points, n_entries, k, aim, sampling, effort, options["components"], key, progress)
+    components = options["components"]
+    return by_blocks(engine, n_points, n_entries, k, aim, sampling, effort, components, key, progress, collect)
 
 
 def _best(
