@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import graphclust as gc
-from graphclust import datasets
+from graphclust import datasets, distributed
 
 Whole = npt.NDArray[np.int64]
 Real = npt.NDArray[np.float64]
@@ -221,6 +221,13 @@ def estimators(X: Real) -> None:
     assert_type(gc.KMeans(3).predict(X), npt.NDArray[Any])
     gc.KMeans(3, k=2)  # type: ignore[call-arg]
     gc.SpectralClustering("3")  # type: ignore[arg-type]
+
+
+def on_a_cluster(client: Any, path: Path, array: Any) -> gc.Clustering:
+    assert_type(distributed.ingest_parquet([path], path, client=client, weight="w"), gc.Graph)
+    assert_type(distributed.kmeans(array, 3, client=client, rng=0), gc.KMeansResult)
+    distributed.coreset_sc(path, "3", client=client)  # type: ignore[arg-type]
+    return distributed.coreset_sc(path, 3, client=client, labels_path=path, rng=0)
 
 
 def failures() -> str:

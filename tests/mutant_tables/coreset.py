@@ -2,6 +2,41 @@
 
 MUTANTS = [
     (
+        "seeds-drawn-by-the-number-in-the-block",
+        "coreset/parallel_sampling.py",
+        "draw_each(key, turn, first, factor",
+        "draw_each(key, turn, 0, factor",
+        ["test_any_blocks_draw_the_same"],
+    ),
+    (
+        "ranks-of-seeds-start-anew-in-each-round",
+        "coreset/parallel_sampling.py",
+        "approached, self.distances, rows, self.n_seeds)",
+        "approached, self.distances, rows, 0)",
+        ["test_the_distances_are_those_of_the_formula"],
+    ),
+    (
+        "voronoi-shares-by-all-seeds",
+        "coreset/parallel_sampling.py",
+        "volumes = sums.volumes[distances.nearest]",
+        "volumes = sums.volumes.mean()",
+        ["test_importance_sampling_has_the_published_probabilities"],
+    ),
+    (
+        "drawn-weights-without-counts",
+        "coreset/parallel_sampling.py",
+        "counts * weights / (shares[places]",
+        "weights / (shares[places]",
+        ["test_draws_within_a_block_follow_the_shares"],
+    ),
+    (
+        "columns-counted-from-the-start-of-the-graph",
+        "coreset/chosen_rows.py",
+        "numbers[own] = rows.nodes[own] - first",
+        "numbers[own] = n + np.arange(m)[own]",
+        ["test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph"],
+    ),
+    (
         "seed-weight-of-repeated-seeds",
         "coreset/sampling.py",
         "weights[np.unique(seeds.nodes)].sum()",

@@ -3,17 +3,31 @@
 MUTANTS = [
     (
         "candidates-weigh-their-number-of-points",
-        "k_means/parallel_seeding.py",
-        "np.bincount(nearest, weights, minlength=len(rows))",
-        "np.bincount(nearest, minlength=len(rows)) + 0.0",
+        "k_means/candidates.py",
+        "np.bincount(distances.nearest, part.weights, minlength",
+        "np.bincount(distances.nearest, minlength",
         ["test_candidates_of_a_round_are_independent_with_the_stated_probability"],
     ),
     (
         "candidates-without-k",
-        "k_means/parallel_seeding.py",
-        "* cost < oversampling * k * mass",
-        "* cost < oversampling * mass",
+        "k_means/candidates.py",
+        "rounds, oversampling * k * n_rounds, n_rounds",
+        "rounds, oversampling * n_rounds, n_rounds",
         ["test_rounds_of_parallel_seeding_draw_oversampling_times_k"],
+    ),
+    (
+        "a-round-draws-the-share-of-all",
+        "k_means/sampling_rounds.py",
+        "n_wanted / n_rounds / cost",
+        "n_wanted / cost",
+        ["test_rounds_of_parallel_seeding_draw_oversampling_times_k"],
+    ),
+    (
+        "centroids-that-nearly-stand-still",
+        "distributed/k_means.py",
+        "np.array_equal(renewed, centroids)",
+        "np.allclose(renewed, centroids, atol=0.05)",
+        ["test_distributed_k_means.py"],
     ),
     (
         "batch-doubles-when-one-has-settled",

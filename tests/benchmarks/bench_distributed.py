@@ -1,0 +1,91 @@
+"""What a cluster of two processes on this machine costs beside one process with as many threads: tasks, bytes, seconds.
+
+    python bench_distributed.py --nodes 1000000 --k 100
+
+The graph is planted and written to a store in --folder, which is left as it was. Labels have to be the same bit for
+bit, or the script ends with an error. Bytes are those that workers sent to each other and to the client.
+"""
+
+import argparse
+import os
+import shutil
+import tempfile
+import time
+
+from tables import write_table
+
+import graphclust
+from graphclust import distributed
+from graphclust.distributed.engine import DaskEngine
+
+DEGREE_INSIDE, DEGREE_OUTSIDE = 14, 6
+OBJECTIVES = ("modularity", "normalized_cut")
+
+
+class Counter:
+    """Counts the tasks that are submitted."""
+
+    def __init__(self):
+        self.n_tasks, submit = 0, DaskEngine._submit
+
+        def counted(engine, *arguments):
+            self.n_tasks += 1
+            return submit(engine, *arguments)
+
+        DaskEngine._submit = counted
+
+
+def bytes_sent(client) -> int:
+    return sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values())
+
+
+def main() -> None:
+    from distributed import Client, LocalCluster
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--k", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--folder", default=tempfile.gettempdir())
+    parser.add_argument("--whole", action="store_true", help="write results/distributed.md")
+    options = parser.parse_args()
+    folder = tempfile.mkdtemp(dir=options.folder)
+    rows = []
+    try:
+        k, n = options.k, options.nodes // options.k * options.k
+        planted = graphclust.planted_partition(k, n // k, DEGREE_INSIDE, DEGREE_OUTSIDE, rng=1)
+        store = graphclust.save_store(os.path.join(folder, "planted.store"), planted.graph)
+        cluster = LocalCluster(
+            n_workers=options.workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, host="127.0.0.1"
+        )
+        counter = Counter()
+        with cluster, Client(cluster) as client:
+            for objective in OBJECTIVES:
+                how = {"objective": objective, "rng": 3}
+                for _ in range(2):  # the second call has everything compiled
+                    start = time.perf_counter()
+                    alone = graphclust.coreset_sc(store, k, method="two-step", sampling="parallel", **how)
+                    seconds = time.perf_counter() - start
+                ari = graphclust.adjusted_rand_index(alone.labels, planted.labels)
+                graph = f"{n:,} / {store.n_entries:,}"
+                rows.append([graph, objective, "one process", f"{seconds:.1f}", "", "", "", f"{ari:.3f}"])
+                for n_partitions in (options.workers, 4 * options.workers):
+                    for _ in range(2):
+                        counter.n_tasks, before, start = 0, bytes_sent(client), time.perf_counter()
+                        found = distributed.coreset_sc(store, k, client=client, n_partitions=n_partitions, **how)
+                        elapsed = time.perf_counter() - start
+                    assert (found.labels == alone.labels).all()
+                    sent = (bytes_sent(client) - before) / 1e6
+                    cells = [f"{elapsed:.1f}", f"{elapsed / seconds:.2f}", str(counter.n_tasks), f"{sent:.0f}"]
+                    place = f"{options.workers} workers, {n_partitions} partitions"
+                    rows.append([graph, objective, place, *cells, f"{ari:.3f}"])
+                    print(*rows[-1], flush=True)
+    finally:
+        shutil.rmtree(folder)
+    header = ["nodes / entries", "objective", "where", "seconds", "ratio", "tasks", "MB sent", "ARI"]
+    note = "One process and all workers map the same file. Labels are the same bit for bit."
+    write_table("distributed", "On a Dask cluster and in one process", header, rows, note, whole=options.whole)
+
+
+if __name__ == "__main__":
+    main()
