@@ -7,7 +7,7 @@ from graphs import make
 
 import graphclust
 from graphclust.graph.block_engine import ByBlock, InProcess
-from graphclust.objective.objective import ratio_objective, value_of, weighed
+from graphclust.objective.objective import plain_objective, ratio_objective, value_of, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_regions import Work
 from graphclust.partition.block_steps import GraphSource
@@ -101,6 +101,17 @@ def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted):
         assert value >= previous and np.bincount(moved, minlength=8).all()
         previous = value
     assert previous > 1.5 * value_of(objective, summed(on, labels, 8)[1])
+
+
+def test_a_cluster_that_all_would_leave_stays():
+    """Two nodes of a clique that are a cluster by themselves would both gain by joining the rest of it."""
+    graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
+    labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
+    engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity"), 3, 1.0)
+    moved = engine.fetch(
+        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 3, objective, "modularity", 1)
+    )
+    assert np.bincount(moved, minlength=3).all()
 
 
 def test_a_round_that_does_harm_is_taken_back():

@@ -87,7 +87,7 @@ MUTANTS = [
         "partition/block_regions.py",
         "kept = sums.size - left + joined == 0",
         "kept = sums.size < 0",
-        ["test_rounds_of_moves_raise_the_value_and_empty_no_cluster"],
+        ["test_a_cluster_that_all_would_leave_stays"],
     ),
     (
         "links-without-the-terms-beside-the-loops",
