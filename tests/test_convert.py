@@ -44,6 +44,7 @@ def matrix(n: int, n_entries: int, seed: int, symmetry: str) -> str:
 FILES = {
     "list.txt": (random_lines(200, 900, 1), {}),
     "weighted.tsv": (random_lines(150, 900, 2, weights=True), {"weights": "file"}),
+    "often.tsv": (random_lines(20, 400, 12, weights=True), {"weights": "file"}),
     "summed.tsv": (random_lines(150, 900, 3, weights=True), {"weights": "file", "symmetrize": "sum"}),
     "sum-of-ones.txt": (random_lines(150, 700, 4), {"symmetrize": "sum"}),
     "ignored.tsv": (random_lines(150, 700, 5, weights=True), {"weights": "ignore"}),

@@ -166,6 +166,7 @@ DAMAGES = {
     "first row start": (in_array("indptr", changed(0, 1)), "indptr.npy: begins with 1"),
     "last row start": (in_array("indptr", changed(-1, 5)), "indptr.npy: ends with 5"),
     "decreasing": (in_array("indptr", changed(7, 0)), "indptr.npy: decreases after row 6"),
+    "last row of less than nothing": (in_array("indptr", changed(-2, 9999)), "indptr.npy: decreases after row 40"),
     "index too large": (in_array("indices", changed(0, 41)), "row 0 holds 41 with weight .* at entry 0"),
     "negative index": (in_array("indices", changed(0, -1)), "row 0 holds -1"),
     "unsorted": (in_array("indices", swap_in_a_row), "row 0 holds"),

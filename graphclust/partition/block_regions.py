@@ -225,7 +225,9 @@ def coreset_regions(
 ) -> CoresetRegions:
     """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
     m = small.n_nodes
-    linked = searched_nodes(small, k, components, []) if small.n_entries else np.arange(0)
+    linked = np.arange(0)
+    if small.n_entries:
+        linked = np.flatnonzero(searched_nodes(small, k, components, [], Progress()))
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions, few, thin = regions_wanted(k, len(linked), covered, part.n_entries / max(part.n_nodes, 1))
     if n_regions == 0:
