@@ -14,7 +14,7 @@ from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.perturbation import edges_left_out
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.suggestion import Candidate, is_clear, widest
+from graphclust.partition.suggestion import Candidate, is_clear, is_usable, widest
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 PLANTED = [
@@ -115,7 +115,10 @@ def test_what_stands_out():
     assert of(0.8, 0.6, 0.4) and not of(0.8, 0.6, 0.41)
     assert of(0.8, 0.8, 0.5) and not of(0.8, 0.8, 0.6)
     assert not of(0.45, 0.9, 0.1)
+    assert not of(0.8, 0.49, 0.1)
     assert is_clear((Candidate(5, (1, 2), 0.8, 0.6),))
+    assert is_usable(Candidate(5, (1, 2), 0.36, 0.41))
+    assert not is_usable(Candidate(5, (1, 2), 0.34, 0.9)) and not is_usable(Candidate(5, (1, 2), 0.9, 0.39))
 
 
 def test_numbers_near_one_another_are_one_answer():
