@@ -33,7 +33,8 @@ def test_each_new_node_goes_where_the_recomputed_objective_is_largest(objective,
     found = coreset_sc(graph, 4, objective=objective, resolution=resolution, rng=seed)
     rng = np.random.default_rng(seed)
     A, n = graph.to_scipy().toarray(), graph.n_nodes
-    rows = rng.exponential(1.0, (25, n)) * (rng.random((25, n)) < 0.15)
+    rows = rng.exponential(1.0, (80, n)) * (rng.random((80, n)) < 0.15)
+    rows[40:] *= 30.0  # as heavy as the whole graph: what they add to degrees and volume decides
     for row, label in zip(rows, found.predict(rows), strict=True):
         if not row.any():
             assert label == -1
