@@ -1,0 +1,216 @@
+"""Clustering from a store: planted graphs of any size, written and clustered out of core, against disk and memory.
+
+    python bench_scale.py                                          # 2 million nodes, 110 million entries: minutes
+    python bench_scale.py --nodes 65000000 --k 1000 10000          # of Friendster's size: 15 GB of disk at a time
+    python bench_scale.py --degree-corrected 5000000 --k 1000      # unequal degrees, made in memory: 3 GB, with Leiden
+
+For each k a graph of k equal blocks is written, clustered in a process of its own for each objective, and removed.
+Every run that is done is noted in --folder, so that the same call goes on where it was stopped; --keep leaves the
+graphs. Resident memory is that of the process alone, without the pages of the mapped files.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import pathlib
+import random
+import shutil
+import tempfile
+import threading
+import time
+
+import numpy as np
+from tables import aligned, write_table
+
+from graphclust import (
+    Progress,
+    adjusted_rand_index,
+    coreset_sc,
+    estimate_memory,
+    open_store,
+    planted_partition,
+    planted_store,
+    save_store,
+)
+
+OBJECTIVES = ("modularity", "normalized_cut")
+PIECE = 1 << 24
+
+
+def resident() -> int:
+    """Bytes of this process that are not pages of files."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon"))
+
+
+class Watched(Progress):
+    """The most resident memory of each stage, looked at every few hundredths of a second."""
+
+    def __init__(self):
+        super().__init__()
+        self.peaks: dict[str, int] = {}
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self):
+        while True:
+            self.peaks[self._stage] = max(self.peaks.get(self._stage, 0), resident())
+            time.sleep(0.03)
+
+
+def write_graph(path: str, options: argparse.Namespace, k: int) -> dict:
+    """The store and the labels of a graph, unless they are there."""
+    start = time.perf_counter()
+    size = (options.degree_corrected or options.nodes) // k
+    if options.degree_corrected:
+        graph, labels = planted_partition(k, size, options.inside, options.outside, degree_exponent=2.5, rng=1)
+        order = np.random.default_rng(2).permutation(graph.n_nodes)
+        matrix = graph.to_scipy().astype(np.float32)
+        del graph
+        save_store(path, matrix[order][:, order], overwrite=True)
+        labels = labels[order]
+    else:
+        _, labels = planted_store(path, k, size, options.inside, options.outside, overwrite=True, rng=1)
+    np.save(path + ".labels.npy", labels.astype(np.int32))
+    return {"write": time.perf_counter() - start}
+
+
+def bandwidths(path: str) -> dict:
+    """Bytes a second of the entries from the disk, and once they are in memory, summed; look-ups of labels a second."""
+    entries = os.path.join(path, "indices.npy")
+    handle = os.open(entries, os.O_RDONLY)
+    if hasattr(os, "posix_fadvise"):
+        os.fsync(handle)
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    n_bytes = min(os.fstat(handle).st_size, 4 << 30)
+    found = {}
+    for name in ("disk", "memory"):
+        start = time.perf_counter()
+        for at in range(0, n_bytes, PIECE):
+            os.pread(handle, PIECE, at)
+        found[name] = n_bytes / (time.perf_counter() - start)
+    os.close(handle)
+    indices, labels = np.load(entries, mmap_mode="r")[:PIECE], np.load(path + ".labels.npy")
+    start = time.perf_counter()
+    labels.take(indices)
+    found["look-ups"] = len(indices) / (time.perf_counter() - start)
+    return found
+
+
+def cluster(path: str, k: int, objective: str) -> dict:
+    graph, truth = open_store(path, verify="fast"), np.load(path + ".labels.npy")
+    progress, start, busy = Watched(), time.perf_counter(), time.process_time()
+    found = coreset_sc(graph, k, method="two-step", objective=objective, rng=0, progress=progress)
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+    return {
+        "seconds": seconds,
+        "processor": busy,
+        "ari": adjusted_rand_index(found.labels, truth),
+        "passes": sum(found.entries_read.values()) / graph.n_entries,
+        "peak": max(progress.peaks.values()),
+        "estimate": estimate_memory(graph, k, method="two-step"),
+        "n_nodes": graph.n_nodes,
+        "n_entries": graph.n_entries,
+        "decided": found.decided,
+        "stages": {
+            stage: [took, found.entries_read.get(stage, 0) / graph.n_entries, progress.peaks.get(stage, 0)]
+            for stage, took in found.seconds.items()
+        },
+    }
+
+
+def leiden(path: str) -> dict:
+    """igraph's Leiden by modularity, as it comes: its own number of clusters."""
+    import igraph
+
+    graph, truth = open_store(path, verify="fast"), np.load(path + ".labels.npy")
+    row = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
+    upper = row < graph.indices
+    edges = np.column_stack([row[upper], graph.indices[upper]])
+    theirs = igraph.Graph(n=graph.n_nodes, edges=edges)
+    random.seed(0)
+    start = time.perf_counter()
+    found = theirs.community_leiden(objective_function="modularity", n_iterations=2)
+    return {"seconds": time.perf_counter() - start, "ari": adjusted_rand_index(np.array(found.membership), truth)}
+
+
+def in_a_process(function, *arguments):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=2_000_000)
+    parser.add_argument("--degree-corrected", type=int, default=0, metavar="NODES")
+    parser.add_argument("--inside", type=int, default=44)
+    parser.add_argument("--outside", type=int, default=11)
+    parser.add_argument("--k", type=int, nargs="+", default=[1000])
+    parser.add_argument("--objectives", nargs="+", choices=OBJECTIVES, default=OBJECTIVES)
+    parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "graphclust-scale"))
+    parser.add_argument("--leiden", action="store_true", help="compare with igraph, where it fits")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    folder = pathlib.Path(options.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    kind = f"{options.degree_corrected or options.nodes}-{options.inside}-{options.outside}"
+    kind += "-corrected" if options.degree_corrected else ""
+    notes_file = folder / f"runs-{kind}.json"
+    notes = json.loads(notes_file.read_text()) if notes_file.exists() else {}
+
+    def noted(name: str, function, *arguments) -> dict:
+        if name not in notes:
+            notes[name] = in_a_process(function, *arguments)
+            notes_file.write_text(json.dumps(notes, indent=1))
+            print(name, {key: value for key, value in notes[name].items() if key != "stages"}, flush=True)
+        return notes[name]
+
+    rows, stages = [], []
+    for k in options.k:
+        path = str(folder / f"{kind}-{k}.store")
+        runs = [f"{k} {objective}" for objective in options.objectives] + [f"{k} Leiden"] * options.leiden
+        if not os.path.exists(path) and not set(runs) <= set(notes):
+            notes.pop(f"{k} write", None)
+        written = noted(f"{k} write", write_graph, path, options, k)
+        speed = noted(f"{k} speed", bandwidths, path)
+        for objective in options.objectives:
+            run = noted(f"{k} {objective}", cluster, path, k, objective)
+            cells = [f"{run['n_nodes']:,}", f"{run['n_entries']:,}", str(k), objective, f"{written['write']:.0f}"]
+            cells += [f"{run['seconds']:.0f}", f"{run['processor']:.0f}", f"{run['passes']:.1f}", f"{run['ari']:.4f}"]
+            cells += [f"{run['peak'] / 1e9:.2f}"]
+            cells += [f"{run['estimate'] / 1e9:.2f}", f"{speed['disk'] / 1e9:.2f}", f"{speed['memory'] / 1e9:.2f}"]
+            rows.append([*cells, f"{speed['look-ups'] / 1e6:.0f}"])
+            for stage, (seconds, passes, peak) in run["stages"].items():
+                rate = f"{4e-9 * passes * run['n_entries'] / seconds:.2f}" if passes > 0.01 and seconds > 0 else ""
+                stages.append([str(k), objective, stage, f"{seconds:.1f}", f"{passes:.2f}", rate, f"{peak / 1e9:.2f}"])
+            shares = ", ".join(f"{share:.1%} by {name}" for name, share in run["decided"].items())
+            stages.append([str(k), objective, f"first labels: {shares}", "", "", "", ""])
+        if options.leiden:
+            run = noted(f"{k} Leiden", leiden, path)
+            rows.append(["", "", str(k), "Leiden", "", f"{run['seconds']:.0f}", "", "", f"{run['ari']:.4f}", *[""] * 5])
+        if not options.keep:
+            shutil.rmtree(path, ignore_errors=True)
+            pathlib.Path(path + ".labels.npy").unlink(missing_ok=True)
+    header = [
+        "nodes",
+        "entries",
+        "k",
+        "objective",
+        "s to write",
+        "s to cluster",
+        "of all cores",
+        "passes",
+        "ARI",
+        "GB resident",
+    ]
+    header += ["GB resident", "GB estimated", "disk GB/s", "memory GB/s", "M look-ups/s"]
+    of_stages = aligned(["k", "objective", "stage", "seconds", "passes", "GB/s of entries", "GB resident"], stages)
+    name = "scale_degree_corrected" if options.degree_corrected else "scale"
+    notes_below = f"Seconds of all cores: of the processors, where others may use them as well.\n\n{of_stages}"
+    write_table(name, "Clustering from a store", header, rows, notes_below)
+    if not options.keep:
+        notes_file.unlink()
+
+
+if __name__ == "__main__":
+    main()
