@@ -154,6 +154,18 @@ def test_what_nobody_will_ask_for_is_not_kept():
     assert stop.value.best == "KEPT" and progress._best is None
 
 
+def test_labels_do_not_depend_on_how_often_the_hook_is_looked_at(monkeypatch):
+    graph = graphclust.stochastic_block_model(
+        [1_000], 0.02, 0.0, rng=518
+    ).graph  # no clusters: many ways to go wrong
+    found = set()
+    for entries in (1 << 24, 1 << 9):
+        for module in ("moves", "merging"):
+            monkeypatch.setattr(f"graphclust.partition.{module}.ENTRIES_PER_STEP", entries)
+        found.add(graphclust.coreset_sc(graph, 12, rng=0).labels.tobytes())
+    assert len(found) == 1
+
+
 def test_impossible_budgets():
     with pytest.raises(graphclust.ParameterError, match="time_budget=0 is out of range"):
         graphclust.coreset_sc(PLANTED, 2, time_budget=0)

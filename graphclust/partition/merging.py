@@ -17,7 +17,7 @@ from graphclust.progress import Progress
 
 __all__ = ["merge_clusters"]
 
-ENTRIES_PER_STEP = 1 << 24
+ENTRIES_PER_STEP = 1 << 21  # as in moves
 NO_TRACE, NO_PAIRS = np.empty(0), np.empty((0, 2), np.int32)
 
 
