@@ -1,0 +1,263 @@
+"""Run the notebooks and keep what they found.
+
+    python notebooks/run.py [NAME ...] [--size full] [--again]
+    python notebooks/run.py --pages
+
+NAME is the beginning of a notebook's name, such as 05; all are run without one. Each is run from top to bottom, stored
+with its outputs, its measurements in results/NAME.json (written as they are made: a run that is stopped goes on where
+it ended), its first picture in pictures/NAME.png; README.md and HEADLINES.md are then made from these. One that has
+been run as it stands, at that size or a larger one and with the data sets that are there, is left alone; --again runs
+it anew and measures everything again.
+"""
+
+import argparse
+import base64
+import hashlib
+import io
+import json
+import os
+import pathlib
+import re
+import sys
+from typing import Any
+
+import nbformat
+from experiment import as_text
+from points import available
+
+HERE = pathlib.Path(__file__).parent
+RESULTS, PICTURES = HERE / "results", HERE / "pictures"
+LARGEST_PICTURE = 60_000  # bytes: pictures are kept in the repository
+SIZES = ("small", "full")
+# What no stored output may hold: where this machine keeps its files.
+OF_THE_MACHINE = re.compile(r"(?<![\w.])/(?:home|root|tmp|work|usr|opt|Users|var|private)/|\bC:\\\\")
+
+README = """# Notebooks
+
+One question each. Opened in Jupyter they run in seconds, at a small size; what is stored here was run at the size named
+under each picture. `HEADLINES.md` says for each headline of the papers whether it was reproduced.
+
+```
+pip install ".[notebooks,neighbors]"
+python notebooks/run.py            # all at full size, each under half an hour on two cores; resumable
+python notebooks/run.py 05 --again # one of them, measured anew
+python notebooks/run.py --pages    # this page and HEADLINES.md from results/ alone
+```
+
+$GRAPHCLUST_DATA names a folder with the papers' data sets; without it scikit-learn's digits stand in for them.
+Measurements, machine and versions are kept in `results/`. `experiment.py`, `curves.py` and `points.py` are what the
+notebooks share: the record, the drawing of means with their spread, the reading of points. `recipes/` has short pages
+for who comes from another library."""
+HEADLINES = """# The papers' headlines: reproduced or not, and by how much
+
+Made by `run.py` from `results/`: every verdict is a comparison of measured numbers, written down in the notebook named.
+Times are of one machine beside other work; the papers' are of theirs. What has been run at the small size only is open:
+there the verdict is about the small experiment, not the paper's.
+
+Not measured in notebooks: Friendster (Figure 2's third graph) and HAR (Figure 3), which are not among the data; Theorem
+1 of coreset spectral clustering, a bound on the kernel k-means cost, which with a shift says little about the cut; the
+bounds on iterations of mini-batch kernel k-means; Table 1 of nested mini-batch k-means, on other implementations."""
+
+
+def notebooks() -> list[pathlib.Path]:
+    return sorted(HERE.glob("[0-9][0-9]_*.ipynb"))
+
+
+def read(path: pathlib.Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code_of(notebook: Any) -> str:
+    """A hash of the code cells: what was measured by other code is not what this notebook finds."""
+    text = "\0".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def record_of(path: pathlib.Path) -> dict[str, Any]:
+    """What results/ has of a notebook, or nothing."""
+    file = RESULTS / f"{path.stem}.json"
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def is_done(path: pathlib.Path, size: str) -> bool:
+    record = record_of(path)
+    if record.get("code") != code_of(read(path)) or not set(available()) <= set(record["data"]):
+        return False
+    return SIZES.index(record["size"]) >= SIZES.index(size)
+
+
+def execute(notebook: Any, size: str, record: pathlib.Path | None = None) -> None:
+    """Run all cells in this folder, in place; what a cell raises is raised."""
+    from nbclient import NotebookClient
+
+    setting = {
+        "GRAPHCLUST_NOTEBOOK_SIZE": size,
+        "GRAPHCLUST_NOTEBOOK_RECORD": str(record) if record else "",
+        # The package beside the notebooks, whatever else is installed.
+        "PYTHONPATH": os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    before = {name: os.environ.get(name) for name in setting}
+    os.environ.update(setting)
+    try:
+        resources = {"metadata": {"path": str(HERE)}}
+        NotebookClient(notebook, timeout=None, resources=resources, record_timing=False).execute()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def clean(notebook: Any) -> None:
+    """Leave of the outputs what every run of the same results has: no counts, no times of execution, no metadata."""
+    notebook.metadata = nbformat.from_dict({
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    })  # fmt: skip
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({})
+        if cell.cell_type != "code":
+            continue
+        cell.execution_count = None
+        for output in cell.outputs:
+            output.pop("execution_count", None)
+            if "metadata" in output:
+                output.metadata = nbformat.from_dict({})
+            if "image/png" in output.get("data", {}):
+                output.data = nbformat.from_dict({"image/png": compact(output.data["image/png"])})
+            if output.output_type == "execute_result":  # one that has no count is no valid result of one
+                output.output_type = "display_data"
+
+
+def compact(picture: str) -> str:
+    """The same PNG in base64, in 256 colors and without what a program wrote about itself."""
+    from PIL import Image  # matplotlib needs it too
+
+    stored = io.BytesIO()
+    with Image.open(io.BytesIO(base64.b64decode(picture))) as image:
+        image.convert("RGB").quantize(256).save(stored, "png", optimize=True)
+    return base64.b64encode(stored.getvalue()).decode()
+
+
+def pictures(notebook: Any) -> list[bytes]:
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    found = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    return [base64.b64decode(picture) for picture in found]
+
+
+def unclean(notebook: Any) -> list[str]:
+    """What is wrong with stored outputs, one sentence each."""
+    wrong = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        if cell.execution_count is not None:
+            wrong.append(f"cell {cell.id} has an execution count")
+        if cell.metadata:
+            wrong.append(f"cell {cell.id} has metadata {dict(cell.metadata)}")
+        for output in cell.outputs:
+            data = {kind: text for kind, text in output.get("data", {}).items() if kind != "image/png"}
+            text = json.dumps([output.get("text", ""), data, output.get("traceback", "")])
+            if output.output_type == "error" or output.get("name") == "stderr":
+                wrong.append(f"cell {cell.id} complains: {text[:300]}")
+            if OF_THE_MACHINE.search(text):
+                wrong.append(f"cell {cell.id} names a folder of the machine: {text[:300]}")
+    wrong += [f"a picture has {len(picture)} bytes" for picture in pictures(notebook) if len(picture) > LARGEST_PICTURE]
+    return wrong
+
+
+def run(path: pathlib.Path, size: str, again: bool) -> None:
+    """Execute a notebook, store it clean, with its record and its picture."""
+    RESULTS.mkdir(exist_ok=True)
+    PICTURES.mkdir(exist_ok=True)
+    kept, working = RESULTS / f"{path.stem}.json", RESULTS / f".{path.stem}.{size}.json"
+    if again:
+        working.unlink(missing_ok=True)
+    elif not working.exists() and kept.exists():
+        working.write_text(kept.read_text())
+    notebook = read(path)
+    execute(notebook, size, working)
+    clean(notebook)
+    wrong = unclean(notebook)
+    if wrong:
+        sys.exit(f"{path.name} is not stored: " + "; ".join(wrong))
+    record = json.loads(working.read_text())
+    kept.write_text(as_text({"code": code_of(notebook), **record}))
+    working.unlink()
+    nbformat.write(notebook, path)
+    (PICTURES / f"{path.stem}.png").write_bytes(pictures(notebook)[0])
+
+
+def question_of(notebook: Any) -> str:
+    """The heading of the first cell."""
+    return notebook.cells[0].source.splitlines()[0].lstrip("# ")
+
+
+def how_measured(record: dict[str, Any]) -> str:
+    if not record:
+        return "not run yet"
+    machine = record["machine"]
+    return f"{record['size']} size; {machine['processor']}, {machine['memory']}; {machine['versions']}"
+
+
+def readme() -> str:
+    """The list of the notebooks, with a picture each."""
+    parts = [README]
+    for path in notebooks():
+        parts.append(f"## [{path.stem}]({path.name}): {question_of(read(path))}")
+        if (PICTURES / f"{path.stem}.png").exists():
+            parts.append(f"![{question_of(read(path))}](pictures/{path.stem}.png)")
+        parts.append(f"{how_measured(record_of(path))}")
+    return "\n\n".join(parts) + "\n"
+
+
+def headlines() -> str:
+    """What the papers claim, what was found, and the verdict that the notebook computed from it."""
+    parts = [HEADLINES]
+    claims = [(path, record_of(path), claim) for path in notebooks() for claim in record_of(path).get("claims", [])]
+    sources = dict.fromkeys(claim["source"].split(",")[0] for _, _, claim in claims)
+    for source in sorted(sources, key=lambda source: source == "This package"):  # the papers first
+        parts.append(f"## {source}")
+        lines = ["| claim | here | verdict | notebook, size |", "| --- | --- | --- | --- |"]
+        for path, record, claim in claims:
+            if claim["source"].split(",")[0] == source:
+                place = claim["source"].removeprefix(source).lstrip(", ")
+                verdict = claim["verdict"] if record["size"] == "full" else f"open; at small size {claim['verdict']}"
+                cells = (f"{place}: {claim['claim']}" if place else claim["claim"], claim["here"], verdict)
+                escaped = " | ".join(cell.replace("|", r"\|") for cell in cells)
+                lines.append(f"| {escaped} | [{path.stem[:2]}]({path.name}), {record['size']} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def write_pages() -> None:
+    (HERE / "README.md").write_text(readme())
+    (HERE / "HEADLINES.md").write_text(headlines())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--again", action="store_true", help="measure everything again")
+    parser.add_argument("--pages", action="store_true", help="only write README.md and HEADLINES.md")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if not any(path.stem.startswith(name) for path in notebooks())]
+    if unknown:
+        parser.error(
+            f"no notebook begins with {', '.join(unknown)}; there are {', '.join(p.stem for p in notebooks())}"
+        )
+    for path in [] if options.pages else notebooks():
+        if options.names and not any(path.stem.startswith(name) for name in options.names):
+            continue
+        if not options.again and is_done(path, options.size):
+            print(f"{path.stem}: done before", flush=True)
+            continue
+        print(f"{path.stem} ...", flush=True)
+        run(path, options.size, options.again)
+    write_pages()
+
+
+if __name__ == "__main__":
+    main()
