@@ -1,36 +1,52 @@
-"""Every notebook runs from top to bottom as it is in the repository, and is kept there without outputs."""
+"""The notebooks run from top to bottom; what is stored of them is clean, and is what the pages beside them say."""
 
 import ast
+import importlib
+import json
 import pathlib
 import re
+from importlib.util import find_spec
 
 import pytest
 
 import graphclust
 
-NOTEBOOKS = sorted((pathlib.Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+FOLDER = pathlib.Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+SHORTEST = "10_the_field"  # it draws what others measured
 
 
-@pytest.fixture(scope="module")
-def nbformat():
-    return pytest.importorskip("nbformat")
+@pytest.fixture
+def runner(monkeypatch):
+    """notebooks/run.py."""
+    for library in ("nbformat", "matplotlib"):
+        pytest.importorskip(library)
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module("run")
 
 
-def test_there_are_notebooks():
-    assert "01_sbm.ipynb" in [path.name for path in NOTEBOOKS]
+@pytest.fixture
+def recorder(monkeypatch, tmp_path):
+    """A maker of records at the small size, and their file."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setenv("GRAPHCLUST_NOTEBOOK_RECORD", str(tmp_path / "record.json"))
+    return importlib.import_module("experiment").Record, tmp_path / "record.json"
+
+
+def test_every_question_has_a_notebook():
+    assert [path.stem[:3] for path in NOTEBOOKS] == [f"{number:02d}_" for number in range(1, 12)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_is_stored_without_outputs(path, nbformat):
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == [] and cell.execution_count is None
+def test_stored_outputs_are_clean_and_have_a_picture(path, runner):
+    notebook = runner.read(path)
+    assert runner.unclean(notebook) == [] and runner.pictures(notebook)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_what_a_notebook_takes_from_the_package_is_there(path, nbformat):
+def test_what_a_notebook_takes_from_the_package_is_there(path, runner):
     """Names, not results: the slow test below runs it."""
-    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    cells = [cell.source for cell in runner.read(path).cells if cell.cell_type == "code"]
     trees = [ast.parse(re.sub(r"^\s*[%!].*", "", source, flags=re.MULTILINE)) for source in cells]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     taken = [
@@ -44,18 +60,140 @@ def test_what_a_notebook_takes_from_the_package_is_there(path, nbformat):
         for node in nodes
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "graphclust"
     ]
-    assert taken and [name for name in taken if not hasattr(graphclust, name)] == []
+    missing = [name for name in taken if not hasattr(graphclust, name) and not find_spec(f"graphclust.{name}")]
+    assert taken and missing == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "HEADLINES.md"])
+def test_pages_are_what_the_results_say(page, runner):
+    made = {"README.md": runner.readme, "HEADLINES.md": runner.headlines}[page]()
+    assert (FOLDER / page).read_text() == made
+
+
+@pytest.mark.parametrize("size, shown", [("full", "| reproduced |"), ("small", "| open; at small size reproduced |")])
+def test_a_headline_is_open_until_it_was_measured_at_full_size(size, shown, runner, monkeypatch):
+    claim = {"source": "Some paper, Figure 1", "claim": "a | b", "here": "c", "verdict": "reproduced"}
+    monkeypatch.setattr(runner, "record_of", lambda path: {"size": size, "claims": [claim]})
+    page = runner.headlines()
+    assert "## Some paper\n" in page and "| Figure 1: a \\| b | c " in page and shown in page
+
+
+def test_clean_leaves_nothing_of_the_run(runner):
+    nbformat = pytest.importorskip("nbformat")
+    outputs = [
+        nbformat.v4.new_output("execute_result", {"text/plain": "3"}, metadata={"a": 1}, execution_count=7),
+        nbformat.v4.new_output("stream", name="stdout", text="seconds"),
+    ]
+    cell = nbformat.v4.new_code_cell("1 + 2", outputs=outputs, execution_count=7, metadata={"execution": {"t": "now"}})
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
+    assert len(runner.unclean(notebook)) == 2
+    runner.clean(notebook)
+    nbformat.validate(notebook)
+    assert runner.unclean(notebook) == [] and "now" not in nbformat.writes(notebook)
+
+
+@pytest.mark.parametrize("output", [{"name": "stderr", "text": "warning"}, {"name": "stdout", "text": "in /home/me/x"}])
+def test_complaints_and_folders_of_the_machine_are_not_stored(output, runner):
+    nbformat = pytest.importorskip("nbformat")
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("stream", **output)])
+    assert len(runner.unclean(nbformat.v4.new_notebook(cells=[cell]))) == 1
+
+
+def test_a_notebook_is_done_at_its_code_its_size_and_its_data(runner, monkeypatch):
+    path = next(path for path in NOTEBOOKS if path.stem == SHORTEST)
+    record = {"code": runner.code_of(runner.read(path)), "size": "small", "data": runner.available()}
+    monkeypatch.setattr(runner, "record_of", lambda path: record)
+    assert runner.is_done(path, "small") and not runner.is_done(path, "full")
+    record["data"] = []
+    assert not runner.is_done(path, "small")
+    record |= {"data": runner.available(), "code": "other"}
+    assert not runner.is_done(path, "small")
+
+
+def test_a_record_goes_on_where_it_ended(recorder):
+    Record, path = recorder
+    asked = []
+
+    def square(x):
+        asked.append(x)
+        if x == 3:
+            raise KeyboardInterrupt
+        return {"square": x * x / 3}
+
+    with pytest.raises(KeyboardInterrupt):
+        Record().measure("squares", [{"x": 1}, {"x": 2}, {"x": 3}], square)
+    rows = Record().measure("squares", [{"x": 2}, {"x": 4}, {"x": 1}], square)
+    assert asked == [1, 2, 3, 4]
+    assert rows == [{"x": 2, "square": 1.33333}, {"x": 4, "square": 5.33333}, {"x": 1, "square": 0.333333}]
+    assert json.loads(path.read_text())["machine"]["versions"].startswith("graphclust")
+
+
+def test_a_record_forgets_what_other_code_measured(recorder):
+    Record, _ = recorder
+
+    def helper():
+        return 1
+
+    def first(x):
+        return {"y": helper()}
+
+    def changed(x):
+        return {"y": 2}
+
+    assert Record().measure("part", [{"x": 1}], first, needs=[helper]) == [{"x": 1, "y": 1}]
+    assert Record().measure("part", [{"x": 1}], changed) == [{"x": 1, "y": 2}]
+
+
+@pytest.mark.parametrize("what, other", [("size", "full"), ("machine", {"processor": "another"})])
+def test_a_record_of_another_size_or_machine_is_begun_anew(what, other, recorder):
+    Record, path = recorder
+
+    def one(x):
+        return {"y": len(path.read_text()) if path.exists() else 0}
+
+    Record().measure("part", [{"x": 1}], one)
+    path.write_text(json.dumps({**json.loads(path.read_text()), what: other}))
+    assert Record().measure("part", [{"x": 1}], one) != [{"x": 1, "y": 0}]
+
+
+def test_a_claim_is_kept_once_with_its_verdict(recorder, capsys):
+    Record, path = recorder
+    record = Record()
+    record.claim("Some paper, Figure 1", "twice as fast", "1.5 times", False)
+    record.claim("Some paper, Figure 1", "twice as fast", "2.5 times", True)
+    kept = json.loads(path.read_text())["claims"]
+    assert [(claim["here"], claim["verdict"]) for claim in kept] == [("2.5 times", "reproduced")]
+    assert "not reproduced (small size)" in capsys.readouterr().out
+
+
+def test_without_a_file_nothing_is_written(recorder, monkeypatch, tmp_path):
+    monkeypatch.delenv("GRAPHCLUST_NOTEBOOK_RECORD")
+    rows = recorder[0]().measure("part", [{"x": 1}], lambda x: [{"y": 1}, {"y": 2}])
+    assert rows == [{"x": 1, "y": 1}, {"x": 1, "y": 2}] and list(tmp_path.iterdir()) == []
+
+
+def runs_without_complaint(path, runner):
+    pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = runner.read(path)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    runner.execute(notebook, "small")
+    runner.clean(notebook)
+    assert runner.unclean(notebook) == [] and runner.pictures(notebook)
+
+
+NO_WARNINGS_OF_CLIENTS = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@NO_WARNINGS_OF_CLIENTS
+def test_the_shortest_notebook_runs(runner):
+    runs_without_complaint(FOLDER / f"{SHORTEST}.ipynb", runner)
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs_and_complains_of_nothing(path, nbformat, tmp_path):
-    nbclient = pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
-    pytest.importorskip("matplotlib")
-    notebook = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
-    assert any("image/png" in output.get("data", {}) for output in outputs)
+@NO_WARNINGS_OF_CLIENTS
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem != SHORTEST], ids=lambda path: path.stem)
+def test_notebook_runs_at_the_small_size(path, runner):
+    runs_without_complaint(path, runner)
