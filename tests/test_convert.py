@@ -154,6 +154,7 @@ for left in map(int, sys.argv[1:]):  # of the calls of os.fsync, the one that th
 """
 
 
+@pytest.mark.slow
 def test_a_killed_conversion_goes_on_where_it_was(tmp_path):
     (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}

@@ -80,6 +80,7 @@ class Killer:
         monkeypatch.setattr(DaskEngine, "each", each)
 
 
+@pytest.mark.slow
 def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(
     client, store, alone, monkeypatch, tmp_path
 ):

@@ -37,6 +37,7 @@ READERS = {
     "refine_partition": lambda G, **w: graphclust.refine_partition(G, np.arange(34) % 6, rng=0, **w),
     "quotient_graph": lambda G, **w: graphclust.quotient_graph(G, LABELS, **w).to_scipy().toarray(),
     "coreset_sc": lambda G, **w: graphclust.coreset_sc(G, 6, rng=0, **w).labels,
+    "cluster_path": lambda G, **w: graphclust.cluster_path(G, range(2, 8), rng=0, **w)[6].labels,
     "spectral_clustering": lambda G, **w: graphclust.spectral_clustering(G, 6, rng=0, **w).labels,
     "fast_spectral_clustering": lambda G, **w: graphclust.fast_spectral_clustering(G, 2, rng=0, **w).labels,
     "spectral_embedding": lambda G, **w: graphclust.spectral_embedding(G, 3, rng=0, **w),
@@ -57,6 +58,9 @@ READERS = {
     "coreset_kernel_kmeans": lambda G, **w: graphclust.coreset_kernel_kmeans(
         G, 3, coreset_size=20, kernel="normalized cut", rng=0, **w
     ).cost,
+    "kernel_coreset_quality": lambda G, **w: graphclust.kernel_coreset_quality(
+        G, 3, coreset_size=20, n_repeats=2, kernel="normalized cut", rng=0, **w
+    ).cost_on_all,
 }  # fmt: skip
 
 
@@ -81,7 +85,8 @@ def test_a_weight_that_no_edge_has_is_refused_everywhere(name):
 
 
 def test_every_public_function_of_a_graph_is_held_to_it():
-    reads_graphs = {"as_graph", "save_graph", "describe"}  # the gate itself; and what says what is there
+    # The gate itself; and what says what is there, or keeps it.
+    reads_graphs = {"as_graph", "save_graph", "save_store", "describe", "estimate_memory"}
     for name in graphclust.__all__:
         value = getattr(graphclust, name)
         function = value.__init__ if isinstance(value, type) else value

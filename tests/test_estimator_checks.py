@@ -50,6 +50,7 @@ QUICK = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_estimators_keep_the_conventions(estimator):
     run = set()

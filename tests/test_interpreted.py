@@ -43,6 +43,7 @@ def run_tests(names: list[str], environment: dict[str, str], *options: str) -> s
     return result.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_loops_give_the_same_as_plain_python():
     assert "passed" in run_tests(QUICK, INTERPRETED, "-k", TOO_LONG_INTERPRETED)
 

@@ -287,6 +287,7 @@ def test_accepted(load, tmp_path, case):
     assert (answer.get("n_nodes"), answer.get("n_edges")) == size, answer
 
 
+@pytest.mark.slow
 def test_l43_gzip_bomb(load, tmp_path):
     with gzip.open(tmp_path / "zeros.gz", "wb") as file:
         for _ in range(200):

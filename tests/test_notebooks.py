@@ -187,6 +187,7 @@ def runs_without_complaint(path, runner):
 NO_WARNINGS_OF_CLIENTS = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 
+@pytest.mark.slow
 @NO_WARNINGS_OF_CLIENTS
 def test_the_shortest_notebook_runs(runner):
     runs_without_complaint(FOLDER / f"{SHORTEST}.ipynb", runner)

@@ -16,7 +16,7 @@ from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE
     ("k", "error"),
     [
         *((k, ParameterError) for k in (0, -1, 35)),
-        *((k, TypeError) for k in (True, 2.5, "3", None, float("nan"))),
+        *((k, TypeError) for k in (True, 2.5, "3", float("nan"))),
     ],
 )
 def test_impossible_k(k, error):

@@ -81,8 +81,9 @@ CHANGES = [
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These only choose: what counts as high effort, a resolution beyond all, and when the other method is tried as well.
-NOT_VARIED = {"HIGH_EFFORT", "LEAST_SIGNAL", "LEAST_CORESET_NODES"}
+# These only choose: what counts as high effort, a resolution beyond all, when the other method is tried as well, and
+# how much is summed at a time.
+NOT_VARIED = {"HIGH_EFFORT", "LEAST_SIGNAL", "LEAST_CORESET_NODES", "WEIGHTS_AT_A_TIME"}
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3")
 CORESET_PLANTED = ("50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3")

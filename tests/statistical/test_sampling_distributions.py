@@ -98,7 +98,7 @@ def test_tree_and_scan_agree_on_the_whole_sequence(uneven):
     rng = np.random.default_rng(9102)
 
     def triples(draw_all, kernel, start, first_drawn):
-        drawn = [draw_all(kernel, kernel.points, start, rng.random(3), Progress()).nodes for _ in range(DRAWS // 2)]
+        drawn = [draw_all(kernel, start, rng.random(3), Progress()).nodes for _ in range(DRAWS // 2)]
         return np.array(drawn)[:, first_drawn:]
 
     by_tree = triples(_draw_by_tree, kernel, x_star, 2)  # its first uniform draw hits x* again
