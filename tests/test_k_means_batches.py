@@ -96,8 +96,8 @@ def test_a_first_batch_of_copies_does_not_limit_the_number_of_clusters():
 
 def test_nested_gives_the_same_bits_on_one_and_two_threads(monkeypatch):
     for name, small in (
-        ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64), ("parallel_seeding.ROWS_PER_PART", 64),
-        ("centroid_update._SMALL", 0), ("centroid_update._CHUNK", 16),
+        ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64),
+        ("parallel_seeding.ROWS_PER_PART", 64), ("centroid_update._SMALL", 0), ("centroid_update._CHUNK", 16),
     ):  # fmt: skip
         monkeypatch.setattr(f"graphclust.k_means.{name}", small)
     assert len(point_blocks(900, 5)) > 10
