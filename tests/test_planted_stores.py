@@ -56,6 +56,7 @@ def test_the_edges_outside_go_to_all_blocks(tmp_path):
     assert np.abs(pairs[odd] - expected).max() < 6 * np.sqrt(2 * expected) and (pairs == pairs.T).all()
 
 
+@pytest.mark.slow
 def test_the_planted_blocks_are_found(tmp_path):
     graph, labels = planted_store(tmp_path / "g", 10, 300, 16, 4, rng=5)
     assert adjusted_rand_index(coreset_sc(graph, 10, rng=0).labels, labels) > 0.99
