@@ -13,6 +13,8 @@ import graphclust
 from graphclust import ParameterError, ResourceLimitError, coreset_sc, estimate_memory, planted_partition
 
 GRAPHS = {"sparse": (40, 1000, 10.0, 2.0), "dense": (20, 1000, 40.0, 10.0), "many": (150, 300, 12.0, 3.0)}
+GRAPHS["uneven"] = (40, 1000, 20.0, 5.0)
+OPTIONS = {"uneven": {"degree_exponent": 2.3}}
 
 
 @pytest.mark.slow
@@ -20,7 +22,7 @@ GRAPHS = {"sparse": (40, 1000, 10.0, 2.0), "dense": (20, 1000, 40.0, 10.0), "man
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("method", ["two-step", "multilevel", "paper"])
 def test_the_estimate_is_near_the_truth(name, method):
-    graph, labels = planted_partition(*GRAPHS[name], rng=1)
+    graph, labels = planted_partition(*GRAPHS[name], **OPTIONS.get(name, {}), rng=1)
     k = int(labels.max()) + 1
     coreset_sc(graph, k, method=method, rng=0)  # compiles, and makes what a graph keeps
     tracemalloc.start(1)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import ceil
 
 import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
-from graphclust.compiled.runtime.blocks import n_threads, row_blocks
+from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.coreset.published import default_size as published_size
 from graphclust.coreset.two_step import MOST_VISITORS
 from graphclust.errors import ParameterError, ResourceLimitError
@@ -39,7 +38,7 @@ def estimate_memory(
     """About the most bytes that `coreset_sc` takes at a time, beside the graph itself.
 
     G : a graph, or its number of nodes and of entries, two for each edge; from those alone the estimate is that of a
-        graph in which all nodes have equally many neighbors, since a coreset prefers nodes with many.
+        graph in which all nodes have equally many neighbors; a coreset prefers nodes with many.
     method, coreset_size : as `coreset_sc` takes them; for "auto" that of large graphs with few triangles.
 
     The graph itself has 4 bytes an entry, 12 with weights, and 24 a node; from a store it takes none. For
@@ -59,30 +58,39 @@ def estimate_memory(
         raise ParameterError(f"G={G!r} has {len(G)} numbers, expected (n_nodes, n_entries), or a graph")
     n_nodes = as_whole_number(G[0], "n_nodes", at_least=1)
     n_entries = as_whole_number(G[1], "n_entries", at_least=0)
-    return _needed(n_nodes, n_entries, 1.0, k, method, coreset_size)
+    alike = np.array([n_entries / n_nodes]), np.array([n_nodes])
+    return _needed(n_nodes, n_entries, *alike, k, method, coreset_size)
 
 
 def needed(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
     """`estimate_memory` on checked arguments."""
-    unevenness, mean = 0.0, graph.n_entries / graph.n_nodes
-    if mean > 0:  # the mean square of the rows' lengths over the square of their mean: what sampling by degree meets
-        for first, last in pairwise(row_blocks(graph.n_nodes, 1 << 20).tolist()):
-            lengths = np.diff(graph.indptr[first : last + 1]) / mean
-            unevenness += float(lengths @ lengths) / graph.n_nodes
-    return _needed(graph.n_nodes, graph.n_entries, unevenness, k, method, coreset_size)
+    counts = np.bincount(np.diff(graph.indptr))
+    lengths = np.flatnonzero(counts)
+    return _needed(graph.n_nodes, graph.n_entries, lengths, counts[lengths], k, method, coreset_size)
 
 
-def _needed(n_nodes: int, n_entries: int, unevenness: float, k: int, method: str, coreset_size: int | None) -> int:
+def _needed(
+    n_nodes: int,
+    n_entries: int,
+    lengths: np.ndarray,
+    counts: np.ndarray,
+    k: int,
+    method: str,
+    coreset_size: int | None,
+) -> int:
     if method == "multilevel":
         return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _scratch(n_entries, ENTRIES_PER_BLOCK)
     if method == "paper":
         size = coreset_size or published_size(n_nodes, k)
         return TO_SAMPLE * n_nodes + DIMENSION * size * min(k, 64)
     size = min(coreset_size or default_size(n_nodes, n_entries, k), n_nodes)
-    coreset_entries = ceil(unevenness * size * n_entries / n_nodes)
-    shared = min(MOST_VISITORS, max(1.0, unevenness * coreset_entries / n_nodes))
-    links = COPIES * LINK * min(ceil(coreset_entries * shared), size * size)
-    linking = _scratch(MOST_VISITORS * coreset_entries, MOST_VISITORS * RUN_OF_ROWS)
+    # A node is drawn in proportion to its row, and a row meets the others in proportion to its length.
+    shares = lengths / max(n_entries, 1)
+    coreset_entries = float((counts * lengths * -np.expm1(-size * shares)).sum())
+    visits = shares * coreset_entries
+    n_links = min(float((counts * visits * np.minimum(visits, MOST_VISITORS)).sum()), size * size)
+    links = COPIES * LINK * ceil(n_links)
+    linking = _scratch(MOST_VISITORS * ceil(coreset_entries), MOST_VISITORS * RUN_OF_ROWS)
     regions = REGIONS_PER_CLUSTER * k
     if n_entries < STREAMED:
         quotient = COPIES * LINK * min(regions * regions, n_entries) + _scratch(n_entries, ENTRIES_PER_BLOCK)
