@@ -191,21 +191,11 @@ def main() -> None:
         if not options.keep:
             shutil.rmtree(path, ignore_errors=True)
             pathlib.Path(path + ".labels.npy").unlink(missing_ok=True)
-    header = [
-        "nodes",
-        "entries",
-        "k",
-        "objective",
-        "s to write",
-        "s to cluster",
-        "of all cores",
-        "passes",
-        "ARI",
-        "GB resident",
-    ]
+    header = ["nodes", "entries", "k", "objective", "s to write", "s to cluster", "of all cores", "passes", "ARI"]
     header += ["GB resident", "GB estimated", "disk GB/s", "memory GB/s", "M look-ups/s"]
     of_stages = aligned(["k", "objective", "stage", "seconds", "passes", "GB/s of entries", "GB resident"], stages)
-    name = "scale_degree_corrected" if options.degree_corrected else "scale"
+    millions = (options.degree_corrected or options.nodes) / 1e6
+    name = f"scale_{millions:g}_million" + ("_degree_corrected" if options.degree_corrected else "")
     notes_below = f"Seconds of all cores: of the processors, where others may use them as well.\n\n{of_stages}"
     write_table(name, "Clustering from a store", header, rows, notes_below)
     if not options.keep:
