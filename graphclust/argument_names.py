@@ -4,7 +4,9 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What scikit-learn, NetworkX, igraph and METIS call it, and what it is called here: the first that the function has.
 OTHER_NAMES = {
@@ -15,7 +17,7 @@ OTHER_NAMES = {
 }
 
 
-def with_hints(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_hints(function: Function) -> Function:
     """The same function, which names the argument that was meant when it is called with one that it does not have."""
     parameters = inspect.signature(function).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
@@ -28,7 +30,7 @@ def with_hints(function: Callable[..., Any]) -> Callable[..., Any]:
             raise TypeError(_hint(function.__qualname__, next(name for name in options if name not in names), names))
         return function(*args, **options)
 
-    return call
+    return cast(Function, call)
 
 
 def _hint(function: str, given: str, names: frozenset[str]) -> str:

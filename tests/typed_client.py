@@ -93,7 +93,7 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     gc.write_report(path, found, certainty=found.certainty(), path=gc.cluster_path(found.graph, [2, 3]), overwrite=True)
     gc.write_report(path, found.labels)  # type: ignore[arg-type]
     gc.read_labels(path)
-    gc.coreset_sc(graph)  # type: ignore[call-arg]
+    gc.coreset_sc(graph)
     gc.coreset_sc(graph, "3")  # type: ignore[arg-type]
     gc.coreset_sc(graph, 2.5)  # type: ignore[arg-type]
     gc.coreset_sc(graph, 3, n_clusters=3)  # type: ignore[call-arg]

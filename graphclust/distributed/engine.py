@@ -92,9 +92,10 @@ class DaskEngine:
             return self.client.gather(futures)
         except KilledWorker as problem:
             raise GraphClustError(
-                f"{self._place_of(str(problem.task))} killed all {problem.allowed_failures + 1} workers that tried "
-                "it, most likely for want of memory: make more partitions, or start workers with memory_limit=0, for "
-                "mapped pages count as theirs"
+                # Dask holds the death of a worker against every task that it had.
+                f"{self._place_of(str(problem.task))} was with {problem.allowed_failures + 1} workers one after the "
+                "other that all died, most likely for want of memory: make more partitions, or start workers with "
+                "memory_limit=0, for mapped pages count as theirs"
             ) from problem
         except CancelledError as problem:
             raise GraphClustError(
