@@ -95,8 +95,8 @@ MUTANTS = [
     (
         "sensitivity-without-cost",
         "coreset/sampling.py",
-        "sensitivity += second",
-        "sensitivity = second.copy()",
+        "sensitivity += weights / weights[np.unique(seeds.nodes)].sum()",
+        "sensitivity = weights / weights[np.unique(seeds.nodes)].sum()",
         ["test_importance_sampling_draws_from_the_exact_distribution"],
     ),
     (
@@ -116,8 +116,8 @@ MUTANTS = [
     (
         "implied-loop-of-another-mean",
         "graph/kernel.py",
-        "np.divide(graph.degrees, row_length,",
-        "np.divide(graph.degrees, row_length + 1,",
+        "np.divide(degrees, row_length,",
+        "np.divide(degrees, row_length + 1,",
         ["test_kernel_is_that_of_the_formula"],
     ),
     (
@@ -130,8 +130,8 @@ MUTANTS = [
     (
         "degrees-count-loops-twice",
         "graph/kernel.py",
-        "graph.degrees + loop_weights - graph.loops",
-        "graph.degrees + loop_weights",
+        "degrees = degrees + mean_weight",
+        "degrees = degrees + loops + mean_weight",
         ["test_kernel_is_that_of_the_formula"],
     ),
     (
@@ -144,8 +144,8 @@ MUTANTS = [
     (
         "distance-in-feature-space",
         "compiled/graphs/seeding.py",
-        "self_affinity[seed] - 2.0 * affinity",
-        "self_affinity[seed] - affinity",
+        "seed_affinity - 2.0 * affinity",
+        "seed_affinity - affinity",
         ["test_distances_and_nearest_seeds_equal_brute_force"],
     ),
     (
@@ -172,7 +172,7 @@ MUTANTS = [
     (
         "round-off-counted-as-clipped",
         "compiled/graphs/seeding.py",
-        "if distance < -ROUND_OFF * (self_affinity[x] + self_affinity[seed]):",
+        "if distance < -ROUND_OFF * (own_affinity + seed_affinity):",
         "if distance < 0.0:",
         ["test_rounding_below_zero_is_not_counted_as_clipped"],
     ),
@@ -284,8 +284,8 @@ MUTANTS = [
     (
         "two-step-scale-unweighted",
         "coreset/two_step.py",
-        "scale = coreset.weights / kernel.degrees[nodes]",
-        "scale = 1.0 / kernel.degrees[nodes]",
+        "scale = coreset.weights / kernel.degrees[coreset.nodes]",
+        "scale = 1.0 / kernel.degrees[coreset.nodes]",
         ["test_formed_and_factored_equal_the_dense_product"],
     ),
     (

@@ -285,8 +285,8 @@ MUTANTS = [
     (
         "bound-from-the-best-cluster",
         "partition/moves.py",
-        "worst = -(sums.inside[used] / sums.mass[used]).min(initial=0.0)",
-        "worst = 0.0",
+        "return least_mass, -(sums.inside[used] / sums.mass[used]).min(initial=0.0)",
+        "return least_mass, 0.0",
         _CHOICE_TESTS,
     ),
     (

@@ -46,8 +46,8 @@ MUTANTS = [
     (
         "the-worst-of-several-runs",
         "k_means/lloyd.py",
-        "result.inertia < best.inertia",
-        "result.inertia > best.inertia",
+        "other.inertia < one.inertia",
+        "other.inertia > one.inertia",
         ["test_the_best_of_several_runs_is_kept"],
     ),
     (
