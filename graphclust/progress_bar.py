@@ -67,6 +67,7 @@ class TqdmBar:
 
 
 def is_terminal(stream: Any) -> bool:
+    """Whether somebody looks on: a program without a console has no stream at all."""
     return stream is not None and stream.isatty()
 
 

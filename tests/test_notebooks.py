@@ -13,7 +13,6 @@ import graphclust
 
 FOLDER = pathlib.Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-SHORTEST = "10_the_field"  # it draws what others measured
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_complaints_and_folders_of_the_machine_are_not_stored(output, runner):
 
 
 def test_a_notebook_is_done_at_its_code_its_size_and_its_data(runner, monkeypatch):
-    path = next(path for path in NOTEBOOKS if path.stem == SHORTEST)
+    path = FOLDER / "10_the_field.ipynb"
     record = {"code": runner.code_of(runner.read(path)), "size": "small", "data": runner.available()}
     monkeypatch.setattr(runner, "record_of", lambda path: record)
     assert runner.is_done(path, "small") and not runner.is_done(path, "full")
@@ -189,12 +188,6 @@ NO_WARNINGS_OF_CLIENTS = pytest.mark.filterwarnings("ignore::DeprecationWarning"
 
 @pytest.mark.slow
 @NO_WARNINGS_OF_CLIENTS
-def test_the_shortest_notebook_runs(runner):
-    runs_without_complaint(FOLDER / f"{SHORTEST}.ipynb", runner)
-
-
-@pytest.mark.slow
-@NO_WARNINGS_OF_CLIENTS
-@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.stem != SHORTEST], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_at_the_small_size(path, runner):
     runs_without_complaint(path, runner)
