@@ -131,7 +131,7 @@ def by_shared_neighbors(
     coreset_labels = labels[shown.coreset.nodes].astype(np.int64)
     doubtful = is_doubtful(leaving, k, shown.links * evenness(graph.weights), coreset_labels)
     outcome = Outcome(labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided, doubtful)
-    return Partition(labels, goal, value), outcome
+    return Partition(labels, value, goal), outcome
 
 
 def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Generator, progress: Progress) -> Shown:

@@ -7,6 +7,7 @@
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
    on every level again; while that pays.
+4. Where k is natural over a narrow range of resolutions only, cycles at higher ones, while the edges become likelier.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
 regions of modularity at several resolutions are what the smallest cuts run between was found by measuring.
@@ -24,10 +25,11 @@ from graphclust.compiled.graphs.objective import RATIO, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, value_of, weighed
 from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, coarsened, joined
+from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.moves import moved_until_stable, summed
 from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
+from graphclust.partition.resolution import NO_UNIONS, Goal, goal_at, goal_of, in_doubt, matched_resolution, middle_of
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["multilevel_partition"]
@@ -45,11 +47,11 @@ HIGH_EFFORT = 2.0  # from here on, starts and cycles are repeated in proportion
 
 
 class Partition(NamedTuple):
-    """int32 labels, the goal that they were made for, and their value."""
+    """int32 labels, their value, and the goal that they were made for."""
 
     labels: np.ndarray
-    goal: Goal
     value: float
+    goal: Goal
 
 
 def multilevel_partition(
@@ -108,9 +110,12 @@ def partitioned(
             labels, value = in_cycles(start, labels, k, goal.objective, resolutions, effort, rng, progress)
     if shared:
         labels, value = carried(shared, labels, k, goal.objective, progress)
+    found = Partition(labels, value, goal)
     if on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT:
-        labels, value = in_cycles(on, labels, k, goal.objective, resolutions, effort, rng, progress)
-    return Partition(labels, goal, value)
+        found = Partition(*in_cycles(on, labels, k, goal.objective, resolutions, effort, rng, progress), goal)
+        if in_doubt(aim, on, goal):
+            found = likeliest(on, found, k, aim, resolutions, effort, rng, progress)
+    return found
 
 
 def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
@@ -242,6 +247,36 @@ def cycle(
     if value_anew > value:
         moved, value = anew, value_anew
     return carried(levels, moved, k, objective, progress) if levels else (moved, value)
+
+
+def likeliest(
+    on: Weighed,
+    found: Partition,
+    k: int,
+    aim: Aim,
+    resolutions: list[float],
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Partition:
+    """The partition, or one at a higher resolution, while the edges are likelier under it.
+
+    Greedy unions put the range of k too low where clusters are hard to tell apart. The clusters found call for another
+    resolution; that one and the middle on the way there are tried.
+    """
+    sums = summed(on, found.labels, k)[1]
+    likelihood, called_for = log_likelihood(on, sums), implied_resolution(on, sums)
+    lowest = found.goal.objective.pull / on.chance
+    for resolution in (middle_of(lowest, called_for), called_for) if called_for > lowest else ():
+        if progress.out_of_time():
+            break
+        goal = goal_at(aim, on, k, resolution, found.goal.natural)
+        labels, value = in_cycles(on, found.labels, k, goal.objective, resolutions, effort, rng, progress)
+        before, likelihood = likelihood, log_likelihood(on, summed(on, labels, k)[1])
+        if likelihood <= before:
+            break
+        found = Partition(labels, value, goal)
+    return found
 
 
 def best_conceivable(on: Weighed, k: int, objective: Objective) -> float:

@@ -13,6 +13,9 @@ from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective
 # small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
 # the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
+# Where k is natural over less than a factor of two, the range hardly tells which resolution is meant: hard LFR graphs
+# have 1.0, planted ones 2 to 20.
+NARROW = 2.0
 NO_UNIONS = np.empty(0)  # what a cut does not need
 
 
@@ -46,10 +49,29 @@ def goal_of(aim: Aim, on: Weighed, k: int, unions: np.ndarray) -> Goal:
     """The objective of an aim on a graph; `unions` are those of the graph or of a quotient graph of it."""
     if aim.name in RATIOS:
         return Goal(ratio_objective(on), None, None)
-    unit = 1.0 if aim.name == "modularity" else on.chance  # Potts' resolution is in weight between two nodes
-    natural = natural_range(unions, k)
+    lowest, highest = natural_range(unions, k)
+    natural = lowest * unit_of(aim, on), highest * unit_of(aim, on)
     if isinstance(aim.resolution, float):
-        resolution = aim.resolution / unit
-    else:
-        resolution = max(matched_resolution(unions, k), FLOOR)
-    return Goal(plain_objective(on, k, resolution), resolution * unit, (natural[0] * unit, natural[1] * unit))
+        return Goal(plain_objective(on, k, aim.resolution / unit_of(aim, on)), aim.resolution, natural)
+    return goal_at(aim, on, k, max(matched_resolution(unions, k), FLOOR), natural)
+
+
+def goal_at(aim: Aim, on: Weighed, k: int, resolution: float, natural: tuple[float, float] | None) -> Goal:
+    """The goal at a resolution that is a multiple of chance."""
+    return Goal(plain_objective(on, k, resolution), resolution * unit_of(aim, on), natural)
+
+
+def unit_of(aim: Aim, on: Weighed) -> float:
+    """What a caller's resolution is measured in; Potts' in weight between two nodes."""
+    return 1.0 if aim.name == "modularity" else on.chance
+
+
+def in_doubt(aim: Aim, on: Weighed, goal: Goal) -> bool:
+    """Whether the matched resolution was chosen from a narrow range, and asks for more clusters than modularity itself.
+
+    Below 1 what looks like a likelier partition leaves out the few large clusters that a small k asks for.
+    """
+    if aim.resolution != "auto" or goal.natural is None or goal.resolution is None:
+        return False
+    lowest, highest = goal.natural
+    return goal.resolution > unit_of(aim, on) and highest < NARROW * lowest

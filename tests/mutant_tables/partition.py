@@ -2,6 +2,7 @@
 
 _OBJECTIVE = "compiled/graphs/objective.py"
 _MOVES = "compiled/graphs/moves.py"
+_LIKELIHOOD = "partition/likelihood.py"
 _MERGING = "compiled/graphs/merging.py"
 _MOVE_TESTS = ["test_every_single_move_changes_the_value_by_the_gain_it_was_made_for"]
 _CHOICE_TESTS = ["test_the_chosen_moves_are_the_best_of_all"]
@@ -469,5 +470,47 @@ MUTANTS = [
         "mean_links * stays**4 <",
         "mean_links * stays**2 <",
         ["test_doubt_grows_with_the_cut_and_with_what_was_not_seen"],
+    ),
+    (
+        "likelihood-of-one-rate",
+        _LIKELIHOOD,
+        "np.append(sums.inside, between), np.append(expected, total - expected.sum())",
+        "np.array([total - between, between]), np.array([expected.sum(), total - expected.sum()])",
+        ["test_the_likelihood_is_that_of_the_best_rates"],
+    ),
+    (
+        "likelihood-without-links-between",
+        _LIKELIHOOD,
+        "np.append(sums.inside, between)",
+        "np.append(sums.inside, 0.0)",
+        ["test_the_likelihood_is_that_of_the_best_rates"],
+    ),
+    (
+        "implied-resolution-of-the-sum",
+        _LIKELIHOOD,
+        "(within - between) / float",
+        "(within + between) / float",
+        ["test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates"],
+    ),
+    (
+        "doubt-below-one",
+        "partition/resolution.py",
+        "goal.resolution > unit_of(aim, on) and",
+        "goal.resolution > 0 and",
+        ["test_only_a_narrow_range_above_the_usual_resolution_is_in_doubt"],
+    ),
+    (
+        "doubt-whatever-the-range",
+        "partition/resolution.py",
+        "highest < NARROW * lowest",
+        "highest > lowest",
+        ["test_only_a_narrow_range_above_the_usual_resolution_is_in_doubt"],
+    ),
+    (
+        "the-less-likely",
+        "partition/multilevel.py",
+        "if likelihood <= before:",
+        "if likelihood > before:",
+        ["test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found"],
     ),
 ]

@@ -1,0 +1,43 @@
+"""How well clusters explain the edges, whatever resolution they were made for, and the resolution that they call for.
+
+Both compare the weight inside clusters with what chance would put there, in a model with one rate of edges for each
+cluster and one between all of them; with degrees as masses, the degree-corrected blocks of Karrer & Newman 2011.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.objective.objective import Weighed
+
+
+def log_likelihood(on: Weighed, sums: ClusterSums) -> float:
+    """Logarithm of the likelihood of the edges, up to a constant of the graph: comparable at one number of clusters.
+
+    Source: Karrer & Newman 2011, "Stochastic blockmodels and community structure in networks", equation 14, all rates
+    between clusters being one.
+    """
+    total, expected = on.graph.total_volume, on.chance * sums.mass**2
+    between = total - float(sums.inside.sum())
+    return _times_log_ratio(np.append(sums.inside, between), np.append(expected, total - expected.sum()))
+
+
+def implied_resolution(on: Weighed, sums: ClusterSums) -> float:
+    """The resolution at which modularity is the likelihood of blocks with the rates that these clusters show.
+
+    Source: Newman 2016, "Equivalence between modularity optimization and maximum likelihood methods for community
+    detection", equation 17.
+    """
+    total, expected = on.graph.total_volume, on.chance * float((sums.mass**2).sum())
+    inside = float(sums.inside.sum())
+    if not 0.0 < expected < total or not 0.0 < inside < total:
+        return 1.0  # one cluster, or none linked to another: no two rates to compare
+    within, between = inside / expected, (total - inside) / (total - expected)
+    return within if within == between else (within - between) / float(np.log(within / between))
+
+
+def _times_log_ratio(weight: np.ndarray, expected: np.ndarray) -> float:
+    """Sum of w log(w / e) over the positive weights, whose limit at weight 0 is 0."""
+    some = weight > 0
+    return float((weight[some] * np.log(weight[some] / expected[some])).sum())

@@ -1,0 +1,125 @@
+"""How well clusters explain the edges, and the resolution that follows: held to the model written out pair by pair."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import looped
+
+from graphclust import adjusted_rand_index, coreset_sc
+from graphclust.graph.gate import as_graph
+from graphclust.objective.objective import Aim, value_of, weighed
+from graphclust.partition.likelihood import implied_resolution, log_likelihood
+from graphclust.partition.moves import summed
+from graphclust.partition.multilevel import partitioned
+from graphclust.partition.resolution import Goal, goal_at, in_doubt
+from graphclust.progress import Progress
+
+N_NODES, K = 60, 4
+AUTO = Aim("modularity", "auto")
+
+
+def on_and_labels(objective, seed=5):
+    on = weighed(as_graph(looped(N_NODES, seed, 0.15)), objective)
+    drawn = np.random.default_rng(seed).integers(K, size=(2, N_NODES)).astype(np.int32)
+    drawn[:, :K] = np.arange(K)
+    return on, drawn
+
+
+def by_pairs(on, labels, rates, between):
+    """Sum over all ordered pairs of nodes of A log(rate) - rate x chance, for given rates."""
+    A = on.graph.to_scipy().toarray()
+    chance = on.chance * np.outer(on.terms.mass, on.terms.mass)
+    rate = np.where(labels[:, None] == labels[None, :], rates[labels][:, None], between)
+    return float((A * np.log(rate) - rate * chance).sum())
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_the_likelihood_is_that_of_the_best_rates(objective):
+    on, (one, other) = on_and_labels(objective)
+    values = []
+    for labels in (one, other):
+        sums = summed(on, labels, K)[1]
+        expected = on.chance * sums.mass**2
+        total = on.graph.total_volume
+        rates, between = sums.inside / expected, (total - sums.inside.sum()) / (total - expected.sum())
+        best = by_pairs(on, labels, rates, between)
+        assert log_likelihood(on, sums) - total == pytest.approx(best, rel=1e-10)
+        assert best > max(by_pairs(on, labels, 1.05 * rates, between), by_pairs(on, labels, rates, 0.95 * between))
+        values.append(best)
+    assert values[0] != pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(objective):
+    """Of any two partitions the difference is the same, up to the logarithm of the ratio of the rates."""
+    on, (labels, other) = on_and_labels(objective)
+    sums = summed(on, labels, K)[1]
+    total, expected = on.graph.total_volume, on.chance * float((sums.mass**2).sum())
+    within, between = sums.inside.sum() / expected, (total - sums.inside.sum()) / (total - expected)
+    goal = goal_at(Aim(objective, "auto"), on, K, implied_resolution(on, sums), None)
+    gained = value_of(goal.objective, sums) - value_of(goal.objective, summed(on, other, K)[1])
+    likelier = by_pairs(on, labels, np.full(K, within), between) - by_pairs(on, other, np.full(K, within), between)
+    assert gained * np.log(within / between) == pytest.approx(likelier, rel=1e-9)
+
+
+def test_clusters_without_rates_to_compare():
+    for graph, labels in ((nx.path_graph(4), [0, 0, 0, 0]), (nx.Graph([(0, 1), (2, 3)]), [0, 0, 1, 1])):
+        on = weighed(as_graph(graph), "modularity")
+        sums = summed(on, np.array(labels, np.int32), max(labels) + 1)[1]
+        assert implied_resolution(on, sums) == 1.0 and np.isfinite(log_likelihood(on, sums))
+    on = weighed(as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
+    sums = summed(on, np.array([0, 0, 1, 1], np.int32), 2)[1]  # no edge inside any cluster
+    assert implied_resolution(on, sums) == 1.0
+    assert log_likelihood(on, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
+
+
+def test_only_a_narrow_range_above_the_usual_resolution_is_in_doubt():
+    on = weighed(as_graph(nx.karate_club_graph()), "modularity")
+    potts = weighed(on.graph, "constant_potts")
+
+    def doubt(lowest, highest, resolution, aim=AUTO, on=on):
+        return in_doubt(aim, on, Goal(None, resolution, (lowest, highest)))
+
+    assert doubt(2.0, 2.1, 2.05) and doubt(1.01, 2.0, 1.4)
+    assert not doubt(1.01, 2.03, 1.4)  # wide
+    assert not doubt(0.8, 0.82, 0.81)  # fewer clusters than modularity finds by itself
+    assert not doubt(2.0, 2.1, 2.05, Aim("modularity", 2.05))  # given
+    assert not in_doubt(Aim("normalized_cut", None), on, Goal(None, None, None))
+    few = potts.chance
+    assert doubt(2.0 * few, 2.1 * few, 2.05 * few, Aim("constant_potts", "auto"), potts)
+    assert not doubt(0.5 * few, 0.6 * few, 0.55 * few, Aim("constant_potts", "auto"), potts)
+
+
+def hard_communities(seed):
+    """Communities of unequal sizes and degrees, more than half of all links leaving them."""
+    graph = nx.LFR_benchmark_graph(
+        1000, 2.5, 1.5, 0.55, average_degree=20, max_degree=50, min_community=20, max_community=100, seed=seed,
+        max_iters=1000,
+    )  # fmt: skip
+    communities = sorted({tuple(sorted(graph.nodes[node]["community"])) for node in graph})
+    graph.remove_edges_from(nx.selfloop_edges(graph))
+    truth = np.empty(len(graph), int)
+    for number, community in enumerate(communities):
+        truth[list(community)] = number
+    return as_graph(graph), truth, len(communities)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found(seed):
+    graph, truth, k = hard_communities(seed)
+    found = coreset_sc(graph, k, rng=seed)
+    lowest, highest = found.natural_range
+    assert highest < 1.2 * lowest and found.resolution > 1.2 * highest and found.n_clusters == k
+    matched = coreset_sc(graph, k, resolution=float(np.sqrt(lowest * highest)), rng=seed)
+    on = weighed(graph, "modularity")
+    likelihoods = [log_likelihood(on, summed(on, one.labels.astype(np.int32), k)[1]) for one in (found, matched)]
+    assert likelihoods[0] > likelihoods[1]
+    assert adjusted_rand_index(truth, found.labels) > adjusted_rand_index(truth, matched.labels) + 0.02
+
+
+def test_a_clear_number_of_clusters_keeps_the_matched_resolution():
+    graph = nx.connected_caveman_graph(12, 6)
+    on = weighed(as_graph(graph), "modularity")
+    found = partitioned(on, 12, AUTO, 1.0, np.random.default_rng(0), Progress())
+    lowest, highest = found.goal.natural
+    assert lowest < found.goal.resolution < highest
