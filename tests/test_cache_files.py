@@ -66,6 +66,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", [pytest.param(name, marks=[pytest.mark.slow] if name != "changed" else []) for name in DAMAGE]
 )
@@ -81,6 +82,7 @@ def test_damaged_files_are_replaced_once(whole, tmp_path, damage):
     assert {path.name for path in folder.rglob("*")} == {path.name for path in whole.rglob("*")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["changed"])
 def test_one_damaged_file_costs_one_loop(whole, tmp_path, kind, damage):
@@ -116,6 +118,7 @@ def test_two_processes_that_save_at_a_time_do_not_mix_up_their_types(tmp_path, s
     assert (reader.load("of integers"), reader.load("of floats")) == ("adds integers", "adds floats")
 
 
+@pytest.mark.slow
 def test_loops_of_others_are_cached_as_ever(tmp_path):
     (tmp_path / "theirs.py").write_text("from numba import njit\n@njit(cache=True)\ndef double(x):\n    return 2 * x\n")
     script = (
@@ -127,6 +130,7 @@ def test_loops_of_others_are_cached_as_ever(tmp_path):
     assert [compiled(tmp_path / "c", script, PYTHONPATH=paths) for _ in range(2)] == [["double"], []]
 
 
+@pytest.mark.slow
 def test_a_disk_without_room_does_not_stop_the_work(whole, tmp_path):
     script = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n" + SCRIPT
     ended = subprocess.run(
@@ -160,6 +164,7 @@ def on_a_terminal(folder: pathlib.Path) -> str:
     return text.decode()
 
 
+@pytest.mark.slow
 def test_the_first_call_ever_says_on_a_terminal_that_it_compiles(tmp_path):
     said = on_a_terminal(tmp_path)
     assert said.count("graphclust: compiling its loops, once") == 1 and said.count("\n") == 1

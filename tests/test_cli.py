@@ -264,6 +264,7 @@ def test_a_failed_run_leaves_no_file(capsys, edges, tmp_path):
     assert os.listdir(tmp_path) == ["cliques.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", ["head -1", "head -4", "true"])
 def test_a_reader_may_leave_at_any_time(tmp_path, reader):
     """Whether the pipe was closed before the end is a matter of microseconds: the exit code is that of work done."""
@@ -292,6 +293,7 @@ def test_a_reader_who_leaves_ends_the_work_that_is_left(capsys, monkeypatch):
     assert cli.main(["demo"]) == 0 and pages == [0]
 
 
+@pytest.mark.slow
 def test_closed_and_full_stdout():
     command = f"{sys.executable} -m graphclust info karate"
     for target, message in (
@@ -311,6 +313,7 @@ sys.exit(graphclust.faces.cli.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_interrupt_ends_within_two_seconds_with_130(tmp_path):
     large = tmp_path / "large.txt"
     ends = np.random.default_rng(518).integers(0, 200_000, (200_000, 2)).tolist()

@@ -36,6 +36,7 @@ def test_whatever_the_gate_takes_is_described(tmp_path):
         describe(-matrix.astype(float))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "m", "weighted"),
     [("a.txt", 50_000, 600_000, False), ("b.txt", 200_000, 300_000, True), ("c.mtx", 300_000, 300_000, True),
@@ -69,6 +70,7 @@ def test_memory_is_foretold_within_a_quarter(tmp_path, name, n, m, weighted):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [5, 20, 60])
 def test_memory_to_cluster_is_not_more_than_foretold(degree):
     graph, _ = graphclust.planted_partition(50, 1_000, degree, degree / 5, rng=2209)

@@ -23,6 +23,7 @@ OPTIONS = {"objective": "normalized_cut", "rng": 41}
 K = 6
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too slow for plain Python"),
     pytest.mark.filterwarnings("ignore"),
 ]
@@ -80,7 +81,6 @@ class Killer:
         monkeypatch.setattr(DaskEngine, "each", each)
 
 
-@pytest.mark.slow
 def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(
     client, store, alone, monkeypatch, tmp_path
 ):
@@ -98,7 +98,6 @@ def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(
     assert (found.labels == alone.labels).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"objective": "modularity"}, {"coreset_size": 300, "effort": "low"}])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path, options, weighted):
@@ -166,7 +165,6 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch, store):
         distributed.coreset_sc(store, K, client=None)
 
 
-@pytest.mark.slow
 def test_a_partition_that_kills_every_worker_is_named(store):
     from distributed import Client
 
@@ -178,7 +176,6 @@ def test_a_partition_that_kills_every_worker_is_named(store):
             engine.fetch(engine.each(killing_in_the_second_half, 1000))
 
 
-@pytest.mark.slow
 def test_a_cluster_without_workers_ends_in_an_error(store):
     from distributed import Client
 
@@ -194,7 +191,6 @@ def test_a_cluster_without_workers_ends_in_an_error(store):
         assert time.monotonic() - start < 30
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_dies_ends_in_an_error(store):
     from distributed import Client, LocalCluster
 

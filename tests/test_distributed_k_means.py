@@ -13,6 +13,7 @@ pytest.importorskip("distributed")
 from graphclust import distributed
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too slow for plain Python"),
     pytest.mark.filterwarnings("ignore"),
 ]

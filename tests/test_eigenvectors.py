@@ -124,6 +124,7 @@ print(spectral_clustering(nx.full_rary_tree(3, 600), 10, rng=0).labels.tolist())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="the solvers are the same there")
 def test_the_same_labels_whichever_way_lapack_takes():
     """OpenBLAS takes another path, and LAPACK meets other roundings, on each kind of processor."""

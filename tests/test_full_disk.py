@@ -35,6 +35,7 @@ SIZES = {"labels.tsv": 318_000, "labels.json": 440_000, "labels.npz": 480_000, "
 MESSAGE = r"\[Errno \d+\] cannot write (.+): File too large for about ([\d,]+) bytes; nothing was left behind"
 
 
+@pytest.mark.slow
 def test_the_message_names_the_file_and_what_it_needs(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
     ended = subprocess.run(
@@ -78,6 +79,7 @@ def test_other_faults_stay_as_they_are(tmp_path):
     write_labels(tmp_path / "l.npz", np.array([0, 1]))
 
 
+@pytest.mark.slow
 def test_the_command_line_says_it_too(tmp_path):
     (tmp_path / "g.txt").write_text("".join(f"{u} {u + 1}\n" for u in range(2000)))
     command = [sys.executable, "-m", "graphclust", "cluster", "g.txt", "-k", "2", "-o"]

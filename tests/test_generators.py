@@ -43,6 +43,7 @@ def frequencies(p, q, n_graphs: int = 3000) -> np.ndarray:
     return sum(stochastic_block_model([3, 1, 4], p, q, rng=rng).graph.to_scipy() for _ in range(n_graphs)).toarray()
 
 
+@pytest.mark.slow
 def test_each_pair_has_the_probability_of_its_blocks():
     p, q, block = np.array([0.7, 0.5, 0.2]), 0.1, np.repeat([0, 1, 2], [3, 1, 4])
     probability = np.where(block[:, None] == block, p[block], q)
@@ -71,6 +72,7 @@ class FixedPropensities:
         return self.rng.integers(*args, **kwargs)
 
 
+@pytest.mark.slow
 def test_degree_correction_joins_each_pair_by_its_propensities(monkeypatch):
     sizes, p, q, exponent, n_graphs = [5, 3], np.array([0.3, 0.6]), 0.15, 2.4, 6000
     uniforms = np.linspace(0.05, 0.97, 8)

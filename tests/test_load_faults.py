@@ -41,6 +41,7 @@ def load():
     runner.stdout.close()
 
 
+@pytest.mark.slow
 def test_the_package_beside_the_tests_is_tested_whatever_else_is_installed(tmp_path):
     (tmp_path / "graphclust").mkdir()
     (tmp_path / "graphclust" / "__init__.py").write_text("raise ImportError('another one')")

@@ -42,10 +42,11 @@ def blocks():
 
 @pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
 @pytest.mark.parametrize("embedding", ["eigsh", "power"])
-def test_every_graph_goes_through(name, embedding):
+@pytest.mark.parametrize("all_apart", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_graph_goes_through(name, embedding, all_apart):
     matrix = make(name)
     n = matrix.shape[0]
-    for k in {1, min(2, n), min(5, n), n}:
+    for k in {n} if all_apart else {1, min(2, n), min(5, n)}:
         for size in (None, k, max(k, n // 2)):
             result = quietly(matrix, k, coreset_size=size, embedding=embedding, rng=3, **PAPER)
             assert result.labels.shape == (n,)

@@ -18,13 +18,10 @@ for options in json.loads(sys.argv[1]):
     labels = graphclust.coreset_sc(blocks.graph, 30, rng=11, **options).labels
     print(hashlib.sha256(labels.tobytes()).hexdigest())
 """
-USUAL = [
-    {},
+USUAL = [{}, {"method": "two-step", "coreset_size": 3000}]
+FURTHER = [
     {"objective": "normalized_cut"},
     {"method": "paper", "embedding": "power", "coreset_size": 3000},
-    {"method": "two-step", "coreset_size": 3000},
-]
-FURTHER = [
     {"method": "paper", "embedding": "eigsh", "coreset_size": 3000},
     {"method": "paper", "sampling": "parallel", "coreset_size": 3000},
     *(

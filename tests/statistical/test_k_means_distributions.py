@@ -44,6 +44,7 @@ def test_seeds_are_drawn_by_their_distance(small, exponent):
     assert p_value(seeds[:, 1], second_seed(X, weights, exponent, np.ones(9))) < LEAST_P
 
 
+@pytest.mark.slow
 def test_candidates_of_a_round_are_independent_with_the_stated_probability(small):
     X, weights = small
     points, rng = as_points(X), np.random.default_rng(9002)

@@ -164,6 +164,7 @@ def test_coreset_cost_and_total_weight_are_unbiased(uneven):
     assert abs(z_score(totals, float(weights.sum()))) < 5
 
 
+@pytest.mark.slow
 def test_iterated_coresets_are_unbiased_too(uneven):
     kernel, K, weights = uneven
     distances = np.diag(K) + K[3, 3] - 2 * K[:, 3]
