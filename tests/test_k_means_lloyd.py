@@ -189,7 +189,7 @@ def sparse_topics(n, d, k, seed, density=0.05):
     return X
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 def test_sparse_equals_dense(dtype):
     X = sparse_topics(400, 90, 6, 12).astype(dtype)
     dense = kmeans(X, 6, init=X[1:7])
@@ -250,8 +250,15 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("dtype", "as_given"),
+    [
+        (np.float64, np.asarray),
+        (np.float64, sparse.csr_array),
+        (np.float32, np.asarray),
+        pytest.param(np.float32, sparse.csr_array, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("run", RUNS)
 def test_points_are_predicted_as_they_were_clustered_and_new_ones_by_the_nearest_centroid(run, dtype, as_given):
     X, Y = blobs(400, 4, 6, 61, spread=1.0).astype(dtype), 3 * blobs(50, 4, 6, 62)
