@@ -8,6 +8,7 @@ import pytest
 
 import graphclust
 from graphclust import Interrupted, Progress
+from graphclust.partition import coarsening, merging
 from graphclust.partition.clustering import Clustering
 
 PLANTED = graphclust.planted_partition(20, 200, 12, 2, rng=518).graph
@@ -119,6 +120,61 @@ def test_a_budget_that_is_used_up_leaves_out_what_only_improves(method):
     assert said == [True, False]
     assert patient == unlimited and hasty.modularity <= unlimited.modularity
     assert n_hasty < 0.7 * n_all
+
+
+class TimeIsUpAt(Progress):
+    """A budget that is used up when it is asked for the n-th time; counts how often it was."""
+
+    def __init__(self, n: int):
+        super().__init__(time_budget=1e6)
+        self.n, self.asked = n, 0
+
+    def out_of_time(self):
+        self.asked += 1
+        if self.asked >= self.n:
+            self._deadline = 0.0
+        return super().out_of_time()
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "multilevel"}, {"method": "two-step"}, {"sampling": "parallel"}], ids=str
+)
+def test_wherever_time_runs_out_there_are_k_complete_clusters(options):
+    def clustered(progress):
+        return graphclust.coreset_sc(PLANTED, 20, **options, rng=0, progress=progress)
+
+    endless = TimeIsUpAt(10**9)
+    clustered(endless)
+    for n in np.unique(np.linspace(1, endless.asked, 12).astype(int)).tolist():
+        progress = TimeIsUpAt(n)
+        found = clustered(progress)
+        assert found.n_clusters == 20 and (found.labels >= 0).all() and found.resolution > 0
+        assert progress.cut_short and any("ran out in the stage" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("method", ["multilevel", "two-step"])
+def test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters(method, monkeypatch):
+    """Counted in entries of the graphs that are coarsened and merged, of whatever size they are."""
+    entries = []
+
+    def counting(function):
+        def counted(on, *arguments, **more):
+            entries.append(on.graph.n_entries)
+            return function(on, *arguments, **more)
+
+        return counted
+
+    for module in ("multilevel", "coreset_regions"):
+        monkeypatch.setattr(f"graphclust.partition.{module}.merged", counting(merging.merged))
+    for module in ("multilevel", "coarsening"):
+        monkeypatch.setattr(f"graphclust.partition.{module}.joined", counting(coarsening.joined))
+    planted = graphclust.planted_partition(20, 200, 12, 2, rng=518)
+    hasty = graphclust.coreset_sc(planted.graph, 20, method=method, rng=0, time_budget=AT_ONCE)
+    n_hasty = sum(entries)
+    entries.clear()
+    graphclust.coreset_sc(planted.graph, 20, method=method, rng=0)
+    assert n_hasty < 0.35 * sum(entries)
+    assert graphclust.adjusted_rand_index(hasty.labels, planted.labels) > 0.85
 
 
 def test_a_third_of_the_time_is_a_third_of_the_time():

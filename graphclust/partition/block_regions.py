@@ -28,11 +28,13 @@ from graphclust.objective.objective import Aim, Weighed, value_of, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
+    HASTY_ROUNDS,
     ONE_START,
     REGION_ROUNDS,
     SPREADING_ROUNDS,
     Sampling,
     common_pieces,
+    implied_goal,
     merged_anew,
     regions_wanted,
     used_labels,
@@ -101,7 +103,7 @@ def by_blocks(
     with progress.stage("merging"):
         work = Work(engine, key, progress)
         labels, n_found = work.renumbered(labels)
-        if thin and n_found > few:
+        if thin and n_found > few and not progress.out_of_time():
             labels = work.partitioned(labels, n_found, few, ONE_START)
             labels = work.moved(labels, few, CUT_GOAL.objective, CUT.name, REGION_ROUNDS)
             labels, n_found = work.renumbered(labels)
@@ -109,12 +111,14 @@ def by_blocks(
             labels, n_found = engine.once(whole_partition, k, effort, key), k
         fragments = labels
         if n_found > k:
-            labels = work.partitioned(labels, n_found, k, effort)
+            labels = work.partitioned(labels, n_found, k, ONE_START if progress.out_of_time() else effort)
     with progress.stage("mending"):
         goal = CUT_GOAL
         n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
-        labels = work.moved(labels, k, goal.objective, CUT.name, n_rounds)
-        if aim != CUT:
+        labels = work.moved(labels, k, goal.objective, CUT.name, n_rounds, HASTY_ROUNDS)
+        if aim != CUT and progress.out_of_time():
+            goal = engine.fetch(engine.once(goal_of_sums, aim, k, work.standing(labels, k, aim.name)[1]))
+        elif aim != CUT:
             labels, goal = work.turned(labels, fragments, k, aim, effort)
             labels = work.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
         coreset_labels = engine.fetch(engine.once(labels_at, labels, sample.joined))
@@ -182,14 +186,19 @@ class Work:
         goal = self.engine.fetch(self.engine.once(second_of, merged))
         return self.engine.once(looked_up, self.engine.once(first_of, merged), pieces), goal
 
-    def moved(self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int) -> Whole:
-        """Labels after rounds of moves, each of which raises the value; they end when hardly any node would gain."""
+    def moved(self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int, at_least: int = 0) -> Whole:
+        """Labels after rounds of moves, each of which raises the value; they end when hardly any node would gain.
+
+        at_least : so many rounds are made even where time is up.
+        """
         engine = self.engine
         part, sums = self.standing(labels, k, name)
         turn = (self.n_sequences + 1) * MOVE_TURNS
         self.n_sequences += 1
         share, misses = 1.0, 0
         for done in range(n_rounds):
+            if done >= at_least and self.progress.out_of_time():
+                break
             shared = engine.once(same, sums)
             moves = engine.each(
                 steps.moves_in_block, labels, part, shared, objective, name, self.key, turn + done, share
@@ -290,6 +299,11 @@ def pieces_merged_anew(
     connected = labels >= 0
     of_piece[pieces[connected]] = labels[connected]
     return merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
+
+
+def goal_of_sums(source: GraphSource, aim: Aim, k: int, sums: ClusterSums) -> Goal:
+    """The goal of an aim from the clusters alone, where there is no time for more."""
+    return implied_goal(aim, source.weighed(aim.name), k, sums)
 
 
 def looked_up(source: GraphSource, of_cluster: np.ndarray, labels: np.ndarray) -> np.ndarray:

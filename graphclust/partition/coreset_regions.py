@@ -9,6 +9,9 @@
 
 Where coreset nodes have few links the regions are not pure enough for that. Then there are a thousand of them; those
 are merged into 5 k on the whole graph, and nodes move between these in a few rounds, before the k clusters are made.
+
+When time is up the coreset's own graph decides which regions are one cluster, and two rounds of moves, of half of the
+nodes each, are all that is mended: without them most nodes of a graph with few coreset neighbors would be misplaced.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import NodeTerms
+from graphclust.compiled.graphs.objective import ClusterSums, NodeTerms
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -28,12 +31,22 @@ from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import CUT, Aim, Weighed, chance_objective, ratio_objective, weighed
+from graphclust.objective.objective import (
+    CUT,
+    RATIOS,
+    Aim,
+    Weighed,
+    chance_objective,
+    ratio_objective,
+    value_of,
+    weighed,
+)
+from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import merged, unions
-from graphclust.partition.moves import moved_in_rounds, moved_until_stable
+from graphclust.partition.moves import moved_in_rounds, moved_until_stable, sums_of
 from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
 from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
+from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, matched_resolution, unit_of
 from graphclust.partition.small_components import in_all_nodes
 from graphclust.progress import Progress
 
@@ -46,6 +59,7 @@ NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
 REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
+HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 LEAST_SIGNAL = 4.5
@@ -77,6 +91,8 @@ class Shown(NamedTuple):
     labels : int32, shape (n_nodes,), the region of each node; out_of_reach : bool, shape (n_nodes,), True for nodes
     farther from the coreset than labels spread. coreset : what was drawn; links : mean links of its nodes, n_labeled :
     how many nodes had a label from the coreset, from its neighbors, and after each round.
+    linked, regions : places of the coreset nodes that were parted, and the region of each. united : the cluster of each
+    region, int32, by the coreset's graph alone, for when time is up; it is made only where there is a time budget.
     """
 
     labels: np.ndarray
@@ -84,6 +100,9 @@ class Shown(NamedTuple):
     coreset: Coreset
     links: float
     n_labeled: list[int]
+    linked: np.ndarray
+    regions: np.ndarray
+    united: np.ndarray | None
 
 
 def by_shared_neighbors(
@@ -102,7 +121,10 @@ def by_shared_neighbors(
     by_cut = weighed(graph, CUT.name)
     labels = shown.labels
     with progress.stage("merging"):
-        if has_thin_links(coverage(graph, shown.coreset), shown.links):
+        if shown.united is not None and progress.out_of_time():
+            labels = taken(shown.united, labels)
+            labels[shown.coreset.nodes[shown.linked]] = shown.united[shown.regions]  # so that none is without a node
+        elif has_thin_links(coverage(graph, shown.coreset), shown.links):
             labels = fewer_regions(by_cut, labels, REGIONS_PER_CLUSTER * k, rng, progress)
         fragments, n_found = used_labels(labels)
         if n_found < k:  # a coreset too small or too scattered to show k clusters
@@ -118,10 +140,19 @@ def by_shared_neighbors(
             del quotient
     with progress.stage("mending"):
         progress.offer(labels.copy)
-        sweeps = MENDING_SWEEPS if aim == CUT else 1
-        value = moved_until_stable(by_cut, labels, k, ratio_objective(by_cut), progress, sweeps, FEW)
-        goal, leaving = goal_of(CUT, by_cut, k, NO_UNIONS), 1.0 - value / k
-        if aim != CUT:
+        goal = goal_of(CUT, by_cut, k, NO_UNIONS)
+        if late := progress.out_of_time():
+            stays, sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS)
+            value = value_of(goal.objective, sums)
+        else:
+            sweeps = MENDING_SWEEPS if aim == CUT else 1
+            value = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW)
+        leaving = 1.0 - value / k
+        if aim != CUT and late:
+            sums = sums_of(on, labels, stays, k)
+            goal = implied_goal(aim, on, k, sums)
+            value = value_of(goal.objective, sums)
+        elif aim != CUT:
             labels, goal = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
             value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
 
@@ -148,12 +179,18 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         if len(linked) < len(coreset.nodes):
             small = small.subgraph(linked)
     links = small.n_entries / max(small.n_nodes, 1)
+    united = None
     n_regions, _, _ = regions_wanted(k, len(linked), coverage(graph, coreset), links)
     if n_regions == 0:
         linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
     else:
         with progress.stage("coreset partition"), progress.within(None):
+            if progress.out_of_time():
+                n_regions = min(n_regions, k)
             found = partitioned(weighed(small, CUT.name), n_regions, CUT, ONE_START, rng, progress).labels
+            if progress.time_budget is not None and n_regions >= k:
+                quotient = contracted(weighed(small, CUT.name), found, n_regions)
+                united, _ = merged(quotient, k, ratio_objective(quotient), progress)
     del small  # of a large graph half a gigabyte
     with progress.stage("labelling"):
         labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
@@ -165,7 +202,8 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         spread = spread_labels(graph, labels, int(found.max()) + 1, SPREADING_ROUNDS, progress)
     out_of_reach = (spread.labels < 0) & ~graph.isolated
     spread.labels[out_of_reach] = 0  # moves will place them
-    return Shown(spread.labels, out_of_reach, coreset, links, [len(labelled.nodes), *spread.n_labelled])
+    counts = [len(labelled.nodes), *spread.n_labelled]
+    return Shown(spread.labels, out_of_reach, coreset, links, counts, linked, found, united)
 
 
 def coverage(graph: Graph, coreset: Coreset) -> float:
@@ -225,6 +263,15 @@ def turned_to(
     with progress.within(lambda labels: taken(labels, pieces)):
         of_piece, goal = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
     return taken(of_piece, pieces), goal
+
+
+def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
+    """The goal where there is no time for a tree of unions: at the resolution that the clusters found call for."""
+    if isinstance(aim.resolution, float):
+        return goal_at(aim, on, k, aim.resolution / unit_of(aim, on), None)
+    if aim.name in RATIOS:
+        return goal_of(aim, on, k, NO_UNIONS)
+    return goal_at(aim, on, k, max(implied_resolution(on, sums), FLOOR), None)
 
 
 def merged_anew(

@@ -134,15 +134,16 @@ def moved_at_once(
 
 
 def moved_in_rounds(
-    on: Weighed, labels: np.ndarray, k: int, objective: Objective, n_rounds: int, progress: Progress
-) -> None:
+    on: Weighed, labels: np.ndarray, k: int, objective: Objective, n_rounds: int, progress: Progress, at_least: int = 0
+) -> tuple[np.ndarray, ClusterSums]:
     """Move nodes in place, labels int32, all at once in each of n_rounds rounds: cheap, and well short of the end.
 
     The nodes take turns in two halves, or neighbors would change places for ever. Stops when the value does not rise.
+    at_least : so many rounds are made even where time is up. Returns what `summed` gives at the end.
     """
     stays, sums = summed(on, labels, k)
     for done in range(n_rounds):
-        if progress.out_of_time():
+        if done >= at_least and progress.out_of_time():
             break
         target = best_moves(on, labels, objective, stays, sums, done % 2)
         after = moved_at_once(on, labels, objective, target, sums)
@@ -151,6 +152,7 @@ def moved_in_rounds(
         if after is None:
             break
         stays, sums = after
+    return stays, sums
 
 
 def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:

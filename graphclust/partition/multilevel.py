@@ -100,6 +100,10 @@ def partitioned(
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
     levels, coarsest = regions(on, k, aim, rng, progress)
     goal, resolutions = goal_on(aim, coarsest, k, progress)
+    if progress.out_of_time():  # the shortest way: the regions at hand are merged, and stay together
+        labels, _ = merged(coarsest, k, goal.objective, progress)
+        value = value_of(goal.objective, summed(coarsest, labels, k)[1])
+        return Partition(carried_over(levels, labels), value, goal)
     shared = []
     while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
@@ -109,9 +113,9 @@ def partitioned(
         if shared and on.graph.n_entries > LARGE:
             labels, value = in_cycles(start, labels, k, goal.objective, resolutions, effort, rng, progress)
     if shared:
-        labels, value = carried(shared, labels, k, goal.objective, progress)
+        labels, value = carried(shared, labels, k, goal.objective, progress, value)
     found = Partition(labels, value, goal)
-    if on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT:
+    if (on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT) and not progress.out_of_time():
         found = Partition(*in_cycles(on, labels, k, goal.objective, resolutions, effort, rng, progress), goal)
         if in_doubt(aim, on, goal):
             found = likeliest(on, found, k, aim, resolutions, effort, rng, progress)
@@ -121,10 +125,10 @@ def partitioned(
 def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
     """The goal for k clusters of a graph, and the resolutions of its starts, from a coarse graph of it.
 
-    Too few nodes for regions leave a start from the nodes themselves, and no resolutions.
+    Too few nodes for regions leave a start from the nodes themselves, and no resolutions; so does a cut without time.
     """
     enough = regions.graph.n_nodes >= 2 * FEWEST * k
-    if not enough and aim.name in RATIOS:
+    if aim.name in RATIOS and (not enough or progress.out_of_time()):
         return goal_of(aim, regions, k, NO_UNIONS), []
     tree = unions(regions, progress, k)
     return goal_of(aim, regions, k, tree), [matched_resolution(tree, n * k) for n in REGIONS] if enough else []
@@ -134,7 +138,7 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
 
     Where a resolution would leave fewer, the level is made again at a higher one; where one hardly joins any nodes,
-    higher ones would join fewer.
+    higher ones would join fewer. When time is up a level of enough regions for one start will do.
     """
     levels: list[Level] = []
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
@@ -142,7 +146,7 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
         coarse, n_coarse = joined(on, resolution, None, rng, progress)
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
-        if n_coarse < ENOUGH * k:
+        if n_coarse < ENOUGH * k and not (n_coarse >= FEWEST * k and progress.out_of_time()):
             resolution *= FINER
             continue
         levels.append(Level(on, coarse))
@@ -172,7 +176,7 @@ def best_start(
         labels, _ = merged(core, k, objective, progress)
         value = moved_until_stable(core, labels, k, objective, progress)
         if levels:
-            labels, value = carried(levels, labels, k, objective, progress)
+            labels, value = carried(levels, labels, k, objective, progress, value)
         if best is None or value > best[1]:
             best = labels, value
             progress.offer(labels.copy)
@@ -183,13 +187,16 @@ def best_start(
 
 
 def carried(
-    levels: list[Level], labels: np.ndarray, k: int, objective: Objective, progress: Progress
+    levels: list[Level], labels: np.ndarray, k: int, objective: Objective, progress: Progress, value: float = 0.0
 ) -> tuple[np.ndarray, float]:
-    """Labels of the coarsest graph carried to the finest of the levels, nodes moving on each; and their value."""
-    value = 0.0
+    """Labels of the coarsest graph carried to the finest of the levels, nodes moving on each; and their value.
+
+    value : of the labels given, which is returned when time is up and they are carried as they are.
+    """
     for level in reversed(levels):
         labels = labels[level.coarse]
-        value = moved_until_stable(level.on, labels, k, objective, progress)
+        if not progress.out_of_time():
+            value = moved_until_stable(level.on, labels, k, objective, progress)
     return labels, value
 
 
@@ -246,7 +253,7 @@ def cycle(
     value_anew = moved_until_stable(core, anew, k, objective, progress)
     if value_anew > value:
         moved, value = anew, value_anew
-    return carried(levels, moved, k, objective, progress) if levels else (moved, value)
+    return carried(levels, moved, k, objective, progress, value)
 
 
 def likeliest(

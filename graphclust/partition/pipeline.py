@@ -301,7 +301,7 @@ def _best(
                     labels = in_all_nodes(searched, other.labels.astype(np.int64))
                     options["method"], found, outcome = "multilevel", other, Outcome(labels)
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
-            if effort >= HIGH_EFFORT and options["method"] == "two-step":
+            if effort >= HIGH_EFFORT and options["method"] == "two-step" and not progress.out_of_time():
                 with progress.stage("refining"):
                     on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
                     _, resolutions = goal_for(aim, on, k, rng, progress)
