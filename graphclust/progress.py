@@ -94,6 +94,22 @@ class Progress:
         self.time_budget = as_number(time_budget, "time_budget", above=0.0)
         self._deadline = min(self._deadline, time.perf_counter() + self.time_budget)
 
+    def aside(self) -> "Progress":
+        """One for a part of the work with seconds of its own; listener and deadline are the same."""
+        other = Progress(self.listener)
+        other.time_budget, other._deadline = self.time_budget, self._deadline
+        return other
+
+    @property
+    def remark(self) -> str:
+        """What a reader of the result should know of the budget; empty where nothing was left out."""
+        if not self.cut_short:
+            return ""
+        return (
+            f"the time budget of {self.time_budget:g} s ran out in the stage {self.cut_short!r}: this is the best so "
+            "far, other starts and moves may improve it"
+        )
+
     def out_of_time(self) -> bool:
         """Whether the budget is used up; to be asked only where work is left out if it is."""
         late = time.perf_counter() >= self._deadline

@@ -198,6 +198,57 @@ def test_a_progress_brings_a_budget_to_any_function(name):
         assert 1 <= hasty.n_iter < whole.n_iter
 
 
+def test_a_path_out_of_time_has_every_k_and_says_so():
+    hasty, whole = (graphclust.cluster_path(PLANTED, range(1, 41), rng=0, time_budget=b) for b in (AT_ONCE, 1e6))
+    assert hasty.ks == whole.ks == graphclust.cluster_path(PLANTED, range(1, 41), rng=0).ks
+    assert len(hasty.descent.stops) < 0.1 * len(whole.descent.stops)
+    assert [row.sizes.sum() for row in hasty.table()] == 40 * [PLANTED.n_nodes]
+    for k in (1, 7, 20, 40):
+        found = hasty[k]
+        assert found.n_clusters == k and (found.labels >= 0).all()
+        assert any(remark.startswith("of the path: the time budget of 1e-09 s ran out") for remark in found.remarks)
+    assert not whole[20].remarks
+
+
+def test_one_clustering_of_a_path_has_a_budget_of_its_own():
+    path = graphclust.cluster_path(PLANTED, [20], rng=0)
+    hasty, whole = path.clustering(20, time_budget=AT_ONCE), path[20]
+    assert hasty.n_clusters == 20 and any("time budget of 1e-09 s" in remark for remark in hasty.remarks)
+    assert not whole.remarks and hasty.modularity < whole.modularity and path.clustering(20, time_budget=1) is whole
+
+
+def test_an_interrupt_of_one_clustering_of_a_path_carries_it():
+    graph = graphclust.planted_partition(5, 100, 12, 2, rng=518).graph  # of few entries: cycles on the nodes
+    path = graphclust.cluster_path(graph, [5], rng=0)
+    with pytest.raises(Interrupted) as stop:
+        path.clustering(5, progress=InterruptAt(1))
+    assert stop.value.best.n_clusters == 5 and any("interrupted" in remark for remark in stop.value.best.remarks)
+
+
+def test_a_suggestion_out_of_time_is_of_what_is_known():
+    path = graphclust.cluster_path(PLANTED, range(1, 41), rng=0)
+    counter, all_steps = InterruptAt(0), InterruptAt(0)
+    hasty, whole = path.suggest(time_budget=AT_ONCE, progress=counter), path.suggest(progress=all_steps)
+    assert hasty.k == whole.k == 20 and whole.clear and not hasty.clear
+    assert all(np.isnan(candidate.stability) for candidate in hasty.candidates)
+    assert "whether they are stable was not tried" in str(hasty) and "the time budget of 1e-09 s ran out" in str(hasty)
+    assert counter.steps < 0.1 * all_steps.steps
+
+
+def test_choosing_k_is_a_part_of_the_budget():
+    counter, all_steps = InterruptAt(0), InterruptAt(0)
+    hasty = graphclust.coreset_sc(PLANTED, rng=0, time_budget=AT_ONCE, progress=counter)
+    whole = graphclust.coreset_sc(PLANTED, rng=0, progress=all_steps)
+    assert whole.n_clusters == 20 and hasty.n_clusters == hasty.k and counter.steps < 0.5 * all_steps.steps
+    assert any("the time budget of 1e-09 s ran out" in remark for remark in hasty.remarks)
+
+
+def test_stability_out_of_time_is_of_one_repeat():
+    clustering = graphclust.coreset_sc(PLANTED, 20, rng=0)
+    hasty = clustering.certainty(n_repeats=3, rng=0, progress=Progress(time_budget=AT_ONCE))
+    assert hasty.stability.shape == (20,) and (hasty.stability > 0.5).all()
+
+
 def test_what_nobody_will_ask_for_is_not_kept():
     progress = Progress()
     progress.offer(lambda: "kept")

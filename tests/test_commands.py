@@ -205,6 +205,14 @@ def test_a_time_budget_is_told_in_the_report(capsys):
     assert code == 2 and "--time-budget 0.0 is out of range" in err
 
 
+def test_a_path_takes_a_time_budget_too(capsys):
+    code, out, _ = said(capsys, "path", "karate", "--time-budget", "1e-9")
+    assert code == 0 and "the time budget of 1e-09 s ran out" in out and "was not tried" in out
+    code, out, _ = said(capsys, "path", "karate", "--time-budget", "1e-9", "--report", "json")
+    candidates = json.loads(out, parse_constant=pytest.fail)["suggestion"]["candidates"]
+    assert code == 0 and {one["stability"] for one in candidates} == {None}
+
+
 def test_an_interrupt_leaves_the_best_labels_where_they_were_asked_for(capsys, monkeypatch, tmp_path):
     best = graphclust.coreset_sc(graphclust.classic_graph("karate")[0], 3, rng=0)
 

@@ -200,7 +200,11 @@ def stabilities(
     """For each cluster the mean Jaccard index with the cluster most like it where edges were left out."""
     k, aim = clustering.n_clusters, Aim(clustering.objective, clustering.resolution)
     agreement = np.zeros((n_repeats, k))
+    n_done = 0
     for row in agreement:
+        if n_done and progress.out_of_time():
+            break
+        n_done += 1
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
         kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress))
         k_found = min(k, len(kept))
@@ -209,4 +213,4 @@ def stabilities(
         both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found)).toarray()
         either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both
         row[:] = (both / np.maximum(either, 1.0)).max(axis=1)
-    return agreement.mean(axis=0)
+    return agreement[:n_done].mean(axis=0)

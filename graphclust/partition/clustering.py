@@ -251,11 +251,8 @@ def clustering_of(
         coreset = replace(coreset, labels=number[coreset.labels])
     n_found = int(labels.max()) + 1
     remarks = list(remarks)
-    if progress.cut_short:
-        remarks.append(
-            f"the time budget of {progress.time_budget:g} s ran out in the stage {progress.cut_short!r}: this is the "
-            "best so far, other starts and moves may improve it"
-        )
+    if progress.remark:
+        remarks.append(progress.remark)
     if n_found < k:
         remarks.append(f"only {n_found} of k={k} clusters have nodes")
         warn_caller(remarks[-1], ConvergenceWarning)

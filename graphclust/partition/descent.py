@@ -2,7 +2,7 @@
 
 Clusters are united in the order in which their links exceed chance, as in the tree of Bonald et al. 2018; now and then
 regions, small groups of nodes, move between the clusters at the resolution at which the k reached is natural. So a
-wrong union of small clusters is mended as soon as the large ones show that it was wrong.
+wrong union of small clusters is mended as soon as the large ones show that it was wrong. When time is up nothing moves.
 """
 
 from __future__ import annotations
@@ -155,6 +155,8 @@ def descended(
         if k == 1:
             return found
         stop = k - 1 if k <= EVERY + 1 else max(EVERY, k - max(1, int(k * STRIDE)))
+        if progress.out_of_time():
+            stop = 1  # all unions at once
         order = order_of_unions(aim, on, stop, excess)
         beyond = max(stop - 1, 1)  # one union more than is made shows how long `stop` clusters are natural
         gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)

@@ -16,10 +16,10 @@ from graphclust.partition.clustering import Clustering, clustering_of, numbering
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, in_cycles
+from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, carried_over, in_cycles
 from graphclust.partition.resolution import FLOOR, middle_of
 from graphclust.partition.small_components import in_all_nodes, put_back
-from graphclust.progress import Progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
     from graphclust.partition.suggestion import Suggestion
@@ -94,12 +94,28 @@ class Path:
 
         Raises KeyError where k is not on the path, TypeError where it is no whole number.
         """
+        return self.clustering(k)
+
+    def clustering(self, k: int, *, time_budget: float | None = None, progress: ProgressLike = None) -> Clustering:
+        """`path[k]`, with a time budget and progress as `coreset_sc` takes them; only what was not cut short is kept.
+
+        Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one. Raises what `path[k]` raises.
+
+        >>> import networkx as nx
+        >>> from graphclust import cluster_path
+        >>> cluster_path(nx.ring_of_cliques(4, 5), [2, 4], rng=0).clustering(4, time_budget=10).sizes
+        array([5, 5, 5, 5])
+        """
         k = as_whole_number(k, "k", at_least=-(2**62))
+        progress = as_progress(progress, time_budget)
         if k not in self.ks:
             raise KeyError(f"k={k} is not on this path of {len(self.ks)} from {self.ks[0]} to {self.ks[-1]}")
-        if k not in self._clusterings:
-            self._clusterings[k] = self._refined(k)
-        return self._clusterings[k]
+        if k in self._clusterings:
+            return self._clusterings[k]
+        found, numbers = self._refined(k, progress)
+        if not progress.cut_short:
+            self._clusterings[k], self._numbers[k] = found, numbers
+        return found
 
     def natural_range(self, k: int) -> tuple[float, float]:
         """From which resolution to which k clusters are natural, in the envelope of all partitions on the way to 1.
@@ -183,8 +199,11 @@ class Path:
         rows[unlinked, 2] = 2.0 * distance if distance > 0.0 else 1.0
         return rows
 
-    def suggest(self) -> Suggestion:
+    def suggest(self, *, time_budget: float | None = None, progress: ProgressLike = None) -> Suggestion:
         """Which k of the path the graph shows most clearly, with the reasons and the runners-up; see `Suggestion`.
+
+        time_budget : seconds, > 0, after which the best k so far is taken, and the reasons say so. progress : as
+        `coreset_sc` takes it.
 
         >>> import networkx as nx
         >>> from graphclust import cluster_path
@@ -194,7 +213,7 @@ class Path:
         """
         from graphclust.partition.suggestion import suggestion_of
 
-        return suggestion_of(self)
+        return suggestion_of(self, as_progress(progress, time_budget))
 
     def _value(self, k: int) -> float:
         figures, resolution = self.descent.figures[k], self.resolution(k)
@@ -225,15 +244,31 @@ class Path:
         """The resolutions at which a few times k clusters are natural, as far as the path goes."""
         return [middle_of(*self.ranges[min(n * k, len(self.descent.unions))]) for n in REGIONS]
 
-    def _refined(self, k: int) -> Clustering:
-        """The partition of the regions, carried to the nodes and improved there."""
-        progress = Progress()
+    def _refined(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
+        """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
         resolution = self.resolution(k)
         at = 0.0 if resolution is None else resolution / unit_of_resolution(self.aim, self._on)
         on = self._levels[0].on if self._levels else self._on
         objective = objective_of_moves(self.aim, on, k, at)
         labels = self.descent.labels(k)
-        with progress.stage("moving nodes"):
+        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution}
+
+        def finished(labels: np.ndarray, *more: str) -> tuple[Clustering, npt.NDArray[np.int64]]:
+            whole = labels.astype(np.int64)
+            if len(self.kept) < self.graph.n_nodes:
+                searched = np.zeros(self.graph.n_nodes, np.bool_)
+                searched[self.kept] = True
+                whole = put_back(self.graph, searched, Outcome(in_all_nodes(searched, whole))).labels
+            return clustering_of(
+                self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
+                resolution=resolution, natural_range=None if resolution is None else self.natural_range(k),
+                parameters=given,
+            ), numbering_by_size(whole, k)  # fmt: skip
+
+        interrupted = "interrupted: these are the best labels so far, other moves may improve them"
+        with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
+            before = carried_over(self._levels, labels)
+            progress.offer(lambda: before)
             if self._levels:
                 labels, _ = carried(self._levels, labels, k, objective, progress)
             else:
@@ -241,15 +276,4 @@ class Path:
             if on.graph.n_entries <= CHEAP:
                 rng = np.random.default_rng([self.seed, k])
                 labels, _ = in_cycles(on, labels, k, objective, self._regions_of(k), 1.0, rng, progress)
-        outcome = Outcome(labels.astype(np.int64))
-        self._numbers[k] = numbering_by_size(outcome.labels, k)
-        if len(self.kept) < self.graph.n_nodes:
-            searched = np.zeros(self.graph.n_nodes, np.bool_)
-            searched[self.kept] = True
-            outcome = put_back(self.graph, searched, Outcome(in_all_nodes(searched, outcome.labels)))
-            self._numbers[k] = numbering_by_size(outcome.labels, k)
-        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution}
-        return clustering_of(
-            self.graph, k, outcome.labels, self._remarks, progress, objective=self.objective, resolution=resolution,
-            natural_range=None if resolution is None else self.natural_range(k), parameters=given,
-        )  # fmt: skip
+        return finished(labels)

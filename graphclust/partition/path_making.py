@@ -40,6 +40,7 @@ def cluster_path(
     components: str = "large",
     weight: str | None = "weight",
     symmetrize: str | None = None,
+    time_budget: float | None = None,
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> Path:
@@ -51,7 +52,10 @@ def cluster_path(
     objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
         out, as `coreset_sc` does, for the k in the middle of the range on a logarithmic scale; "all" does not.
-    rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked.
+    time_budget : seconds, > 0, after which clusters are only united and nothing moves any more: the path is whole, and
+        its clusterings say so. What is asked of the path later has budgets of its own.
+    rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
+        as no time budget runs out.
 
     Returns a `Path`: `path[k]` is a `Clustering` of exactly k clusters, `path.table()` has a row for each k,
     `path.tree()` the unions, `path.suggest()` says which k the graph shows. One graph of regions is made for the
@@ -67,7 +71,7 @@ def cluster_path(
     aim = as_aim(objective, resolution)
     if components not in ("large", "all"):
         raise ParameterError(f"components={components!r} is unknown, expected one of 'large', 'all'")
-    rng, progress = as_generator(rng), as_progress(progress)
+    rng, progress = as_generator(rng), as_progress(progress, time_budget)
     asked = None if ks is None else _as_ks(ks)
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
@@ -117,6 +121,8 @@ def path_over(
             region = level.coarse[region]
         sizes = np.bincount(region, minlength=core.graph.n_nodes)
         descent = descended(core, labels, top, aim, sizes, left_out, progress)
+    if progress.remark:
+        remarks = [*remarks, f"of the path: {progress.remark}"]
     return Path(graph, ks, aim, kept, core, levels, descent, remarks, seed, progress)
 
 

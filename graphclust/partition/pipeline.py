@@ -192,8 +192,8 @@ def _suggested(
     """The number of clusters that the graph shows; the remarks say why."""
     searched = given.get("components", "large")
     with progress.stage("choosing k"):
-        path = cluster_path(graph, objective=aim.name, components=searched, rng=rng, progress=progress.listener)
-        suggestion = path.suggest()
+        path = cluster_path(graph, objective=aim.name, components=searched, rng=rng, progress=progress.aside())
+        suggestion = path.suggest(progress=progress.aside())
     remarks.append(f"k was not given, {suggestion.k} was taken: {suggestion.reasons[0]}")
     if "coreset_size" in given:
         as_whole_number(given["coreset_size"], "coreset_size", at_least=suggestion.k, why=", the k that was suggested")

@@ -8,6 +8,7 @@ be two. The best is looked at again on a path that starts near it, and all are s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class Candidate(NamedTuple):
 
     natural_range : from which resolution to which it is natural. width : the logarithm of the factor over which it, or
     a number within a twentieth of it, is. stability : mean adjusted Rand index of its partition with those into as
-    many clusters found without a tenth of the edges.
+    many clusters found without a tenth of the edges; NaN where a time budget left no time to look.
     """
 
     k: int
@@ -75,13 +76,14 @@ class Suggestion:
         return "\n".join(self.reasons)
 
 
-def suggestion_of(path: Path) -> Suggestion:
+def suggestion_of(path: Path, progress: Progress) -> Suggestion:
     """Which k of a path its graph shows; the work of some further paths up to the best candidates."""
     rng = np.random.default_rng([path.seed, 1])
     found = widest(path)
-    if found:
-        found[0] = (looked_at_closely(path, found[0][0], rng), found[0][1])
-    stable = stabilities(path, [k for k, _ in found], rng)
+    with progress.stage("suggesting"), progress.within(None):
+        if found and not progress.out_of_time():
+            found[0] = (looked_at_closely(path, found[0][0], rng, progress), found[0][1])
+        stable = stabilities(path, [k for k, _ in found], rng, progress)
     candidates = tuple(
         Candidate(k, path.natural_range(k), width, stability)
         for (k, width), stability in zip(found, stable, strict=True)
@@ -89,7 +91,10 @@ def suggestion_of(path: Path) -> Suggestion:
     wide = bool(found) and is_usable(candidates[0])
     clear = wide and is_clear(candidates)
     k = candidates[0].k if wide else natural_at(path, 1.0)
-    return Suggestion(k, clear, tuple(sentences(path, k, clear, wide, candidates)), candidates)
+    said = sentences(path, k, clear, wide, candidates)
+    if progress.remark:
+        said.append(progress.remark)
+    return Suggestion(k, clear, tuple(said), candidates)
 
 
 def widest(path: Path) -> list[tuple[int, float]]:
@@ -112,18 +117,18 @@ def _near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
     return np.abs(ks - k) <= NEAR * k
 
 
-def looked_at_closely(path: Path, k: int, rng: np.random.Generator) -> int:
+def looked_at_closely(path: Path, k: int, rng: np.random.Generator, progress: Progress) -> int:
     """The best k among those near k, on a path that starts only a little above: fewer unions can have gone wrong."""
     from graphclust.partition.path_making import path_over
 
     ks = [other for other in path.ks if other <= CLOSER * k]
-    near = path_over(path.graph, path.kept, ks, path.aim, [], int(rng.integers(2**63)), Progress())
+    near = path_over(path.graph, path.kept, ks, path.aim, [], int(rng.integers(2**63)), progress)
     best = widest(near)
     return best[0][0] if best and abs(best[0][0] - k) <= 2.0 * NEAR * k else k
 
 
-def stabilities(path: Path, ks: list[int], rng: np.random.Generator) -> list[float]:
-    """For each k how well its partition agrees with those found without a tenth of the edges."""
+def stabilities(path: Path, ks: list[int], rng: np.random.Generator, progress: Progress) -> list[float]:
+    """For each k how well its partition agrees with those found without a tenth of the edges; NaN without any time."""
     from graphclust.partition.path_making import middle_of_ks, path_over
 
     if not ks:
@@ -131,22 +136,26 @@ def stabilities(path: Path, ks: list[int], rng: np.random.Generator) -> list[flo
     part = path.graph.subgraph(path.kept)
     own = {k: path.labels_before_moves(k)[path.kept] for k in ks}
     agreement = np.zeros((N_TIMES, len(ks)))
+    n_done = 0
     for row in agreement:
+        if progress.out_of_time():
+            break
+        n_done += 1
         less = edges_left_out(part, SHARE_LEFT_OUT, rng)
         kept = np.flatnonzero(
-            searched_nodes(less, middle_of_ks(path.ks), "large", [], Progress())
+            searched_nodes(less, middle_of_ks(path.ks), "large", [], progress)
         )  # crumbs come off with the edges
         possible = sorted(k for k in ks if k <= len(kept))
         if not possible:
             continue
-        other = path_over(less, kept, possible, path.aim, [], int(rng.integers(2**63)), Progress())
+        other = path_over(less, kept, possible, path.aim, [], int(rng.integers(2**63)), progress)
         row[:] = [adjusted_rand_index(own[k], other.labels_before_moves(k)) if k in other else 0.0 for k in ks]
-    return [float(mean) for mean in agreement.mean(axis=0)]
+    return [float(total / n_done) if n_done else float("nan") for total in agreement.sum(axis=0)]
 
 
 def is_usable(candidate: Candidate) -> bool:
-    """Whether a candidate is more than an accident, clear or not."""
-    return candidate.width >= WIDE and candidate.stability >= FOUND_AGAIN
+    """Whether a candidate is more than an accident, clear or not; where time ran out its width has to do."""
+    return candidate.width >= WIDE and not candidate.stability < FOUND_AGAIN
 
 
 def is_clear(candidates: tuple[Candidate, ...]) -> bool:
@@ -175,8 +184,13 @@ def sentences(path: Path, k: int, clear: bool, wide: bool, candidates: tuple[Can
         name = "" if place == 0 else "runner-up: "
         said.append(
             f"{name}{candidate.k} clusters are natural from resolution {low:.3g} to {high:.3g}, with numbers near it "
-            f"over a factor of {np.exp(candidate.width):.3g}; without a tenth of the edges the same clusters were "
-            f"found to an adjusted Rand index of {candidate.stability:.2f}"
+            f"over a factor of {np.exp(candidate.width):.3g}; "
+            + (
+                "whether they are stable was not tried"
+                if isnan(candidate.stability)
+                else "without a tenth of the edges the same clusters were found to an adjusted Rand index of "
+                f"{candidate.stability:.2f}"
+            )
         )
     if path.aim.name in RATIOS:
         twin = "modularity" if path.aim.name == "normalized_cut" else "the constant Potts model"

@@ -32,7 +32,7 @@ def block_power_embedding(
 
     B : sparse, entries >= 0, shape (m, n), such as `two_step_factor`; n_columns : 1 <= n_columns <= m.
     n_steps : multiplications by B B^T; a column whose eigenvalue is a fraction f of the last one kept fades by
-    f^n_steps.
+    f^n_steps. Where the budget of a `Progress` runs out fewer are made.
     rows : "unit" or "degree", as in `spectral_embedding`.
 
     Raises TypeError when B is no sparse array, GraphValidationError when it has negative or non-finite entries,
@@ -67,6 +67,8 @@ def block_power_embedding(
     transposed = scaled.T.tocsr()
     basis = np.linalg.qr(scaled @ (transposed @ rng.standard_normal((m, n_columns))))[0]
     for done in range(n_steps - 1):
+        if progress.out_of_time():
+            break
         basis = np.linalg.qr(scaled @ (transposed @ basis))[0]
         progress.step(done + 1, n_steps)
     half = transposed @ basis

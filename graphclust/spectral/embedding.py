@@ -122,6 +122,8 @@ def walked_columns(
     columns -= top[:, None] * ((columns * top[:, None]).sum(axis=0) / (top * top).sum())
     log_scale, log_lengths = 0.0, np.zeros(2)
     for done in range(n_steps):
+        if done and progress.out_of_time():
+            break
         columns = operator.lazy_step(columns, 0.5) + 0.5 * loops * columns
         largest = np.abs(columns).max()
         if largest > 0:  # a power of the walk would underflow in the end

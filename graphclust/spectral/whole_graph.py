@@ -65,7 +65,7 @@ def fast_spectral_clustering(
     """Cluster a graph by k-means on O(log k) random columns after O(log(n/k)) steps of the lazy walk.
 
     Source: Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023. Arguments, result and
-    errors as in `coreset_sc`.
+    errors as in `coreset_sc`; where the budget of a `Progress` runs out the walk ends early.
 
     Raises ParameterError (k), GraphValidationError (no graph to cluster), TypeError. Warns with GraphWarning, and a
     remark, when the walk turns out far too short or too long to tell k clusters apart.
@@ -79,7 +79,7 @@ def fast_spectral_clustering(
     with progress.stage("embedding"):
         points, n_left = walked_columns(graph, k, rng=rng, progress=progress)
     remarks = list(graph.remarks)
-    if not k / LEFT_SHARE <= n_left <= LEFT_TIMES * k and k > 1:
+    if not k / LEFT_SHARE <= n_left <= LEFT_TIMES * k and k > 1 and not progress.cut_short:
         remarks.append(
             f"the walk's columns mix about {n_left:.0f} eigenvectors where {k} would tell k={k} clusters apart: its "
             "length does not suit this graph, and the labels may be worth little; coreset_sc or spectral_clustering "

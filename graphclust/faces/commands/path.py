@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import add_seed, everywhere, examples, graph_file, loaded
@@ -32,6 +33,9 @@ def add_to(commands: Any) -> None:
     path.add_argument("--to", dest="most", type=int, metavar="K", help="largest (3 sqrt(nodes), 1000 at most)")
     path.add_argument("--objective", choices=OBJECTIVES, default="modularity", help="what to make the parts for")
     path.add_argument("--components", choices=COMPONENTS, default="large", help="whether tiny ones may be clusters")
+    path.add_argument(
+        "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
+    )
     add_seed(path)
     path.set_defaults(run=run)
 
@@ -49,15 +53,22 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         raise ParameterError(f"--to {most} is less than --from {options.least}")
     path = cluster_path(
         graph, range(options.least, most + 1), objective=options.objective, components=options.components,
-        rng=options.seed, progress=progress,
+        time_budget=options.time_budget, rng=options.seed, progress=progress,
     )  # fmt: skip
-    suggestion = path.suggest()
+    suggestion = path.suggest(progress=progress)
     show(json.dumps(as_data(path, suggestion)) if options.report == "json" else in_the_shell(as_text(path, suggestion)))
 
 
 def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
-    """Rows and suggestion as plain values; infinite resolutions are null."""
-    candidates = [{**one._asdict(), "natural_range": _finite(one.natural_range)} for one in suggestion.candidates]
+    """Rows and suggestion as plain values; infinite resolutions, and what there was no time for, are null."""
+    candidates = [
+        {
+            **one._asdict(),
+            "natural_range": _finite(one.natural_range),
+            "stability": None if isnan(one.stability) else one.stability,
+        }
+        for one in suggestion.candidates
+    ]
     rows = [{**row._asdict(), "sizes": row.sizes.tolist(), "natural_range": _finite(row.natural_range)}
             for row in path.table()]  # fmt: skip
     return {

@@ -24,7 +24,8 @@ def other_numbers(path: Path, suggestion: Suggestion, k: int) -> str:
     """Sentences, candidates, a chart and a tree; k : how many clusters the page is about."""
     said = "".join(f"<li>{escape(reason)}</li>" for reason in suggestion.reasons)
     rows = [
-        [str(found.k), _range(found.natural_range), f"{found.stability:.2f}"] for found in suggestion.candidates
+        [str(found.k), _range(found.natural_range),
+         "not tried" if np.isnan(found.stability) else f"{found.stability:.2f}"] for found in suggestion.candidates
     ]  # fmt: skip
     head = ["clusters", "natural at resolutions", "stability"]
     candidates = table(head, rows, "Candidates for the number of clusters") if rows else ""
