@@ -1,0 +1,159 @@
+"""Ctrl-C ends every public function that can run for long within two seconds, whatever it is at."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+
+import graphclust as gc
+
+MOMENTS = (0.1, 0.5, 1.5, 4.0)  # seconds after the start; quick machines are done before the last
+PATIENCE = 2.0
+
+
+@cache
+def planted(k=300, size=2_000, inside=16, outside=4):
+    return gc.planted_partition(k, size, inside, outside, rng=1)
+
+
+@cache
+def points(n=200_000, d=20):
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(n, d)) + 3.0 * rng.normal(size=(50, d))[np.arange(n) % 50]
+
+
+@cache
+def coreset():
+    return gc.construct_coreset(gc.NormalizedCutKernel.of(planted().graph), 300, 100_000, rng=1)
+
+
+@cache
+def clustering():
+    return gc.coreset_sc(planted(60).graph, 60, method="two-step", rng=1)
+
+
+@cache
+def path():
+    return gc.cluster_path(planted(60).graph, range(1, 101), rng=1)
+
+
+def shuffled(labels, share=0.3):
+    rng = np.random.default_rng(1)
+    return np.where(rng.random(len(labels)) < share, rng.permutation(labels), labels)
+
+
+@cache
+def make_ready():
+    """All inputs, so that no interrupt falls into the making of one."""
+    for make in (planted, points, coreset, clustering, path):
+        make()
+    for k in (20, 60, 100):
+        planted(k)
+
+
+# name -> what is to be interrupted.
+WORK = {
+    "coreset_sc, two-step": lambda: gc.coreset_sc(planted().graph, 300, method="two-step", rng=1),
+    "coreset_sc, high": lambda: gc.coreset_sc(planted(60).graph, 60, method="two-step", effort="high", rng=1),
+    "coreset_sc, multilevel": lambda: gc.coreset_sc(planted(100).graph, 100, method="multilevel", rng=1),
+    "coreset_sc, cut": lambda: gc.coreset_sc(planted(100).graph, 100, objective="normalized_cut", rng=1),
+    "coreset_sc, parallel": lambda: gc.coreset_sc(planted().graph, 300, sampling="parallel", rng=1),
+    "coreset_sc, paper": lambda: gc.coreset_sc(planted().graph, 300, method="paper", rng=1),
+    "coreset_sc, paper by eigsh": lambda: gc.coreset_sc(planted().graph, 60, method="paper", embedding="eigsh", rng=1),
+    "coreset_sc without k": lambda: gc.coreset_sc(planted(20).graph, rng=1),
+    "cluster_path": lambda: gc.cluster_path(planted(100).graph, range(1, 101), rng=1),
+    "Path.suggest": lambda: path().suggest(),
+    "Path.clustering": lambda: path()._clusterings.clear() or [path()[k] for k in range(50, 60)],
+    "certainty": lambda: gc.certainty(clustering(), n_repeats=2, rng=1),
+    "multilevel_partition": lambda: gc.multilevel_partition(planted(100).graph, 100, rng=1),
+    "refine_partition": lambda: gc.refine_partition(planted(60).graph, shuffled(planted(60).labels), rng=1),
+    "move_nodes": lambda: gc.move_nodes(planted().graph, shuffled(planted().labels, 0.9), rng=1),
+    "merge_clusters": lambda: gc.merge_clusters(planted(20).graph, 20),
+    "spectral_clustering": lambda: gc.spectral_clustering(planted(20).graph, 40, rng=1),
+    "spectral_embedding": lambda: gc.spectral_embedding(planted(20).graph, 60, rng=1),
+    "fast_spectral_clustering": lambda: gc.fast_spectral_clustering(planted().graph, 300, rng=1),
+    "construct_coreset": lambda: gc.construct_coreset(
+        gc.NormalizedCutKernel.of(planted().graph), 3_000, 100_000, rounds=4, rng=1
+    ),
+    "d2_seeding": lambda: gc.d2_seeding(gc.NormalizedCutKernel.of(planted().graph), 1_000, method="naive", rng=1),
+    "two_step_coreset_graph": lambda: gc.two_step_coreset_graph(gc.NormalizedCutKernel.of(planted().graph), coreset()),
+    "extend_labels": lambda: gc.extend_labels(
+        gc.NormalizedCutKernel.of(planted().graph), coreset(), planted().labels[coreset().nodes]
+    ),
+    "kmeans": lambda: gc.kmeans(points(), 200, rng=1),
+    "minibatch_kmeans": lambda: gc.minibatch_kmeans(points(), 500, batch_size=50_000, rng=1),
+    "nested_minibatch_kmeans": lambda: gc.nested_minibatch_kmeans(points(), 200, batch_size=5_000, rng=1),
+    "spherical_kmeans": lambda: gc.spherical_kmeans(points(), 200, rng=1),
+    "kmeans_parallel": lambda: gc.kmeans_parallel(points(), 500, rng=1),
+    "distance_seeding": lambda: gc.distance_seeding(points(), 1_000, rng=1),
+    "kmeans_plusplus": lambda: gc.kmeans_plusplus(points(), 1_000, rng=1),
+    "kernel_kmeans": lambda: gc.kernel_kmeans(points()[:15_000], 50, kernel="gaussian", rng=1),
+    "minibatch_kernel_kmeans": lambda: gc.minibatch_kernel_kmeans(
+        points()[:50_000], 50, kernel="gaussian", max_iter=100, rng=1
+    ),
+    "truncated_kernel_kmeans": lambda: gc.truncated_kernel_kmeans(
+        points()[:50_000], 50, kernel="gaussian", max_iter=100, rng=1
+    ),
+    "coreset_kernel_kmeans": lambda: gc.coreset_kernel_kmeans(points()[:100_000], 50, coreset_size=5_000, rng=1),
+    "knn_graph": lambda: gc.knn_graph(points()[:100_000], 15),
+    "knn_graph, Manhattan": lambda: gc.knn_graph(points()[:20_000], 15, metric="manhattan"),
+    "planted_partition": lambda: gc.planted_partition(1_000, 1_000, 16, 4, rng=1),
+    "stochastic_block_model": lambda: gc.stochastic_block_model([1_000] * 300, 0.05, 0.0, rng=1),
+    "lfr_like": lambda: gc.lfr_like(300_000, mixing=0.3, mean_degree=20, rng=1),
+    "as_graph": lambda: gc.as_graph(planted().graph.to_scipy() * 1.0),
+}
+
+
+class Stopwatch:
+    """Sends SIGINT to this process after some seconds, and measures how long it is until that is an exception."""
+
+    def __init__(self, seconds):
+        self.timer = threading.Timer(seconds, self.send)
+        self.sent_at = None
+
+    def send(self):
+        self.sent_at = time.perf_counter()
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupted(work, seconds):
+    """Seconds from the signal to the KeyboardInterrupt; None when the work was done before."""
+    watch = Stopwatch(seconds)
+    is_working = True
+
+    def stop(number, frame):
+        if is_working:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        watch.timer.start()
+        work()
+        is_working = False
+        return None
+    except KeyboardInterrupt:
+        return time.perf_counter() - watch.sent_at
+    finally:
+        is_working = False
+        watch.timer.cancel()
+        watch.timer.join()
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("name", WORK)
+def test_ctrl_c_ends_it_within_two_seconds(name):
+    work = WORK[name]
+    make_ready()
+    interrupted(work, 15.0)  # compiled by then: the compiler answers a signal when it is through with a loop
+    delays = [interrupted(work, seconds) for seconds in MOMENTS]
+    in_time = [delay for delay in delays if delay is not None]
+    print(name, [None if delay is None else round(delay, 2) for delay in delays])
+    assert in_time and max(in_time) < PATIENCE, delays
