@@ -448,6 +448,20 @@ MUTANTS = [
         ["test_regions_are_not_looked_for_at_higher_resolutions_where_hardly_any_nodes_join"],
     ),
     (
+        "no-moves-when-time-is-up",
+        "partition/moves.py",
+        "        if done >= at_least and progress.out_of_time():",
+        "        if progress.out_of_time():",
+        ["test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters"],
+    ),
+    (
+        "regions-move-on-the-way-down-when-time-is-up",
+        "partition/descent.py",
+        "stop = 1  # all unions at once",
+        "stop = k - 1  # all unions at once",
+        ["test_a_path_out_of_time_has_every_k_and_says_so"],
+    ),
+    (
         "clusters-are-the-same-by-number-of-nodes",
         "partition/coreset_regions.py",
         "order = np.lexsort((-np.bincount(place, weights=volumes), cluster))",
