@@ -137,7 +137,9 @@ class TimeIsUpAt(Progress):
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "multilevel"}, {"method": "two-step"}, {"sampling": "parallel"}], ids=str
+    "options",
+    [{"method": "multilevel"}, {"method": "two-step"}, pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow)],
+    ids=str,
 )
 def test_wherever_time_runs_out_there_are_k_complete_clusters(options):
     def clustered(progress):
@@ -235,6 +237,7 @@ def test_a_suggestion_out_of_time_is_of_what_is_known():
     assert counter.steps < 0.1 * all_steps.steps
 
 
+@pytest.mark.slow
 def test_choosing_k_is_a_part_of_the_budget():
     counter, all_steps = InterruptAt(0), InterruptAt(0)
     hasty = graphclust.coreset_sc(PLANTED, rng=0, time_budget=AT_ONCE, progress=counter)

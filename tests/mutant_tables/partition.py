@@ -415,16 +415,16 @@ MUTANTS = [
     (
         "potts-resolution-without-its-unit",
         "partition/resolution.py",
-        "resolution = aim.resolution / unit",
-        "resolution = aim.resolution",
+        "plain_objective(on, k, aim.resolution / unit_of(aim, on)), aim.resolution, natural)",
+        "plain_objective(on, k, aim.resolution), aim.resolution, natural)",
         ["test_the_value_is_that_of_the_definition"],
     ),
     (
         "potts-resolution-reported-without-its-unit",
         "partition/resolution.py",
-        "resolution * unit, (natural[0] * unit, natural[1] * unit)",
-        "resolution, (natural[0] * unit, natural[1] * unit)",
-        ["test_a_number_as_resolution_is_used_and_reported"],
+        "plain_objective(on, k, resolution), resolution * unit_of(aim, on), natural)",
+        "plain_objective(on, k, resolution), resolution, natural)",
+        ["test_the_resolution_of_the_constant_potts_model_is_in_weight_between_two_nodes"],
     ),
     (
         "the-last-start-is-kept",
