@@ -8,6 +8,7 @@ import numpy as np
 
 from graphclust.compiled.graphs import chosen_rows as loops
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, NormalizedCutKernel
 
@@ -27,7 +28,7 @@ def rows_of(source: KernelSource, nodes: np.ndarray) -> ChosenRows:
     indptr = np.concatenate([[0], np.cumsum(graph.indptr[nodes + 1] - graph.indptr[nodes])])
     indices = np.empty(indptr[-1], np.int32)
     weights = np.empty(0 if graph.weights is None else indptr[-1])
-    loops.copy_rows(nodes, *graph.rows, indptr[:-1], indices, weights)
+    loops.copy_rows(nodes, graph.rows, Rows(indptr, indices, weights))
     return ChosenRows(nodes, indptr, indices, weights, terms.degrees, terms.self_affinity)
 
 

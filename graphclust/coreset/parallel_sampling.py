@@ -14,7 +14,7 @@ import numpy as np
 
 from graphclust.compiled.graphs import chosen_rows as loops
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
-from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ
+from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ, SeedDistances
 from graphclust.compiled.runtime import counter_draws
 from graphclust.coreset.chosen_rows import KernelSource, joined_rows, rows_of
 from graphclust.errors import GraphClustError
@@ -157,9 +157,10 @@ def approached(
 ) -> Distances:
     """The distances once the seeds with these rows, of ranks from `rank` on, are there too."""
     terms = source.terms(slice(first, last))
-    sq_distances, nearest, tally = before.sq_distances.copy(), before.nearest.copy(), before.tally.copy()
-    loops.approach_seeds(first, last, rank, rows, terms.degrees, terms.self_affinity, sq_distances, nearest, tally)
-    return Distances(sq_distances, nearest, counter_draws.sum_masses(terms.point_weights, sq_distances), tally)
+    after = SeedDistances(before.sq_distances.copy(), before.nearest.copy(), before.tally.copy())
+    loops.approach_seeds(first, last, rank, rows, terms, after)
+    mass = counter_draws.sum_masses(terms.point_weights, after.sq_distances)
+    return Distances(after.sq_distances, after.nearest, mass, after.tally)
 
 
 def mass_and_tally(source: KernelSource, first: int, last: int, distances: Distances) -> tuple[float, np.ndarray]:

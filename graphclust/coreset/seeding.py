@@ -97,10 +97,9 @@ def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
         )
     nearest = np.zeros(kernel.n_nodes, np.int64)
     tally = np.zeros(2, np.int64)
-    rows = (graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, self_affinity, weights)
-    state = (tree, sq_distances, nearest, tally)
-    loops.add_seed(0, x_star, *rows, *state)
-    loops.add_seed(1, first_uniform, *rows, *state)
+    state = graph.rows, kernel.terms(slice(None)), tree, loops.SeedDistances(sq_distances, nearest, tally)
+    loops.add_seed(0, x_star, *state)
+    loops.add_seed(1, first_uniform, *state)
 
     nodes = np.concatenate([[x_star, first_uniform], np.zeros(len(uniforms), np.int64)])
     uniforms = np.concatenate([[0.0, 0.0], uniforms])
@@ -108,7 +107,7 @@ def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
     rank = 2
     while rank < len(nodes):
         until = min(rank + seeds_per_step, len(nodes))
-        rank = loops.draw_seeds(rank, until, uniforms, *rows, *state, nodes)
+        rank = loops.draw_seeds(rank, until, uniforms, *state, nodes)
         progress.step(rank, len(nodes))
         if rank < until:
             break
@@ -119,6 +118,7 @@ def _draw_by_scan(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
     graph, n = kernel.graph, kernel.n_nodes
     sq_distances, nearest = np.full(n, np.inf), np.zeros(n, np.int64)
     affinity, tally = np.zeros(n), np.zeros(2, np.int64)
+    terms, distances = kernel.terms(slice(None)), loops.SeedDistances(sq_distances, nearest, tally)
     nodes = np.zeros(len(uniforms) + 1, np.int64)
     nodes[0] = first_uniform
     for rank in range(len(nodes)):
@@ -128,9 +128,6 @@ def _draw_by_scan(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
                 nodes = nodes[:rank]
                 break
             nodes[rank] = chosen
-        loops.update_all_distances(
-            rank, nodes[rank], graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees,
-            kernel.self_affinity, affinity, sq_distances, nearest, tally,
-        )  # fmt: skip
+        loops.update_all_distances(rank, nodes[rank], graph.rows, terms, affinity, distances)
         progress.step(rank + 1, len(uniforms) + 1)
     return Seeds(nodes, sq_distances, nearest, int(tally[loops.CLIPPED]), int(tally[loops.ENTRIES_READ]))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from graphclust.checks import as_choice, as_number
+from graphclust.compiled.graphs.seeding import KernelTerms
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph, GraphLike
@@ -22,14 +22,6 @@ __all__ = ["NormalizedCutKernel"]
 
 LOOP_POLICIES = ("implied", "given")
 NODES_AT_A_TIME = 1 << 20  # so that what is needed in between takes no memory to speak of
-
-
-class KernelTerms(NamedTuple):
-    """The d, the diagonal of K and the weights W of some nodes, float64, one each."""
-
-    degrees: np.ndarray
-    self_affinity: np.ndarray
-    point_weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,11 +36,13 @@ def first_at_least(indices, start, end, node):
 
 
 @njit(cache=True, nogil=True)
-def approach_seeds(first, last, rank, seeds, degrees, self_affinity, sq_distances, nearest, tally):
+def approach_seeds(first, last, rank, seeds, terms, distances):
     """New seeds, of ranks from `rank` on, come near to their neighbors among the nodes first..last-1, to nobody else.
 
-    degrees, self_affinity, sq_distances and nearest are those of the nodes of the block.
+    terms and distances are those of the nodes of the block.
     """
+    degrees, self_affinity, _ = terms
+    sq_distances, nearest, tally = distances
     weighted = len(seeds.weights) > 0
     for i in range(len(seeds.nodes)):
         seed = seeds.nodes[i]
@@ -62,14 +64,14 @@ def approach_seeds(first, last, rank, seeds, degrees, self_affinity, sq_distance
 
 
 @njit(cache=True, nogil=True)
-def copy_rows(nodes, indptr, indices, weights, starts, chosen_indices, chosen_weights):
-    """Row nodes[i] goes to chosen_indices and chosen_weights, from starts[i] on."""
+def copy_rows(nodes, rows, chosen):
+    """Row nodes[i] goes to the indices and weights of `chosen`, from chosen.indptr[i] on."""
     for i in range(len(nodes)):
-        free = starts[i]
-        for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-            chosen_indices[free] = indices[e]
-            if len(weights) > 0:
-                chosen_weights[free] = weights[e]
+        free = chosen.indptr[i]
+        for e in range(rows.indptr[nodes[i]], rows.indptr[nodes[i] + 1]):
+            chosen.indices[free] = rows.indices[e]
+            if len(rows.weights) > 0:
+                chosen.weights[free] = rows.weights[e]
             free += 1
 
 

@@ -1,5 +1,8 @@
 """D²-sampling in the feature space of a normalised-cut kernel, with the tree and without it."""
 
+from typing import NamedTuple
+
+import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.sampling_tree import draw, set_mass
@@ -7,6 +10,22 @@ from graphclust.compiled.graphs.sampling_tree import draw, set_mass
 # Positions in `tally`.
 ENTRIES_READ, CLIPPED = range(2)
 ROUND_OFF = 1e-12  # relative; a squared distance further below zero is the kernel's fault, and is counted
+
+
+class KernelTerms(NamedTuple):
+    """The d, the diagonal of K and the weights W of some nodes, float64, one each."""
+
+    degrees: np.ndarray
+    self_affinity: np.ndarray
+    point_weights: np.ndarray
+
+
+class SeedDistances(NamedTuple):
+    """Squared distance of some nodes to their nearest seed, and its rank; what was read and clipped, by position."""
+
+    sq_distances: np.ndarray
+    nearest: np.ndarray
+    tally: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -26,10 +45,11 @@ def sq_distance_to_seed(x, seed, affinity, self_affinity, tally):
 
 
 @njit(cache=True, nogil=True)
-def add_seed(
-    rank, seed, indptr, indices, weights, degrees, self_affinity, point_weights, tree, sq_distances, nearest, tally
-):
+def add_seed(rank, seed, rows, terms, tree, distances):
     """Only a new seed and its neighbours can get closer: all others share no entry of K with it."""
+    indptr, indices, weights = rows
+    degrees, self_affinity, point_weights = terms
+    sq_distances, nearest, tally = distances
     sq_distances[seed] = 0.0
     nearest[seed] = rank
     set_mass(tree, seed, 0.0)
@@ -48,27 +68,22 @@ def add_seed(
 
 
 @njit(cache=True, nogil=True)
-def draw_seeds(
-    first, last, uniforms, indptr, indices, weights, degrees, self_affinity, point_weights,
-    tree, sq_distances, nearest, tally, seeds,
-):  # fmt: skip
+def draw_seeds(first, last, uniforms, rows, terms, tree, distances, seeds):
     """Seeds number first..last-1, one for each uniform; returns how many there are when the mass is used up."""
     for rank in range(first, last):
         if not tree[0] > 0.0:
             return rank
         seeds[rank] = draw(tree, uniforms[rank])
-        add_seed(
-            rank, seeds[rank], indptr, indices, weights, degrees, self_affinity, point_weights,
-            tree, sq_distances, nearest, tally,
-        )  # fmt: skip
+        add_seed(rank, seeds[rank], rows, terms, tree, distances)
     return last
 
 
 @njit(cache=True, nogil=True)
-def update_all_distances(
-    rank, seed, indptr, indices, weights, degrees, self_affinity, affinity, sq_distances, nearest, tally
-):
+def update_all_distances(rank, seed, rows, terms, affinity, distances):
     """The baseline's step: compare every node's distance to the new seed; `affinity` (n,) is zero, and left so."""
+    indptr, indices, weights = rows
+    degrees, self_affinity, _ = terms
+    sq_distances, nearest, tally = distances
     for e in range(indptr[seed], indptr[seed + 1]):
         weight = weights[e] if len(weights) > 0 else 1.0
         affinity[indices[e]] = weight / (degrees[indices[e]] * degrees[seed])
