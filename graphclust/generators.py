@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
-from graphclust.compiled.graphs.generators import draw_rows
+from graphclust.compiled.graphs.generators import BlockModel, DrawnRows, draw_rows
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
@@ -83,8 +83,8 @@ def stochastic_block_model(
         rates = -np.log1p(-inside), float(-np.log1p(-q))  # of hits on a stretch of length 1; infinite for 1
     upper = np.empty(n, np.int32)
     arrived = np.zeros((len(lanes) - 1, n), np.int32)
-    fixed = (key, ends, *rates, positions, guide, bool(self_loops))
-    _draw(lanes, n_parts, *fixed, np.zeros(0, np.int64), upper, arrived, np.empty(0, np.int32))
+    model = BlockModel(key, ends, *rates, positions, guide, bool(self_loops))
+    _draw(lanes, n_parts, model, DrawnRows(np.zeros(0, np.int64), np.empty(0, np.int32), upper, arrived))
 
     indptr = np.zeros(n + 1, np.int64)
     np.cumsum(arrived.sum(axis=0) + upper + bool(self_loops), out=indptr[1:])
@@ -93,7 +93,7 @@ def stochastic_block_model(
     arrived[0] = 0
     indices = np.empty(indptr[-1], np.int32)
     if len(indices):
-        _draw(lanes, n_parts, *fixed, indptr, upper, arrived, indices)
+        _draw(lanes, n_parts, model, DrawnRows(indptr, indices, upper, arrived))
     degrees = np.diff(indptr).astype(np.float64)
     graph = Graph(indptr, indices, None, degrees, np.full(n, float(bool(self_loops))))
     return PlantedGraph(graph, labels)
@@ -180,9 +180,9 @@ def _lanes(expected: np.ndarray) -> tuple[np.ndarray, int]:
     return np.unique(np.append(starts, len(work))), 1 + int(work[-1]) // (LANES * DRAWS_PER_CALL)
 
 
-def _draw(lanes: np.ndarray, n_parts: int, *arrays) -> None:
+def _draw(lanes: np.ndarray, n_parts: int, model: BlockModel, drawn: DrawnRows) -> None:
     for part in range(n_parts):
-        run_in_blocks(draw_rows, lanes, part, n_parts, *arrays)
+        run_in_blocks(draw_rows, lanes, part, n_parts, model, drawn)
 
 
 def lfr_like(

@@ -71,7 +71,8 @@ def planted_store(
         raise ParameterError(f"{n} nodes of {length} neighbors, expected fewer than 2^31 with at least one")
     offsets = 1 + rng.permutation((size - 1) // 2)[: inside // 2]
     turns = rng.permutation(size)[:outside]
-    keys, seed = _keys(n, rng), rng.integers(2**64, dtype=np.uint64)
+    keys = _keys(n, rng)
+    plan = loops.Plan(n_blocks, size, offsets, turns, keys, rng.integers(2**64, dtype=np.uint64))
     rows_per_step, rows = max(1, ENTRIES_PER_STEP // length), max(1, ENTRIES_PER_BLOCK // length)
     with new_store(path, {"indptr": n + 1, "indices": n * length, "degrees": n}, overwrite) as store:
         arrays = store.arrays
@@ -80,9 +81,7 @@ def planted_store(
                 arrays["indptr"][first : last + 1] = np.arange(first, last + 1) * length
                 arrays["degrees"][first:last] = length
                 blocks = first + row_blocks(last - first, rows)
-                run_in_blocks(
-                    loops.write_rows, blocks, n_blocks, size, offsets, turns, keys, seed, arrays["indices"]
-                )  # fmt: skip
+                run_in_blocks(loops.write_rows, blocks, plan, arrays["indices"])
                 progress.step(last, n)
         del arrays
     labels = np.empty(n, np.int64)

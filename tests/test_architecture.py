@@ -133,6 +133,28 @@ def test_numba_is_imported_in_the_compiled_folder_only():
     assert users == {"compiled"}
 
 
+def parameters_of_loops(source: str) -> dict[str, int]:
+    """How many parameters each compiled function takes."""
+    return {
+        node.name: len(node.args.posonlyargs) + len(node.args.args) + len(node.args.kwonlyargs)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(mark) for mark in node.decorator_list)
+    }
+
+
+def test_what_belongs_together_comes_to_a_loop_together():
+    """As named tuples: a loop takes eight parameters at most, those of its block included."""
+    assert parameters_of_loops("@njit(cache=True)\ndef f(a, /, b, *, c): ...\ndef g(a): ...") == {"f": 3}
+    loops = {
+        f"{path.stem}.{name}": n_parameters
+        for path in sources()
+        if path.parent == PACKAGE / "compiled" / "graphs"
+        for name, n_parameters in parameters_of_loops(path.read_text()).items()
+    }
+    assert len(loops) > 40
+    assert {name: n_parameters for name, n_parameters in loops.items() if n_parameters > 8} == {}
+
+
 def test_slow_and_optional_packages_are_imported_where_they_are_used():
     early = [
         f"{path.relative_to(PACKAGE)} imports {name}"

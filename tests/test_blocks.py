@@ -222,7 +222,8 @@ def test_works_in_a_spawned_child():
 
 
 def test_rows_of_lengths_known_late_are_the_same_on_any_number_of_threads(threads):
-    def multiples(first, last, block, lengths, indices, weights, limit):
+    def multiples(first, last, block, made, limit):
+        lengths, indices, weights = made
         written = 0
         for row in range(first, last):
             found = np.arange(row, limit, row) if row else np.arange(0)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from graphclust.checks import as_labels
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
-from graphclust.compiled.graphs.label_extension import label_nodes
+from graphclust.compiled.graphs.label_extension import Assignment, Centroids, label_nodes
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.coreset.chosen_rows import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.induced_graph import coreset_graph
@@ -40,20 +40,6 @@ class ExtendedLabels(NamedTuple):
     labels: np.ndarray
     undecided: np.ndarray
     entries_read: int
-
-
-class Centroids(NamedTuple):
-    """The centroids of the clusters of a coreset in kernel space, as the loop reads them.
-
-    members, weights : places and weights of the coreset nodes of positive weight, sorted by cluster; cluster j from
-        starts[j]. cluster_weights, sq_norms : of each cluster, and of its centroid; shape (n_clusters,).
-    """
-
-    members: np.ndarray
-    weights: np.ndarray
-    starts: np.ndarray
-    cluster_weights: np.ndarray
-    sq_norms: np.ndarray
 
 
 def extend_labels(
@@ -88,22 +74,21 @@ def extend_labels(
         raise GraphValidationError(f"induced has shape {induced.shape}, expected one row a node: {len(labels)}")
     centroids = centroids_of(coreset.weights, labels, induced)
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
-    extended = np.empty(kernel.n_nodes, np.int64)
-    undecided = np.empty(kernel.n_nodes, np.bool_)
-    entries_read = np.zeros(len(blocks) - 1, np.int64)
-    graph = kernel.graph
-    run_in_blocks(
-        label_nodes, blocks, graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, kernel.self_affinity,
-        coreset.nodes[centroids.members], *centroids[1:], extended, undecided, entries_read,
-    )  # fmt: skip
+    centroids = centroids._replace(members=coreset.nodes[centroids.members])
+    found = _unassigned(kernel.n_nodes, len(blocks) - 1)
+    run_in_blocks(label_nodes, blocks, kernel.graph.rows, kernel.terms(slice(None)), centroids, found)
     isolated = kernel.degrees == 0
-    extended[isolated] = -1
-    undecided[isolated] = False
-    return ExtendedLabels(extended, undecided, int(entries_read.sum()))
+    found.labels[isolated] = -1
+    found.undecided[isolated] = False
+    return ExtendedLabels(found.labels, found.undecided, int(found.entries_read.sum()))
+
+
+def _unassigned(n_nodes: int, n_blocks: int) -> Assignment:
+    return Assignment(np.empty(n_nodes, np.int64), np.empty(n_nodes, np.bool_), np.zeros(n_blocks, np.int64))
 
 
 def centroids_of(weights: np.ndarray, labels: np.ndarray, induced: sparse.csr_array) -> Centroids:
-    """The centroids of the clusters of a coreset, from its weights, labels and graph."""
+    """The centroids of the clusters of a coreset, from its weights, labels and graph; members : their places in it."""
     n_clusters = int(labels.max()) + 1
     cluster_weights = np.bincount(labels, weights=weights, minlength=n_clusters)
     row_labels = np.repeat(labels, np.diff(induced.indptr))
@@ -133,11 +118,8 @@ def labels_in_block(
     """The labels of one block of nodes from the rows of the coreset nodes; -1 for isolated and undecided nodes."""
     kernel, numbers = kernel_towards_block(source, first, last, rows)
     n = last - first
-    labels, undecided, entries_read = np.empty(n, np.int64), np.empty(n, np.bool_), np.zeros(1, np.int64)
-    graph = kernel.graph
-    label_nodes(
-        0, n, 0, graph.indptr, graph.indices, graph.weights_or_empty, kernel.degrees, kernel.self_affinity,
-        numbers[centroids.members], *centroids[1:], labels, undecided, entries_read,
-    )  # fmt: skip
-    labels[undecided | (kernel.degrees[:n] == 0.0)] = -1
-    return labels.astype(np.int32)
+    found = _unassigned(n, 1)
+    centroids = centroids._replace(members=numbers[centroids.members])
+    label_nodes(0, n, 0, kernel.graph.rows, kernel.terms(slice(None)), centroids, found)
+    found.labels[found.undecided | (kernel.degrees[:n] == 0.0)] = -1
+    return found.labels.astype(np.int32)

@@ -36,10 +36,8 @@ def spread_labels(graph: Graph, labels: np.ndarray, k: int, n_rounds: int, progr
             break
         chosen = np.empty(len(missing), np.int32)
         progress.reads(graph, int((graph.indptr[missing + 1] - graph.indptr[missing]).sum()))
-        run_in_blocks(
-            choose_clusters, row_blocks(len(missing), NODES_PER_BLOCK), k, missing, graph.indptr, graph.indices,
-            graph.weights_or_empty, labels, chosen,
-        )  # fmt: skip
+        blocks = row_blocks(len(missing), NODES_PER_BLOCK)
+        run_in_blocks(choose_clusters, blocks, k, missing, graph.rows, labels, chosen)
         labels[missing] = chosen
         missing = missing[chosen < 0]
         n_labelled.append(n_points - len(missing))

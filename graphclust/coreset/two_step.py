@@ -63,15 +63,15 @@ def _linked(nodes: np.ndarray, rows: Rows, degrees: np.ndarray, scale: np.ndarra
     np.cumsum(starts, out=starts)
     visitors = np.empty(starts[-1], np.int32)
     visit_weights = np.empty(0 if unweighted else starts[-1])
-    loops.list_visits(nodes, *rows, starts[:-1].copy(), visitors, visit_weights)
+    loops.list_visits(nodes, rows, starts[:-1].copy(), visitors, visit_weights)
 
     entries = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[nodes])])
     blocks = entry_blocks(entries, 1 << 18)
     most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(entries), m), blocks[:-1])
+    sample, visits = loops.Sample(nodes, scale), loops.Visits(starts, visitors, visit_weights, degrees)
     indptr, indices, weights = rows_in_blocks(
-        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, nodes, *rows, starts, visitors, visit_weights,
-        degrees, scale,
-    )  # fmt: skip
+        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, sample, rows, visits
+    )
     link_sums = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
     return Graph(indptr, indices, weights, link_sums, np.zeros(m))
 

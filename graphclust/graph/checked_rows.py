@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs import gate
+from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError, counted
 from graphclust.graph.container import NO_WEIGHTS, Graph
@@ -47,16 +48,13 @@ def graph_from_csr(
     if weights is not None:
         weights = plain(as_float_weights(weights[: indptr[-1]]))
 
-    degrees, loops = np.zeros(n), np.zeros(n)
+    sums = RowSums(np.zeros(n), np.zeros(n))
     blocks = entry_blocks(indptr)
     faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
-    weights_or_empty = NO_WEIGHTS if weights is None else weights
-    run_in_blocks(
-        gate.check_rows, blocks, indptr, indices, weights_or_empty, weights_or_empty.view(np.uint64),
-        degrees, loops, faults, asymmetry,
-    )  # fmt: skip
+    rows = Rows(indptr, indices, NO_WEIGHTS if weights is None else weights)
+    run_in_blocks(gate.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     if faults.any():
-        _refuse_bad_entries(blocks, indptr, indices, weights)
+        _refuse_bad_entries(blocks, rows)
         matrix = scipy_csr(indptr, indices, weights, n, copy=True)
         matrix.sum_duplicates()
         n_duplicates = len(indices) - matrix.nnz
@@ -72,12 +70,12 @@ def graph_from_csr(
     if asymmetry.sum() != 0:  # wraps around, as it should
         matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
         return _from_canonical(matrix, nodes, (*remarks, remark), None, tolerance)
-    check_degrees(degrees)
+    check_degrees(sums.degrees)
     if indices.dtype != np.int32:
         narrow = np.empty(len(indices), np.int32)
         run_in_blocks(gate.narrow_indices, row_blocks(len(indices), 1 << 22), indices, narrow)
         indices = narrow
-    return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
+    return Graph(indptr, indices, weights, *sums, nodes, remarks)
 
 
 def graph_of_checked_rows(
@@ -90,13 +88,13 @@ def graph_of_checked_rows(
     """The Graph of int64 and int32 arrays that were built symmetric, in order and with positive weights."""
     n = len(indptr) - 1
     check_shape(indptr, indices, weights, n)
-    degrees, loops = np.zeros((2, n))
+    sums = RowSums(*np.zeros((2, n)))
     indices = plain(indices)
     weights = None if weights is None else plain(weights)
-    weights_or_empty = NO_WEIGHTS if weights is None else weights
-    run_in_blocks(gate.sum_rows, entry_blocks(indptr), indptr, indices, weights_or_empty, degrees, loops)
-    check_degrees(degrees)
-    return Graph(indptr, indices, weights, degrees, loops, nodes, remarks)
+    rows = Rows(indptr, indices, NO_WEIGHTS if weights is None else weights)
+    run_in_blocks(gate.sum_rows, entry_blocks(indptr), rows, sums)
+    check_degrees(sums.degrees)
+    return Graph(indptr, indices, weights, *sums, nodes, remarks)
 
 
 def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize, tolerance) -> Graph:
@@ -107,12 +105,12 @@ def _from_canonical(matrix: sparse.csr_array, nodes, remarks, symmetrize, tolera
     )  # fmt: skip
 
 
-def _refuse_bad_entries(blocks: np.ndarray, indptr, indices, weights) -> None:
+def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
     """Name the first entry that no repair can help; what is left is zeros, duplicates and disorder."""
+    indptr, indices, weights = rows
     n = len(indptr) - 1
     counts, examples = np.zeros((2, len(blocks) - 1, gate.N_FAULTS), np.int64)
-    weights_or_empty = NO_WEIGHTS if weights is None else weights
-    run_in_blocks(gate.count_faults, blocks, indptr, indices, weights_or_empty, counts, examples)
+    run_in_blocks(gate.count_faults, blocks, rows, counts, examples)
     found = counts.sum(axis=0)
     for kind, complaint, remedy in (
         (gate.OUT_OF_RANGE, "column out of range", f"expected columns in [0, {n})"),

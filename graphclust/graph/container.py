@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.compiled.graphs import gate, subgraphs
-from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.matrices import plain, scipy_csr
 
@@ -143,12 +143,10 @@ class Graph:
         np.cumsum(indptr, out=indptr)
         indices = np.empty(indptr[-1], np.int32)
         weights = np.empty(0 if self.weights is None else indptr[-1])
-        degrees, loops = np.zeros((2, len(nodes)))
-        run_in_blocks(
-            subgraphs.fill_entries, blocks, nodes, self.indptr, self.indices, self.weights_or_empty, position,
-            indptr, indices, weights, degrees, loops,
-        )  # fmt: skip
-        return Graph(indptr, indices, None if self.weights is None else weights, degrees, loops)
+        sums = RowSums(*np.zeros((2, len(nodes))))
+        rows = Rows(indptr, indices, weights)
+        run_in_blocks(subgraphs.fill_entries, blocks, nodes, self.rows, position, rows, sums)
+        return Graph(indptr, indices, None if self.weights is None else weights, *sums)
 
     def to_scipy(self) -> sparse.csr_array:
         """The adjacency matrix; shares memory where SciPy's index types allow."""

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from graphclust.compiled.graphs.walks import step
+from graphclust.compiled.graphs.walks import LazyWalk, step
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
 
@@ -29,11 +29,8 @@ class NormalizedAdjacency(LinearOperator):
     def lazy_step(self, columns: np.ndarray, stay: float) -> np.ndarray:
         """stay x + (1 - stay) N x for each column x; shape (n_nodes, n_columns)."""
         out = np.empty_like(columns)
-        graph = self.graph
-        run_in_blocks(
-            step, self._blocks, graph.indptr, graph.indices, graph.weights_or_empty, self.scale, stay,
-            self.scale[:, None] * columns, columns, out,
-        )  # fmt: skip
+        walk, scaled = LazyWalk(stay, self.scale), self.scale[:, None] * columns
+        run_in_blocks(step, self._blocks, self.graph.rows, walk, scaled, columns, out)
         return out
 
     def _matmat(self, columns: np.ndarray) -> np.ndarray:

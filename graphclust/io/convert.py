@@ -21,6 +21,7 @@ import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.compiled.graphs.gate import sum_rows
+from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.compiled.text import bucket_rows
 from graphclust.compiled.text.edge_rows import N_COUNTS
@@ -327,10 +328,10 @@ class _Conversion:
             n_here = bucket_rows.join_rows(keys, values, first, add, lengths, indices, row_weights, counts, examples)
             indices, row_weights = indices[:n_here], row_weights[: n_here if weighted else 0]
             ends = np.cumsum(lengths)
-            degrees, loops = np.zeros((2, last - first))
+            sums = RowSums(*np.zeros((2, last - first)))
             local = indices - np.int32(first)  # so that a loop is found where a row holds its own number
-            sum_rows(0, last - first, 0, np.append(0, ends), local, row_weights, degrees, loops)
-            made = {"indptr": notes["n_entries"] + ends, "indices": indices, "degrees": degrees, "loops": loops}
+            sum_rows(0, last - first, 0, Rows(np.append(0, ends), local, row_weights), sums)
+            made = {"indptr": notes["n_entries"] + ends, "indices": indices, **sums._asdict()}
             made |= {"weights": row_weights} if weighted else {}
             for array, numbers in made.items():
                 files[array].append(numbers)

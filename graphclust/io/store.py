@@ -14,10 +14,11 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.compiled.graphs import gate
+from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.graph.checked_rows import check_degrees
-from graphclust.graph.container import NO_WEIGHTS, Graph, GraphLike
+from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.io.store_files import (
     HEADER,
@@ -174,16 +175,14 @@ def _check_entries(graph: StoredGraph) -> None:
     """What the gate checks of a matrix, in one pass over the files."""
     n = graph.n_nodes
     blocks = entry_blocks(graph.indptr)
-    degrees, loops = np.zeros(n), np.zeros(n)
+    rows, sums = graph.rows, RowSums(np.zeros(n), np.zeros(n))
     faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
-    weights = NO_WEIGHTS if graph.weights is None else graph.weights
-    rows = graph.indptr, graph.indices, weights
-    run_in_blocks(gate.check_rows, blocks, *rows, weights.view(np.uint64), degrees, loops, faults, asymmetry)
+    run_in_blocks(gate.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     if faults.any():
         block = int(np.flatnonzero(faults)[0])
         counts = np.zeros((len(blocks), gate.N_FAULTS), np.int64)
         examples = np.zeros_like(counts)
-        gate.count_faults(blocks[block], blocks[block + 1], block, *rows, counts, examples)
+        gate.count_faults(blocks[block], blocks[block + 1], block, rows, counts, examples)
         entry = int(examples[block][counts[block] > 0].min())
         row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
         weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"
@@ -196,7 +195,7 @@ def _check_entries(graph: StoredGraph) -> None:
         raise GraphFormatError(
             "rows are not symmetric, expected each edge in the rows of both its ends; write the store again", graph.path
         )
-    for array, found, stored in (("degrees", degrees, graph.degrees), ("loops", loops, graph.loops)):
+    for array, found, stored in (("degrees", sums.degrees, graph.degrees), ("loops", sums.loops, graph.loops)):
         wrong = np.flatnonzero(found != stored)
         if len(wrong):
             u = int(wrong[0])
@@ -204,4 +203,4 @@ def _check_entries(graph: StoredGraph) -> None:
                 f"holds {stored[u]} for row {u}, whose entries make {found[u]}; write the store again",
                 os.path.join(graph.path, array + ".npy"),
             )
-    check_degrees(degrees)
+    check_degrees(sums.degrees)

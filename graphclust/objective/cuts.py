@@ -35,8 +35,7 @@ def cut_and_volume(
     """
     leaving = np.empty(graph.n_nodes)
     narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
-    rows = graph.indptr, graph.indices, graph.weights_or_empty
-    run_in_blocks(leaving_weights, entry_blocks(graph.indptr), *rows, narrow, leaving)
+    run_in_blocks(leaving_weights, entry_blocks(graph.indptr), graph.rows, narrow, leaving)
     return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
 
 

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.compiled.graphs.label_extension import Centroids
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
-from graphclust.coreset.label_extension import Centroids, centroids_of_rows, labels_in_block
+from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.parallel_sampling import coreset_rows, sample_by_blocks
 from graphclust.coreset.sampling import Coreset

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs import moves as loops
 from graphclust.compiled.graphs.objective import ClusterSums, NodeTerms, Objective
 from graphclust.compiled.graphs.spreading import choose_clusters
 from graphclust.compiled.runtime import counter_draws
+from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import Weighed, weighed
@@ -81,7 +82,7 @@ def spread_labels_in_block(source: GraphSource, first: int, last: int, labels: n
     graph = source.graph
     missing = first + np.flatnonzero((labels[first:last] < 0) & (graph.degrees[first:last] > 0))
     chosen = np.empty(len(missing), np.int32)
-    choose_clusters(0, len(missing), 0, k, missing, *graph.rows, labels, chosen)
+    choose_clusters(0, len(missing), 0, k, missing, graph.rows, labels, chosen)
     found = chosen >= 0
     return Changes(missing[found], chosen[found], int(np.count_nonzero(~found)))
 
@@ -129,9 +130,8 @@ def moves_in_block(
     stays, target = np.empty(n), np.empty(n, np.int32)
     stays[first:last] = part.stays
     terms = NodeTerms(*on.terms)
-    loops.choose_moves(
-        first, last, 0, on.graph.rows, terms, objective, labels, sums, stays, bounds_of(sums), -1, target
-    )  # fmt: skip
+    now = loops.MoveRound(labels, sums, stays, bounds_of(sums), -1)
+    loops.choose_moves(first, last, 0, on.graph.rows, terms, objective, now, target)
     movable = first + np.flatnonzero(target[first:last] >= 0)
     drawn = np.empty(len(movable), np.bool_)
     counter_draws.draw_share(key, turn, movable, share, drawn)
@@ -167,13 +167,12 @@ def links_in_block(source: GraphSource, first: int, last: int, labels: np.ndarra
         return np.bincount(of_member, weights=values[members], minlength=k)
 
     most = int(np.minimum(by_cluster(row_lengths), k).sum())
-    lengths, indices, weights, inner = np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most), np.zeros(k)
-    n = coarsening.sum_links(
-        0, k, 0, lengths, indices, weights, starts, (first + members).astype(np.int32), graph.rows, labels, inner
-    )
+    made, inner = MadeRows(np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most)), np.zeros(k)
+    clusters = coarsening.Clusters(labels, starts, (first + members).astype(np.int32))
+    n = coarsening.sum_links(0, k, 0, made, graph.rows, clusters, inner)
     part = slice(first, last)
     return BlockLinks(
-        lengths, indices[:n].copy(), weights[:n].copy(), by_cluster(graph.degrees[part]),
+        made.lengths, made.indices[:n].copy(), made.weights[:n].copy(), by_cluster(graph.degrees[part]),
         by_cluster(terms.loops[part] - graph.loops[part]), by_cluster(terms.mass[part]),
     )  # fmt: skip
 

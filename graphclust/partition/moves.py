@@ -79,13 +79,13 @@ def move_in_turn(
     nodes, queued, ends = np.empty(n, np.int32), np.zeros(n, bool), np.array([0, len(first)])
     nodes[: len(first)] = first
     queued[first] = True
-    queue = nodes, queued, ends
+    queue = loops.MoveQueue(nodes, queued, ends, *scratch)
     n_read = 0
     while ends[1] and n_read < most_read:
         if parts is NO_PARTS and progress.out_of_time():
             break  # not where regions are made, which are needed
         budget = min(ENTRIES_PER_STEP, most_read - n_read)
-        n_now = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue, scratch)
+        n_now = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue)
         n_read += n_now
         progress.reads(on.graph, n_now)
         progress.step(n - int(ends[1]), n)
@@ -99,10 +99,8 @@ def best_moves(
     turn : -1 for all nodes, 0 or 1 for one half of them.
     """
     target = np.empty(on.graph.n_nodes, np.int32)
-    run_in_blocks(
-        loops.choose_moves, entry_blocks(on.graph.indptr, 1 << 19), on.graph.rows, on.terms, objective, labels, sums,
-        stays, bounds_of(sums), turn, target,
-    )  # fmt: skip
+    blocks, now = entry_blocks(on.graph.indptr, 1 << 19), loops.MoveRound(labels, sums, stays, bounds_of(sums), turn)
+    run_in_blocks(loops.choose_moves, blocks, on.graph.rows, on.terms, objective, now, target)
     return target
 
 

@@ -58,9 +58,8 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)
-    rows = rows_in_blocks(
-        coarsening.sum_links, blocks, most_entries, starts, members, graph.rows, cluster, loops,
-    )  # fmt: skip
+    clusters = coarsening.Clusters(cluster, starts, members)
+    rows = rows_in_blocks(coarsening.sum_links, blocks, most_entries, graph.rows, clusters, loops)
     return Graph(*rows, volumes, loops)
 
 

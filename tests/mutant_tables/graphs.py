@@ -151,8 +151,8 @@ MUTANTS = [
     (
         "normalized-adjacency-of-a-walk",
         "graph/laplacian.py",
-        "self.scale[:, None] * columns, columns, out",
-        "columns, columns, out",
+        "walk, scaled = LazyWalk(stay, self.scale), self.scale[:, None] * columns",
+        "walk, scaled = LazyWalk(stay, self.scale), columns",
         ["test_operator_equals_the_dense_matrix"],
     ),
     (

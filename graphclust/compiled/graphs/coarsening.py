@@ -1,7 +1,17 @@
 """Contract a graph to the quotient graph of its clusters."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+
+
+class Clusters(NamedTuple):
+    """The cluster of each node, and the nodes sorted by cluster: cluster c is members[starts[c] : starts[c + 1]]."""
+
+    of_node: np.ndarray
+    starts: np.ndarray
+    members: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -35,10 +45,10 @@ def group_members(cluster, indptr, starts, entries, members):
 
 
 @njit(cache=True, nogil=True)
-def sum_links(
-    first, last, block, lengths, q_indices, q_weights, starts, members, rows, cluster, q_loops
-):  # fmt: skip
+def sum_links(first, last, block, quotient, rows, clusters, q_loops):
     """Rows first..last-1 of the quotient graph, other clusters in the order met, itself last; returns their entries."""
+    lengths, q_indices, q_weights = quotient
+    cluster, starts, members = clusters
     weighted = len(rows.weights) > 0
     link = np.zeros(len(starts) - 1)
     written = 0

@@ -5,8 +5,9 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def leaving_weights(first, last, block, indptr, indices, weights, labels, leaving):
+def leaving_weights(first, last, block, rows, labels, leaving):
     """Sum each row's entries to nodes of other labels into leaving (n,); empty `weights` stand for all ones."""
+    indptr, indices, weights = rows
     weighted = len(weights) > 0
     for u in range(first, last):
         own = labels[u]

@@ -28,13 +28,15 @@ def _total(weights, start, end):
 
 
 @njit(cache=True, nogil=True)
-def check_rows(first, last, block, indptr, indices, weights, weight_bits, degrees, loops, faults, asymmetry):
-    """Sum degrees (n,) and loops (n,), and for each block the asymmetry and the number of faulty entries.
+def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
+    """Sum the rows (`RowSums`), and for each block the asymmetry and the number of faulty entries.
 
     An entry (i, j, w) adds its hash where i < j and takes it away where i > j: the total over all blocks is 0 when
     the matrix is symmetric, and otherwise is 0 with probability 2^-64. No entry is followed to another row.
     The loops over a row have no branches, so that several entries are checked at a time.
     """
+    indptr, indices, weights = rows
+    degrees, loops = sums
     n = len(indptr) - 1
     weighted = len(weights) > 0
     total = np.int64(0)
@@ -66,8 +68,10 @@ def check_rows(first, last, block, indptr, indices, weights, weight_bits, degree
 
 
 @njit(cache=True, nogil=True)
-def sum_rows(first, last, block, indptr, indices, weights, degrees, loops):
-    """Degrees (n,) and loops (n,) as `check_rows` sums them, of rows that are known to be right."""
+def sum_rows(first, last, block, rows, sums):
+    """The same sums as `check_rows` makes, of rows that are known to be right."""
+    indptr, indices, weights = rows
+    degrees, loops = sums
     weighted = len(weights) > 0
     for i in range(first, last):
         start, end = indptr[i], indptr[i + 1]
@@ -78,8 +82,9 @@ def sum_rows(first, last, block, indptr, indices, weights, degrees, loops):
 
 
 @njit(cache=True, nogil=True)
-def count_faults(first, last, block, indptr, indices, weights, counts, examples):
+def count_faults(first, last, block, rows, counts, examples):
     """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
+    indptr, indices, weights = rows
     n = len(indptr) - 1
     for i in range(first, last):
         previous = -1

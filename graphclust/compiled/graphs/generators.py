@@ -1,5 +1,7 @@
 """Rows of a random block graph, drawn twice: once to count the entries, once to write them where they belong."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -8,21 +10,45 @@ from graphclust.compiled.runtime.bit_mixing import mix_bits
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
-def draw_rows(
-    first, last, lane, part, n_parts, key, ends, inside_rates, outside_rate, positions, guide,
-    with_loops, indptr, upper, arrived, indices,
-):  # fmt: skip
-    """Draw the neighbours j > i of a lane's rows i, in increasing order; one part of n_parts of the lane a call.
+class BlockModel(NamedTuple):
+    """Blocks of nodes that end before ends[b], and how densely edges fall inside each and outside of them.
 
     Node j covers positions[j] <= t < positions[j + 1] of a line (an empty `positions` means j <= t < j + 1), on which
     hits fall with a rate of their own for each row: a node is a neighbour when it is hit at least once, and the walk
     goes on behind it. guide[g] is the first node that reaches beyond t = g.
-
-    Row i's stream of numbers depends on `key` and i alone, so a second call draws the same rows. With empty `indices`
-    they are counted: upper (n,) and arrived (n_lanes, n), how many entries (j, i) the lane sends to row j. Otherwise
-    `arrived` holds how many entries row j has already received from lower lanes, and they are written.
     """
+
+    key: np.uint64
+    ends: np.ndarray
+    inside_rates: np.ndarray
+    outside_rate: float
+    positions: np.ndarray
+    guide: np.ndarray
+    with_loops: bool
+
+
+class DrawnRows(NamedTuple):
+    """Rows that are counted as long as `indices` is empty, and written afterwards.
+
+    Counted are upper (n,), entries above the diagonal, and arrived (n_lanes, n), how many entries (j, i) a lane sends
+    to row j; when rows are written `arrived` starts with how many row j has already received from lower lanes.
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    upper: np.ndarray
+    arrived: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def draw_rows(first, last, lane, part, n_parts, model, drawn):
+    """Draw the neighbours j > i of a lane's rows i, in increasing order; one part of n_parts of the lane a call.
+
+    Row i's stream of numbers depends on the model's key and i alone, so a second call draws the same rows, which are
+    written then.
+    """
+    key, ends, inside_rates, outside_rate, positions, guide, with_loops = model
+    indptr, indices, upper, arrived = drawn
     n = len(upper)
     counting = len(indices) == 0
     uneven = len(positions) > 0

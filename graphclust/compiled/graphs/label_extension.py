@@ -1,23 +1,47 @@
 """Nearest coreset centroid in kernel space for every node, from the rows of the coreset nodes alone."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.chosen_rows import first_at_least
 
 
+class Centroids(NamedTuple):
+    """The centroids of the clusters of a coreset in kernel space.
+
+    members, weights : the coreset nodes of positive weight and their weights, sorted by cluster; cluster j from
+        starts[j]. cluster_weights, sq_norms : of each cluster, and of its centroid; shape (n_clusters,).
+    """
+
+    members: np.ndarray
+    weights: np.ndarray
+    starts: np.ndarray
+    cluster_weights: np.ndarray
+    sq_norms: np.ndarray
+
+
+class Assignment(NamedTuple):
+    """Labels of nodes, whether no row of the coreset said anything about them, and the entries read by each block."""
+
+    labels: np.ndarray
+    undecided: np.ndarray
+    entries_read: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def label_nodes(
-    first, last, block, indptr, indices, weights, degrees, self_affinity,
-    members, member_weights, cluster_starts, cluster_weights, sq_norms, labels, undecided, entries_read,
-):  # fmt: skip
+def label_nodes(first, last, block, rows, terms, centroids, assignment):
     """Labels of nodes first..last-1: argmin over clusters j of |c_j|^2 - 2 <x, c_j>, ties to the lower j.
 
-    members, member_weights (m,) hold the coreset sorted by cluster, cluster j from cluster_starts[j]; all weights are
-    positive, but for an empty cluster's, which is no candidate. <x, c_j> is 0 for clusters without a neighbour of x, so
-    that beside the clusters met in the rows only the one of least |c_j|^2 can win; a node that no row meets is
-    undecided and goes there.
+    All weights are positive, but for an empty cluster's, which is no candidate. <x, c_j> is 0 for clusters without a
+    neighbour of x, so that beside the clusters met in the rows only the one of least |c_j|^2 can win; a node that no
+    row meets is undecided and goes there.
     """
+    indptr, indices, weights = rows
+    degrees, self_affinity, _ = terms
+    members, member_weights, starts, cluster_weights, sq_norms = centroids
+    labels, undecided, entries_read = assignment
     n_clusters = len(cluster_weights)
     default = -1
     for j in range(n_clusters):
@@ -31,7 +55,7 @@ def label_nodes(
         undecided[x] = True
     for j in range(n_clusters):
         n_met = 0
-        for i in range(cluster_starts[j], cluster_starts[j + 1]):
+        for i in range(starts[j], starts[j + 1]):
             y = members[i]
             scale = member_weights[i] / degrees[y]
             if first <= y < last and self_affinity[y] > 0.0:

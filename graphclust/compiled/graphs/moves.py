@@ -1,10 +1,13 @@
 """Single-node moves that raise an objective, with the exact change of each."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
+    ClusterSums,
     gain_of_joining,
     loss_of_leaving,
     most_from_joining,
@@ -12,6 +15,30 @@ from graphclust.compiled.graphs.objective import (
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
+
+
+class MoveQueue(NamedTuple):
+    """A ring of nodes and who is in it, with ends = (head, length); and scratch, link (k,) all zero between nodes."""
+
+    nodes: np.ndarray
+    queued: np.ndarray
+    ends: np.ndarray
+    link: np.ndarray
+    met: np.ndarray
+
+
+class MoveRound(NamedTuple):
+    """The partition as it stands when nodes look for better clusters all at once, and whose turn it is.
+
+    stays (n,) is what `staying_weights` finds; bounds = (least mass, worst) of the clusters, see `most_from_joining`.
+    With turn 0 or 1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
+    """
+
+    labels: np.ndarray
+    sums: ClusterSums
+    stays: np.ndarray
+    bounds: tuple[float, float]
+    turn: int
 
 
 @njit(cache=True, nogil=True)
@@ -37,17 +64,15 @@ def staying_weights(first, last, block, rows, labels, stays):
 
 
 @njit(cache=True, nogil=True)
-def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue, scratch):
+def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     """Take nodes from a ring queue and move each to the cluster that raises the objective most.
 
-    The neighbors of a moved node that are elsewhere are queued again. queue is (nodes, queued, ends), with
-    ends = (head, length); scratch is (link, met), link (k,) all zero between nodes.
+    The neighbors of a moved node that are elsewhere are queued again.
     parts : empty, and then a move never empties a cluster; or int32, shape (k,): clusters of different parts exchange
     no nodes, and clusters may become empty.
     Returns the entries read, about `budget` at most.
     """
-    nodes, queued, ends = queue
-    link, met = scratch
+    nodes, queued, ends, link, met = queue
     by_parts = len(parts) > 0
     n = len(labels)
     weighted = len(rows.weights) > 0
@@ -109,14 +134,13 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue, scrat
 
 
 @njit(cache=True, nogil=True)
-def choose_moves(first, last, block, rows, terms, objective, labels, sums, stays, bounds, turn, target):
+def choose_moves(first, last, block, rows, terms, objective, now, target):
     """target[u] = the cluster to which a move of u would raise the objective most as things stand, or -1.
 
-    With turn 0 or 1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
-
     Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single other one
-    it could not make up for the loss. bounds = (least mass, worst) of the clusters, see `most_from_joining`.
+    it could not make up for the loss.
     """
+    labels, sums, stays, bounds, turn = now
     weighted = len(rows.weights) > 0
     link = np.zeros(len(sums.mass))
     met = np.empty(len(sums.mass), np.int32)

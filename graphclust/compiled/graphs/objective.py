@@ -21,6 +21,13 @@ class Rows(NamedTuple):
     weights: np.ndarray
 
 
+class RowSums(NamedTuple):
+    """What the rows of a graph add up to, and their entries on the diagonal; shape (n,) each."""
+
+    degrees: np.ndarray
+    loops: np.ndarray
+
+
 class NodeTerms(NamedTuple):
     """What each node adds to its cluster's sums, to `inside` by itself and to `mass`, and its degree; (n,) each."""
 

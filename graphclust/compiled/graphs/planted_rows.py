@@ -6,12 +6,25 @@ round, where the odd shift is drawn for the pair {i, turns[r] - i}: an involutio
 their number is even, and leads to a place of its own for every r. Nodes are named by a bijection of the positions.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
 
 ROUNDS = 3
+
+
+class Plan(NamedTuple):
+    """What all rows follow from: n_blocks blocks of `size` nodes, the numbers above, and the seed of the shifts."""
+
+    n_blocks: int
+    size: int
+    offsets: np.ndarray
+    turns: np.ndarray
+    keys: np.ndarray
+    seed: np.uint64
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -50,8 +63,9 @@ def positions(first, last, block, n, keys, out):
 
 
 @njit(cache=True, nogil=True)
-def write_rows(first, last, block, n_blocks, size, offsets, turns, keys, seed, indices):
+def write_rows(first, last, block, plan, indices):
     """The sorted neighbors of nodes first..last-1, all rows of one length."""
+    n_blocks, size, offsets, turns, keys, seed = plan
     n = n_blocks * size
     n_inside = 2 * len(offsets)
     length = n_inside + len(turns)

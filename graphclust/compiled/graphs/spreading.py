@@ -5,8 +5,9 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def choose_clusters(first, last, block, n_clusters, nodes, indptr, indices, weights, labels, chosen):
+def choose_clusters(first, last, block, n_clusters, nodes, rows, labels, chosen):
     """chosen[i] = the cluster that node nodes[i] has most weight to, the lower of equals; -1 when to none."""
+    indptr, indices, weights = rows
     weighted = len(weights) > 0
     link = np.zeros(n_clusters)
     met = np.empty(n_clusters, np.int32)

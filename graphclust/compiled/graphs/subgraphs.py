@@ -15,10 +15,11 @@ def count_entries(first, last, block, nodes, indptr, indices, position, counts):
 
 
 @njit(cache=True, nogil=True)
-def fill_entries(
-    first, last, block, nodes, indptr, indices, weights, position, sub_indptr, sub_indices, sub_weights, degrees, loops
-):
-    """Nodes come in increasing order, so the new rows keep theirs."""
+def fill_entries(first, last, block, nodes, rows, position, subgraph, sums):
+    """Nodes come in increasing order, so the new rows keep theirs; their sums go to `sums`."""
+    indptr, indices, weights = rows
+    sub_indptr, sub_indices, sub_weights = subgraph
+    degrees, loops = sums
     for r in range(first, last):
         free = sub_indptr[r]
         degree = 0.0

@@ -1,7 +1,28 @@
 """Two steps of the random walk between coreset nodes: who shares which neighbours with whom."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+
+
+class Sample(NamedTuple):
+    """Coreset nodes, and what their links are multiplied with."""
+
+    nodes: np.ndarray
+    scale: np.ndarray
+
+
+class Visits(NamedTuple):
+    """The coreset nodes (by position) that each node z is a neighbour of, from starts[z] on, and the degrees of all z.
+
+    Empty weights stand for all ones.
+    """
+
+    starts: np.ndarray
+    visitors: np.ndarray
+    weights: np.ndarray
+    degrees: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -13,11 +34,12 @@ def count_visits(nodes, indptr, indices, starts):
 
 
 @njit(cache=True, nogil=True)
-def list_visits(nodes, indptr, indices, weights, place, visitors, visit_weights):
+def list_visits(nodes, rows, place, visitors, visit_weights):
     """The coreset nodes (by position) that each z is a neighbour of, in order; place (n,) starts at the lists' starts.
 
     place[z] ends one past the last visitor of z.
     """
+    indptr, indices, weights = rows
     for i in range(len(nodes)):
         for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
             z = indices[e]
@@ -28,15 +50,16 @@ def list_visits(nodes, indptr, indices, weights, place, visitors, visit_weights)
 
 
 @njit(cache=True, nogil=True)
-def shared_neighbors(
-    first, last, block, lengths, out_indices, out_weights,
-    most, nodes, indptr, indices, weights, starts, visitors, visit_weights, degrees, scale,
-):  # fmt: skip
+def shared_neighbors(first, last, block, made, most, sample, rows, visits):
     """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes.
 
     Of more than `most` visitors of one z only those in the same run of `most` count, with their weights scaled up: the
     work is at most `most` times the entries of the coreset's rows, whatever the hubs. Returns the entries written.
     """
+    lengths, out_indices, out_weights = made
+    nodes, scale = sample
+    indptr, indices, weights = rows
+    starts, visitors, visit_weights, degrees = visits
     weighted = len(weights) > 0
     link = np.zeros(len(nodes))
     written = 0

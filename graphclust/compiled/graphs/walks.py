@@ -1,16 +1,28 @@
 """Multiply the rows of a graph with a few columns."""
 
+from typing import NamedTuple
+
+import numpy as np
 from numba import njit
 
 IN_REGISTERS = 8  # up to so many columns, sums are kept in registers, four at a time, and the row is read again
 
 
+class LazyWalk(NamedTuple):
+    """The share of a column that stays where it is, and what each row is multiplied with, shape (n,)."""
+
+    stay: float
+    row_scale: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def step(first, last, block, indptr, indices, weights, row_scale, stay, scaled, columns, out):
+def step(first, last, block, rows, walk, scaled, columns, out):
     """out[i] = stay columns[i] + (1 - stay) row_scale[i] sum_j A_ij scaled[j], for rows first..last-1.
 
     columns, scaled, out : shape (n, n_columns); `scaled` is what the neighbours send.
     """
+    indptr, indices, weights = rows
+    stay, row_scale = walk
     n_columns = columns.shape[1]
     weighted = len(weights) > 0
     for i in range(first, last):

@@ -10,6 +10,7 @@ import itertools
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -17,6 +18,15 @@ import numpy as np
 ROWS_PER_BLOCK = 65_536
 ENTRIES_PER_BLOCK = 1 << 20
 COARSE_BLOCKS, LEAST_ENTRIES, MOST_ENTRIES = 64, 1 << 14, 1 << 28
+
+
+class MadeRows(NamedTuple):
+    """CSR rows that a loop makes one after the other: the length of each row, int64, and the entries of a block."""
+
+    lengths: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+
 
 _pool: ThreadPoolExecutor | None = None
 _pool_lock = threading.Lock()
@@ -121,9 +131,8 @@ def rows_in_blocks(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """CSR rows whose lengths are known only once they are made, in one pass: (indptr, indices, weights).
 
-    `loop(first, last, block, lengths, indices, weights, *arrays)` writes rows first..last-1 one after the other to the
-    scratch arrays indices (int32) and weights, their lengths to lengths[row], and returns how many entries it wrote:
-    at most most_entries[block].
+    `loop(first, last, block, made, *arrays)` writes rows first..last-1 one after the other to the scratch arrays of
+    made, a `MadeRows`, and returns how many entries it wrote: at most most_entries[block].
     """
     n_blocks = len(boundaries) - 1
     indptr = np.zeros(int(boundaries[-1]) + 1, np.int64)
@@ -131,9 +140,9 @@ def rows_in_blocks(
     weights: list = [None] * n_blocks
 
     def make(first, last, block):
-        scratch = np.empty(most_entries[block], np.int32), np.empty(most_entries[block])
-        n_entries = loop(first, last, block, indptr[1:], *scratch, *arrays)
-        indices[block], weights[block] = (array[:n_entries].copy() for array in scratch)
+        made = MadeRows(indptr[1:], np.empty(most_entries[block], np.int32), np.empty(most_entries[block]))
+        n_entries = loop(first, last, block, made, *arrays)
+        indices[block], weights[block] = made.indices[:n_entries].copy(), made.weights[:n_entries].copy()
 
     run_in_blocks(make, boundaries)
     np.cumsum(indptr, out=indptr)
