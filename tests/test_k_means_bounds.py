@@ -111,10 +111,10 @@ def test_distances_of_rounded_points_are_within_their_errors(dtype, d):
     rounded = RoundedPoints(len(X), d)
     rounded.choose_steps(X, np.arange(12))
     rounded.enter(X, 0)
-    assert (rounded.errors[:12] < 1e-2).all()
-    assert rounded.errors[12:22] == pytest.approx(np.sqrt(d / 12), rel=0.35)  # steps of 1, rounded evenly
+    assert (rounded.points.errors[:12] < 1e-2).all()
+    assert rounded.points.errors[12:22] == pytest.approx(np.sqrt(d / 12), rel=0.35)  # steps of 1, rounded evenly
     centroids = np.concatenate([X[[10, 11, 20, 24]], X[:10].mean(axis=0, dtype=float)[None]]).astype(dtype)
-    codes, sq_lengths, errors, *others, unit = rounded.against(centroids)
+    (codes, sq_lengths, errors), others, unit = rounded.against(centroids)
     centroid_codes, centroid_sq_lengths, centroid_errors = others
     sq_steps = ((FINER * codes[:, None].astype(float) - centroid_codes) ** 2).sum(axis=2)
     assert (sq_lengths == (codes.astype(float) ** 2).sum(axis=1)).all()
@@ -135,7 +135,7 @@ def test_points_without_a_range_are_rounded_too(tiny):
     rounded = RoundedPoints(6, 70)
     rounded.choose_steps(X, np.arange(6))
     rounded.enter(X, 0)
-    assert (rounded.errors < 1e-2).all()
+    assert (rounded.points.errors < 1e-2).all()
     assert (BoundedAssignment(DensePoints(X), X[:2].copy()).assign() >= 0).all()
 
 

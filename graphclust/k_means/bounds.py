@@ -7,6 +7,7 @@ Dense points whose features are bytes, or nearly so, are kept as bytes too: a qu
 
 import numpy as np
 
+from graphclust.compiled.points.bounded_assignment import Bounds, Drift, Entering, Groups
 from graphclust.compiled.points.rounded_points import tighten_bounds
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.points import DensePoints, Points, point_blocks, sq_lengths
@@ -55,22 +56,21 @@ class BoundedAssignment:
         n_positions = len(self.order) if n_positions is None else n_positions
         rounding = np.array([self.points.rounding, self.slack()])
         group_drift = self.group_drift.astype(np.float32)
-        state = (
-            self.order, self.members, self.group_starts, self.group_of, self.drift, group_drift, rounding, self.labels,
-            self.upper, self.lower, self.group_lower,
-        )  # fmt: skip
+        groups = Groups(self.members, self.group_starts, self.group_of)
+        drift = Drift(self.drift, group_drift, rounding)
+        bounds = Bounds(self.order, self.labels, self.upper, self.lower, self.group_lower)
         each_is_a_group = len(self.group_starts) > len(self.centroids)
         movers = self.points.movers(self.centroids, self.moved if each_is_a_group else np.zeros(len(self.moved)))
         n_bounded = min(self.n_bounded, n_positions) if self.points.enter_loop is not None else n_positions
         boundaries = point_blocks(n_bounded, len(self.centroids) * self.points.work)
         if self.rounded is not None and n_bounded > 0:
-            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.centroids), *state)
+            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.centroids), drift, bounds)
         if n_bounded < n_positions:
-            self._enter(n_bounded, n_positions, state)
-        run_in_blocks(self.loop, boundaries, *self.against, *movers, *state)
+            self._enter(n_bounded, n_positions, groups, drift, bounds)
+        run_in_blocks(self.loop, boundaries, self.against, *movers, groups, drift, bounds)
         return self.labels[:n_positions]
 
-    def _enter(self, first: int, last: int, state: tuple[np.ndarray, ...]) -> None:
+    def _enter(self, first: int, last: int, groups: Groups, drift: Drift, bounds: Bounds) -> None:
         """Label positions first to last - 1, which have no bounds yet."""
         sq_norms = sq_lengths(self.centroids)
         if self.rounded is not None and first == 0:
@@ -80,10 +80,11 @@ class BoundedAssignment:
             rows = self.points.rows_at_once(self.order[start:stop])  # type: ignore[union-attr]  # dense ones only
             products = rows @ self.centroids.T
             boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
-            run_in_blocks(self.points.enter_loop, boundaries, rows, self.centroids, products, sq_norms, start, *state)
+            entering = Entering(rows, self.centroids, products, sq_norms, start)
+            run_in_blocks(self.points.enter_loop, boundaries, entering, groups, drift, bounds)
             if self.rounded is not None:
                 self.rounded.enter(rows, start)
-                if start == 0 and self.rounded.errors[:stop].mean() > _LARGEST_ERROR * self.upper[:stop].mean():
+                if start == 0 and self.rounded.points.errors[:stop].mean() > _LARGEST_ERROR * self.upper[:stop].mean():
                     self.rounded = None
         self.n_bounded = last
 

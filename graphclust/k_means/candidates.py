@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.points.point_seeding import distances_to_seeds
+from graphclust.compiled.points.point_seeding import NearestSeeds, Reach, distances_to_seeds
 from graphclust.compiled.runtime import counter_draws
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
@@ -172,15 +172,13 @@ def approached(
 ) -> PointDistances:  # fmt: skip
     """The distances once the new candidates are there too."""
     points, weights = part
-    sq_distances, nearest = before.sq_distances.copy(), before.nearest.copy()
+    nearest = NearestSeeds(before.nearest.copy(), before.sq_distances.copy())
     for some, (to_seeds, near) in zip(candidate_slices(new), bounds, strict=True):
         chosen = np.ascontiguousarray(new.points[some])
         gains = np.zeros((1, len(chosen)))
-        run_in_blocks(
-            points.approach_loop, np.array([0, points.n]), *points.against(chosen), weights, to_seeds, near,
-            n_before + some.start, nearest, sq_distances, gains,
-        )  # fmt: skip
-    return PointDistances(sq_distances, nearest, counter_draws.sum_masses(weights, sq_distances))
+        reach, everyone = Reach(to_seeds, near, n_before + some.start), np.array([0, points.n])
+        run_in_blocks(points.approach_loop, everyone, points.against(chosen), weights, reach, nearest, gains)
+    return PointDistances(nearest.sq_distances, nearest.seeds, counter_draws.sum_masses(weights, nearest.sq_distances))
 
 
 def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> float:

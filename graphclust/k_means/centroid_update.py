@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust.compiled.points.centroid_update import group_rows, renew_centroids
+from graphclust.compiled.points.centroid_update import Chunks, Renewed, Totals, group_rows, renew_centroids
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks, thread_blocks
 from graphclust.k_means.points import Points, point_blocks
 
@@ -27,7 +27,7 @@ def add_to_clusters(
     if points.is_wide or len(rows) * points.work <= _SMALL:
         # Features do not depend on each other: however they are shared out, the sums are the same.
         boundaries = thread_blocks(points.d) if points.is_wide else np.array([0, points.d])
-        run_in_blocks(points.add_loop, boundaries, *points.arrays, rows, weights, labels, sums)
+        run_in_blocks(points.add_loop, boundaries, points.data, rows, weights, labels, sums)
         masses += np.bincount(labels, weights, minlength=k)
         return
     sizes = np.bincount(labels, minlength=k)
@@ -41,8 +41,8 @@ def add_to_clusters(
     stops = np.minimum(starts + _CHUNK, (first_rows + sizes)[chunk_cluster])
     chunk_sums, chunk_masses = np.zeros((len(starts), points.d)), np.zeros(len(starts))
     boundaries = row_blocks(len(starts), min(1 + len(starts) // 16, 1 + (1 << 28) // (_CHUNK * points.work)))
-    state = (rows, weights, order, starts, stops, chunk_sums, chunk_masses)
-    run_in_blocks(points.sum_loop, boundaries, *points.arrays, *state)
+    chunks = Chunks(rows, weights, order, starts, stops)
+    run_in_blocks(points.sum_loop, boundaries, points.data, chunks, chunk_sums, chunk_masses)
     for chunk, j in enumerate(chunk_cluster):
         sums[j] += chunk_sums[chunk]
         masses[j] += chunk_masses[chunk]
@@ -55,17 +55,17 @@ def renewed_centroids(
 
     sq_between (k,): the squared distances of those means from center are written there.
     """
-    new, sq_moved = old.copy(), np.zeros(len(old))
+    renewed = Renewed(old.copy(), np.zeros(len(old)), sq_between)
     boundaries = row_blocks(len(which), len(old) if old.size <= _SMALL else 1 + len(old) // 16)
-    run_in_blocks(renew_centroids, boundaries, which, sums, masses, center, old, new, sq_moved, sq_between)
-    return new, np.sqrt(sq_moved)
+    run_in_blocks(renew_centroids, boundaries, which, Totals(sums, masses), center, old, renewed)
+    return renewed.centroids, np.sqrt(renewed.sq_moved)
 
 
 def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Squared distance of each point to the centroid of its label, float64."""
     sq_distances = np.empty(points.n)
     boundaries = point_blocks(points.n, points.work)
-    run_in_blocks(points.own_loop, boundaries, *points.against(centroids), labels, sq_distances)
+    run_in_blocks(points.own_loop, boundaries, points.against(centroids), labels, sq_distances)
     return sq_distances
 
 

@@ -7,11 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_whole_number
-from graphclust.compiled.points.bounded_assignment import assign_bounded, assign_by_products
+from graphclust.compiled.points.bounded_assignment import Pairs, assign_bounded, assign_by_products
 from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
 from graphclust.compiled.points.point_distances import own_sq_distances, pair_sq_distances
 from graphclust.compiled.points.point_seeding import approach
 from graphclust.compiled.points.sparse_assignment import (
+    Movers,
+    SparsePairs,
+    SparseRows,
     add_rows_sparse,
     approach_sparse,
     assign_sparse,
@@ -45,7 +48,7 @@ class DensePoints:
         self.values = values
         self.n, self.d = values.shape
         self.dtype = values.dtype
-        self.arrays: tuple[np.ndarray, ...] = (values,)
+        self.data = values  # as the loops take it
         self.work = self.d
         self.rounding = (self.d + 16) * float(np.finfo(self.dtype).eps) + 1e-6
         # Whether a row has features enough for several threads to share them.
@@ -57,18 +60,16 @@ class DensePoints:
         """The loop that assigns to k centroids, and for how many groups of them it should keep bounds."""
         return (assign_in_tiles, max(1, k // _GROUP_SIZE)) if self.d < _FEW_FEATURES else (assign_bounded, k)
 
-    def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The arrays from which the loops take points and centroids."""
-        return self.values, centroids
+    def against(self, centroids: np.ndarray) -> Pairs:
+        """Points and centroids as the loops take them."""
+        return Pairs(self.values, centroids)
 
-    def renewed(
-        self, against: tuple[np.ndarray, ...], centroids: np.ndarray, moved: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
-        """The same for centroids of which some moved, from the arrays for where they were."""
+    def renewed(self, against: Any, centroids: np.ndarray, moved: np.ndarray) -> Pairs:
+        """The same for centroids of which some moved, from what it was for where they were."""
         return self.against(centroids)
 
-    def movers(self, centroids: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Further arrays for the assignment: which centroids moved (k,) last; none here."""
+    def movers(self, centroids: np.ndarray, moved: np.ndarray) -> tuple[()]:
+        """What else the assignment takes: which centroids moved (k,) last; nothing here."""
         return ()
 
     def rows(self, rows: Any) -> np.ndarray:
@@ -116,7 +117,7 @@ class SparsePoints:
         filled = np.flatnonzero(np.diff(self.indptr))
         if len(filled):
             self.sq_norms[filled] = np.add.reduceat(self.values.astype(np.float64) ** 2, self.indptr[filled])
-        self.arrays: tuple[np.ndarray, ...] = (self.indptr, self.indices, self.values)
+        self.data = SparseRows(self.indptr, self.indices, self.values)  # as the loops take it
         longest = int(np.diff(self.indptr).max())
         self.work = max(1, longest)
         self.rounding = (longest + 16) * float(np.finfo(self.dtype).eps) + 1e-6
@@ -125,34 +126,31 @@ class SparsePoints:
         """As for dense points."""
         return assign_sparse, k
 
-    def against(self, centroids: np.ndarray) -> tuple[np.ndarray, ...]:
+    def against(self, centroids: np.ndarray) -> SparsePairs:
         """As for dense points."""
         # Rows of whole SIMD registers, unless that would be mostly padding.
         width = -(-len(centroids) // 16) * 16 if len(centroids) >= 8 else len(centroids)
         transposed = np.zeros((self.d, width), centroids.dtype)
         transposed[:, : len(centroids)] = centroids.T
-        return *self.arrays, self.sq_norms, transposed, sq_lengths(centroids)
+        return SparsePairs(self.data, self.sq_norms, transposed, sq_lengths(centroids))
 
-    def renewed(
-        self, against: tuple[np.ndarray, ...], centroids: np.ndarray, moved: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
+    def renewed(self, against: Any, centroids: np.ndarray, moved: np.ndarray) -> SparsePairs:
         """As for dense points; the arrays given are changed."""
         which = np.flatnonzero(moved)
         if 2 * len(which) > len(centroids):
             return self.against(centroids)
-        transposed, sq_norms = against[-2:]
         for j in which:
-            transposed[:, j] = centroids[j]
-        sq_norms[which] = sq_lengths(centroids[which])
+            against.transposed[:, j] = centroids[j]
+        against.centroid_sq_norms[which] = sq_lengths(centroids[which])
         return against
 
-    def movers(self, centroids: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
+    def movers(self, centroids: np.ndarray, moved: np.ndarray) -> tuple[Movers]:
         """The centroids that moved, and those transposed (d, m or more); none where too many did for that to pay."""
         which = np.flatnonzero(moved)
         which = which[: len(which) if len(which) <= _FEW else 0]
         narrow = np.zeros((self.d, -(-len(which) // 8) * 8), centroids.dtype)
         narrow[:, : len(which)] = centroids[which].T
-        return which, narrow
+        return (Movers(which, narrow),)
 
     def rows(self, rows: Any) -> np.ndarray:
         """As for dense points."""

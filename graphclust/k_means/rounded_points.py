@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust.compiled.points.rounded_points import FINER, feature_ranges, round_points
+from graphclust.compiled.points.rounded_points import FINER, Grid, Rounded, feature_ranges, round_points
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 
 _ROWS = 512
@@ -16,9 +16,7 @@ class RoundedPoints:
     """
 
     def __init__(self, n: int, d: int):
-        self.codes = np.empty((n, d), np.uint8)
-        self.sq_lengths = np.empty(n)
-        self.errors = np.empty(n)
+        self.points = Rounded(np.empty((n, d), np.uint8), np.empty(n), np.empty(n))
 
     def choose_steps(self, values: np.ndarray, rows: np.ndarray) -> None:
         """Take the steps from these rows of values."""
@@ -36,18 +34,15 @@ class RoundedPoints:
     def enter(self, points: np.ndarray, start: int) -> None:
         """Round these points: they are the start-th and those after it."""
         rows = slice(start, start + len(points))
-        self._round(points, 1, self.codes[rows], self.sq_lengths[rows], self.errors[rows])
+        self._round(points, 1, Rounded(*(array[rows] for array in self.points)))
 
-    def against(self, centroids: np.ndarray) -> tuple[np.ndarray | float, ...]:
-        """The arrays from which the loop takes points and centroids, and the length of a step of the centroids'."""
+    def against(self, centroids: np.ndarray) -> tuple[Rounded, Rounded, float]:
+        """The points and the centroids, both rounded, and the length of a step of the centroids'."""
         k, d = centroids.shape
-        rounded = np.empty((k, d), np.int16), np.empty(k), np.empty(k)
-        self._round(centroids, FINER, *rounded)
-        return self.codes, self.sq_lengths, self.errors, *rounded, float(self.step) / FINER
+        rounded = Rounded(np.empty((k, d), np.int16), np.empty(k), np.empty(k))
+        self._round(centroids, FINER, rounded)
+        return self.points, rounded, float(self.step) / FINER
 
-    def _round(
-        self, points: np.ndarray, finer: int, codes: np.ndarray, sq_lengths: np.ndarray, errors: np.ndarray
-    ) -> None:
-        boundaries = row_blocks(len(points), _ROWS)
-        state = (self.lowest, self.step, finer, *self.margins, codes, sq_lengths, errors)
-        run_in_blocks(round_points, boundaries, points, *state)
+    def _round(self, points: np.ndarray, finer: int, rounded: Rounded) -> None:
+        grid = Grid(self.lowest, self.step, finer, *self.margins)
+        run_in_blocks(round_points, row_blocks(len(points), _ROWS), points, grid, rounded)

@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
-from graphclust.compiled.points.point_seeding import distances_to_seeds, find_rows, sum_masses
+from graphclust.compiled.points.point_seeding import (
+    NearestSeeds,
+    Reach,
+    RunningMasses,
+    distances_to_seeds,
+    find_rows,
+    sum_masses,
+)
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, warn_caller
 from graphclust.k_means.points import Points, as_cluster_count, as_points
@@ -108,18 +115,16 @@ def draw_seeds(
     boundaries = row_blocks(points.n, ROWS)
     seeds = np.empty((k, points.d), points.dtype)
     to_seeds, near = np.zeros((n_candidates, k)), np.zeros(k)
-    nearest_seed = np.zeros(points.n, np.int64)
     sq_distances = unseeded(weights)
+    nearest = NearestSeeds(np.zeros(points.n, np.int64), sq_distances)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
 
     def gains_of(candidates: np.ndarray, n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
         chosen = points.rows(candidates)
         distances_to_seeds(seeds, n_seeds, chosen, to_seeds, near)
-        run_in_blocks(
-            points.approach_loop, boundaries, *points.against(chosen), weights, to_seeds, near, new_seed, nearest_seed,
-            sq_distances, gains,
-        )  # fmt: skip
+        reach = Reach(to_seeds, near, new_seed)
+        run_in_blocks(points.approach_loop, boundaries, points.against(chosen), weights, reach, nearest, gains)
         return gains.sum(axis=0)
 
     rows = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
@@ -151,9 +156,9 @@ def draw_rows(
     weights: np.ndarray, sq_distances: np.ndarray, half_power: float, boundaries: np.ndarray, uniforms: np.ndarray
 ) -> np.ndarray:
     """A row for each uniform in [0, 1), by the mass w (squared distance)^half_power; none where all of it is 0."""
-    running, totals = np.empty(len(weights)), np.empty(len(boundaries) - 1)
+    masses = RunningMasses(np.empty(len(weights)), np.empty(len(boundaries) - 1))
     scale = 1.0 if half_power in (0.0, 1.0) else float(sq_distances.max())  # a high power would overflow
-    run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, scale, running, totals)
-    rows = np.empty(len(uniforms) if totals.any() else 0, np.int64)
-    find_rows(uniforms[: len(rows)], boundaries, running, totals, rows)
+    run_in_blocks(sum_masses, boundaries, weights, sq_distances, half_power, scale, masses)
+    rows = np.empty(len(uniforms) if masses.totals.any() else 0, np.int64)
+    find_rows(uniforms[: len(rows)], boundaries, masses, rows)
     return rows

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from graphclust.checks import as_number, as_whole_number
-from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, add_gaussian_sums
+from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, Scaled, Spans, Votes, add_gaussian_sums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import DensePoints, as_points
@@ -95,40 +95,41 @@ class GaussianKernel(PointKernel):
         height = max(COLUMNS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // COLUMNS * COLUMNS)
         for start in range(0, len(rows), height):
             chosen = rows[start : start + height]
-            left, left_offsets = self._scaled(self.X.take(chosen, axis=0), ROWS)
-            left *= 2.0
+            left = self._scaled(self.X.take(chosen, axis=0), ROWS)
+            left.points[:] *= 2.0
             ends = votes.indptr[start : start + len(chosen) + 1]
             for first in range(0, sums.shape[1], 4 * height):
                 some = slice(first, min(first + 4 * height, sums.shape[1]))
                 piece = part(columns, some)
                 points = self.X[piece] if isinstance(piece, slice) else self.X.take(piece, axis=0)
-                right, right_offsets = self._scaled(points, 1)
-                tiles = row_blocks(len(right), COLUMNS)
-                spans = np.zeros(len(tiles), np.int64), np.full(len(tiles), len(left))
-                run_in_blocks(add_gaussian_sums, tiles, right, right_offsets, left, left_offsets, *spans,
-                              _padded(ends, len(left)), votes.indices, votes.data, sums[:, some])  # fmt: skip
+                right = self._scaled(points, 1)
+                tiles = row_blocks(len(right.points), COLUMNS)
+                spans = Spans(np.zeros(len(tiles), np.int64), np.full(len(tiles), len(left.points)))
+                own = Votes(_padded(ends, len(left.points)), votes.indices, votes.data)
+                run_in_blocks(add_gaussian_sums, tiles, right, left, spans, own, sums[:, some])
             progress.step(start + len(chosen), len(rows))
 
     def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """As for every kernel; a tile of columns meets the rows of its own groups alone."""
-        right, offsets = self._scaled(self.X.take(rows, axis=0), ROWS)
+        right = self._scaled(self.X.take(rows, axis=0), ROWS)
+        left = right._replace(points=2.0 * right.points)
         owners, weights = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.repeat(1.0 / sizes, sizes)
         ends = np.cumsum(sizes)
         tiles = row_blocks(len(rows), COLUMNS)
         first_rows = (ends - sizes)[owners[tiles[:-1]]] // ROWS * ROWS
         last_rows = -(-ends[owners[tiles[1:] - 1]] // ROWS) * ROWS
         sums = np.zeros((len(sizes), len(rows)))
-        run_in_blocks(add_gaussian_sums, tiles, right, offsets, 2.0 * right, offsets, first_rows, last_rows,
-                      _padded(np.arange(len(rows) + 1), len(right)), owners, weights, sums)  # fmt: skip
+        votes = Votes(_padded(np.arange(len(rows) + 1), len(right.points)), owners, weights)
+        run_in_blocks(add_gaussian_sums, tiles, right, left, Spans(first_rows, last_rows), votes, sums)
         return np.bincount(owners, sums[owners, np.arange(len(rows))] * weights)
 
-    def _scaled(self, points: np.ndarray, multiple: int) -> tuple[np.ndarray, np.ndarray]:
+    def _scaled(self, points: np.ndarray, multiple: int) -> Scaled:
         """z and -|z|^2 for which k is 2^(2 y.z - |y|^2 - |z|^2), with rows and columns of zeros to fill multiples."""
         n, d = points.shape
         scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), self.dtype)
         np.subtract(points, self.origin.astype(self.dtype), out=scaled[:n, :d])
         scaled[:n, :d] *= np.sqrt(np.log2(np.e) / self.kappa)
-        return scaled, -np.einsum("ij,ij->i", scaled, scaled)
+        return Scaled(scaled, -np.einsum("ij,ij->i", scaled, scaled))
 
 
 class LaplacianKernel(PointKernel):

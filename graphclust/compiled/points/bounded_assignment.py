@@ -6,12 +6,63 @@ stored with the movement summed up to that moment, so that it need not be rewrit
 Fleuret 2016), and a point whose bounds hold is not read. Every bound allows for the rounding of the distances.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from graphclust.compiled.points.point_distances import pair_sq_distances, sq_length
 
 _CHUNK = 128
+
+
+class Pairs(NamedTuple):
+    """Points (n, d) and centroids (k, d) of one dtype."""
+
+    X: np.ndarray
+    centroids: np.ndarray
+
+
+class Entering(NamedTuple):
+    """Points that have no bounds yet: X[i - offset] is point i, and products[i - offset] (k,) its X.c."""
+
+    X: np.ndarray
+    centroids: np.ndarray
+    products: np.ndarray
+    centroid_sq_norms: np.ndarray
+    offset: int
+
+
+class Groups(NamedTuple):
+    """Centroids by group: members (k,), ascending in each; starts (n_groups + 1,); of_centroid (k,), the inverse."""
+
+    members: np.ndarray
+    starts: np.ndarray
+    of_centroid: np.ndarray
+
+
+class Drift(NamedTuple):
+    """How far centroids have moved, summed up: each (k,); largest in each group, and last of all (n_groups + 1,).
+
+    rounding: relative error of a distance, and absolute error of a bound plus its drift.
+    """
+
+    of_centroid: np.ndarray
+    of_group: np.ndarray
+    rounding: np.ndarray
+
+
+class Bounds(NamedTuple):
+    """Of the points by position in order (n,), X[order[i]]: labels (n,), and bounds minus or plus the drift then.
+
+    upper, lower (n,), group_lower (n, n_groups): on the distances to the own centroid, to any other, to each group.
+    """
+
+    order: np.ndarray
+    labels: np.ndarray
+    upper: np.ndarray
+    lower: np.ndarray
+    group_lower: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -47,8 +98,9 @@ def lowest_bound(i, group_lower, group_drift):
 
 
 @njit(cache=True, nogil=True)
-def renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drift, lower, group_lower):
+def renew_lower_bounds(i, sq_distances, error, groups, drift, bounds):
     """Lower bounds of point i from its squared distances (k,), each within error; that to its own centroid is inf."""
+    group_starts, group_drift, group_lower = groups.starts, drift.of_group, bounds.group_lower
     n_groups = len(group_starts) - 1
     if n_groups == len(sq_distances):
         for j in range(n_groups):
@@ -58,21 +110,19 @@ def renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drif
         for g in range(n_groups):
             nearest = np.inf
             for e in range(group_starts[g], group_starts[g + 1]):
-                j = members[e]
+                j = groups.members[e]
                 nearest = sq_distances[j] if sq_distances[j] < nearest else nearest
             group_lower[i, g] = np.sqrt(max(nearest - error, 0.0)) + group_drift[g]
-    lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
+    bounds.lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
 
 
 @njit(cache=True, nogil=True)
-def assign_by_products(
-    first, last, block, X, centroids, products, centroid_sq_norms, offset, order, members, group_starts, group_of,
-    drift, group_drift, rounding, labels, upper, lower, group_lower,
-):  # fmt: skip
-    """As `assign_bounded`, for points without bounds: X[i - offset] is point i, products[i - offset] (k,) its X.c.
+def assign_by_products(first, last, block, entering, groups, drift, bounds):
+    """As `assign_bounded`, for points without bounds.
 
     What rounding leaves open is decided by `pair_sq_distances`; products that differ by rounding change no label.
     """
+    X, centroids, products, centroid_sq_norms, offset = entering
     k = len(centroids)
     longest = centroid_sq_norms.max()
     sq_distances = np.empty(k)
@@ -81,7 +131,7 @@ def assign_by_products(
     exact = np.empty(k + 3, X.dtype)
     for i in range(first, last):
         length = np.float64(sq_length(X, i - offset))
-        error = rounding[0] * (length + longest)
+        error = drift.rounding[0] * (length + longest)
         for j in range(k):
             sq_distances[j] = length + centroid_sq_norms[j] - 2.0 * products[i - offset, j]
         nearest, n_open = nearest_and_open(sq_distances, error)
@@ -101,9 +151,9 @@ def assign_by_products(
                 best = p if exact[p] < exact[best] else best
             winner = chosen[best]
         sq_distances[winner] = np.inf
-        labels[i] = winner
-        upper[i] = np.sqrt(nearest + 3.0 * error) - drift[winner]
-        renew_lower_bounds(i, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
+        bounds.labels[i] = winner
+        bounds.upper[i] = np.sqrt(nearest + 3.0 * error) - drift.of_centroid[winner]
+        renew_lower_bounds(i, sq_distances, error, groups, drift, bounds)
 
 
 @njit(cache=True, nogil=True)
@@ -121,17 +171,12 @@ def nearest_and_open(sq_distances, error):
 
 
 @njit(cache=True, nogil=True)
-def assign_bounded(
-    first, last, block, X, centroids, order, members, group_starts, group_of, drift, group_drift, rounding, labels,
-    upper, lower, group_lower,
-):  # fmt: skip
-    """Nearest centroid of each point X[order[i]], ties to the lowest index; bounds on them are brought up to date.
-
-    members (k,), group_starts (n_groups + 1,): the centroids by group, ascending in each; group_of (k,) the inverse.
-    drift (k,), group_drift (n_groups + 1,): summed movement, largest in the group, and last the largest of all.
-    rounding: relative error of a distance, and absolute error of a bound plus its drift.
-    labels, upper, lower (n,), group_lower (n, n_groups): by position in order; bounds minus or plus the drift then.
-    """
+def assign_bounded(first, last, block, pairs, groups, drift, bounds):
+    """Nearest centroid of each point X[order[i]], ties to the lowest index; bounds on them are brought up to date."""
+    X, centroids = pairs
+    members, group_starts, _ = groups
+    moved, group_drift, rounding = drift
+    order, labels, upper, lower, group_lower = bounds
     k = len(centroids)
     n_groups = len(group_starts) - 1
     longer = 1.0 + rounding[0]
@@ -148,9 +193,9 @@ def assign_bounded(
         n_active = 0
         while i < last and n_active < _CHUNK:
             j = labels[i]
-            if lower[i] - far <= upper[i] + drift[j]:
+            if lower[i] - far <= upper[i] + moved[j]:
                 lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
-                if lower[i] - far <= upper[i] + drift[j]:
+                if lower[i] - far <= upper[i] + moved[j]:
                     active[n_active] = i
                     rows[n_active] = order[i]
                     chosen[n_active] = j
@@ -165,7 +210,7 @@ def assign_bounded(
             position = active[a]
             j = labels[position]
             reach = np.sqrt(np.float64(best[a])) * longer
-            upper[position] = reach - drift[j]
+            upper[position] = reach - moved[j]
             if lower[position] - far <= reach:
                 n_near = groups_in_reach(position, reach + rounding[1], group_lower, group_drift, near_groups)
                 for g in near_groups[:n_near]:
@@ -182,9 +227,8 @@ def assign_bounded(
                 if lower[active[b]] - far <= reach:
                     n_near = groups_in_reach(active[b], reach + rounding[1], group_lower, group_drift, near_groups)
                     p = _settle(
-                        active[b], np.float64(best[b]), p, sq_distances, near_groups[:n_near], rounding[0],
-                        members, group_starts, group_of, drift, group_drift, labels, upper, lower, group_lower,
-                    )  # fmt: skip
+                        active[b], np.float64(best[b]), p, sq_distances, near_groups[:n_near], groups, drift, bounds
+                    )
             begin = a + 1
             n_pairs = 0
 
@@ -205,16 +249,16 @@ def groups_in_reach(i, reach, group_lower, group_drift, near_groups):
 
 
 @njit(cache=True, nogil=True)
-def _settle(
-    i, best, p, sq_distances, near_groups, relative, members, group_starts, group_of, drift, group_drift,
-    labels, upper, lower, group_lower,
-):  # fmt: skip
+def _settle(i, best, p, sq_distances, near_groups, groups, drift, bounds):
     """Label and bounds of position i, at squared distance best of its own centroid, from those to all in near_groups.
 
-    sq_distances: theirs from the p-th on; returns where the next position's start. relative: error of a distance.
+    sq_distances: theirs from the p-th on; returns where the next position's start.
     """
-    longer = 1.0 + relative
-    shorter = 1.0 - relative
+    members, group_starts, group_of = groups
+    moved, group_drift, rounding = drift
+    _, labels, upper, lower, group_lower = bounds
+    longer = 1.0 + rounding[0]
+    shorter = 1.0 - rounding[0]
     winner = labels[i]
     runner_up = group_lower[i, group_of[winner]]
     for g in near_groups:
@@ -238,7 +282,7 @@ def _settle(
             best = nearest
             winner = closest
             runner_up = np.sqrt(second) * shorter + group_drift[g]
-    upper[i] = np.sqrt(best) * longer - drift[winner]
+    upper[i] = np.sqrt(best) * longer - moved[winner]
     group_lower[i, group_of[winner]] = runner_up
     labels[i] = winner
     lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[-1]

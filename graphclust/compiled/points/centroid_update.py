@@ -1,7 +1,34 @@
 """Means of clusters: rows summed one after the other, or grouped by label and in chunks that depend on the labels."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+
+
+class Chunks(NamedTuple):
+    """Runs of points of one cluster: chunk c has the points rows[order[starts[c] : ends[c]]], weights alike."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    order: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+class Totals(NamedTuple):
+    """Sums of w x over each cluster (k, d), and of w (k,)."""
+
+    sums: np.ndarray
+    masses: np.ndarray
+
+
+class Renewed(NamedTuple):
+    """New centroids (k, d), and their squared distances (k,) from the old ones and from a center."""
+
+    centroids: np.ndarray
+    sq_moved: np.ndarray
+    sq_between: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -14,10 +41,11 @@ def group_rows(labels, ends, order):
 
 
 @njit(cache=True, nogil=True)
-def sum_chunks(first, last, block, X, rows, weights, order, chunk_starts, chunk_ends, sums, masses):
-    """sums (n_chunks, d) of w x and masses (n_chunks,) of w; a chunk's points are X[rows[order[start:end]]]."""
+def sum_chunks(first, last, block, X, chunks, sums, masses):
+    """sums (n_chunks, d) of w x and masses (n_chunks,) of w over each chunk."""
+    rows, weights, order, starts, ends = chunks
     for chunk in range(first, last):
-        for position in range(chunk_starts[chunk], chunk_ends[chunk]):
+        for position in range(starts[chunk], ends[chunk]):
             i = rows[order[position]]
             w = weights[order[position]]
             masses[chunk] += w
@@ -36,10 +64,10 @@ def add_rows(first, last, block, X, rows, weights, labels, sums):
 
 
 @njit(cache=True, nogil=True)
-def renew_centroids(first, last, block, which, sums, masses, center, old, new, sq_moved, sq_between):
-    """new (k, d), for those in `which`: the means, or the old centroid where no mass is; sq_moved, sq_between (k,): its
-    squared distances from old and from center.
-    """
+def renew_centroids(first, last, block, which, totals, center, old, renewed):
+    """For those in `which`: means, or the old centroid where no mass is, and how far they are from old and center."""
+    sums, masses = totals
+    new, sq_moved, sq_between = renewed
     for j in which[first:last]:
         moved = 0.0
         between = 0.0

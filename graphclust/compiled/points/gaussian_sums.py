@@ -5,12 +5,37 @@ time. Every sum is taken in one written order: the result has the same bits on a
 added without rounding between ("contract"): a fifth faster, and as good on every processor.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 COLUMNS = 256  # of a tile
 ROWS = 4  # that share what is read of a tile
 FEATURES = 4  # by which an inner product grows at a time
+
+
+class Scaled(NamedTuple):
+    """Points (n, d) and what is added to the exponents of each (n,); d a multiple of FEATURES, float32 or float64."""
+
+    points: np.ndarray
+    offsets: np.ndarray
+
+
+class Spans(NamedTuple):
+    """The rows that each block of columns meets, from starts[block] to ends[block] - 1; multiples of ROWS."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+class Votes(NamedTuple):
+    """The votes of row x are starts[x]..starts[x + 1]-1 of owners and weights."""
+
+    starts: np.ndarray
+    owners: np.ndarray
+    weights: np.ndarray
+
 
 # 2^x = 1 + x (C1 + x (C2 + ...)) for |x| <= 1/2. In single precision the coefficients of the least relative error that
 # five terms can have, 9.2e-8; in double those of Taylor, (ln 2)^i / i!, which after twelve terms leave out 2e-16.
@@ -88,15 +113,15 @@ def _vote_alike(r, starts, owners, weights):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def add_gaussian_sums(
-    first, last, block, right, right_offsets, left, left_offsets, row_starts, row_ends, starts, owners, weights, sums
-):  # fmt: skip
+def add_gaussian_sums(first, last, block, columns, rows, spans, votes, sums):
     """sums[j, y] += weight 2^(left_offset_x + right_offset_y + <left_x, right_y>) for the votes (j, weight) of each x.
 
-    Columns y first..last-1 of sums (k, n), at most COLUMNS; rows x row_starts[block]..row_ends[block]-1, multiples of
-    ROWS. right : (n, d); left : (m, d), d a multiple of FEATURES, both float32 or both float64. Votes of row x:
-    starts[x]..starts[x + 1]-1 of owners and weights.
+    Columns y first..last-1 of sums (k, n), at most COLUMNS; columns are `right`, rows `left`, both of one dtype.
     """
+    right, right_offsets = columns
+    left, left_offsets = rows
+    row_starts, row_ends = spans
+    starts, owners, weights = votes
     d = right.shape[1]
     width = last - first
     # Rows a power of two apart would share a few cache lines.

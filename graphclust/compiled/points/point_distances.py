@@ -16,7 +16,9 @@ def sq_distance(X, i, centroids, j):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _four_sq_distances(X, i0, i1, i2, i3, centroids, j0, j1, j2, j3):
+def _four_sq_distances(X, rows, centroids, chosen):
+    i0, i1, i2, i3 = rows
+    j0, j1, j2, j3 = chosen
     zero = X[i0, 0] - X[i0, 0]
     total0, total1, total2, total3 = zero, zero, zero, zero
     for l in range(X.shape[1]):
@@ -41,10 +43,9 @@ def pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances):
         rows[p] = rows[n_pairs - 1]
         chosen[p] = chosen[n_pairs - 1]
     for p in range(0, n_pairs, 4):
-        four = _four_sq_distances(
-            X, rows[p], rows[p + 1], rows[p + 2], rows[p + 3], centroids, chosen[p], chosen[p + 1], chosen[p + 2],
-            chosen[p + 3],
-        )  # fmt: skip
+        four_rows = rows[p], rows[p + 1], rows[p + 2], rows[p + 3]
+        four_chosen = chosen[p], chosen[p + 1], chosen[p + 2], chosen[p + 3]
+        four = _four_sq_distances(X, four_rows, centroids, four_chosen)
         sq_distances[p] = four[0]
         sq_distances[p + 1] = four[1]
         sq_distances[p + 2] = four[2]
@@ -61,7 +62,8 @@ def sq_length(X, i):
 
 
 @njit(cache=True, nogil=True)
-def own_sq_distances(first, last, block, X, centroids, labels, sq_distances):
+def own_sq_distances(first, last, block, pairs, labels, sq_distances):
     """Squared distance of each row to the centroid of its label."""
+    X, centroids = pairs
     for i in range(first, last):
         sq_distances[i] = sq_distance(X, i, centroids, labels[i])

@@ -3,6 +3,8 @@
 A point whose nearest seed is s cannot get closer to a candidate c with |c - s| >= 2 |x - s|, so it is not read.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -12,14 +14,40 @@ from graphclust.compiled.points.point_distances import sq_distance
 _SLACK = 4.0 * (1.0 + 1e-4)
 
 
+class Reach(NamedTuple):
+    """How far candidates are from the seeds: squared distances or less (n_candidates, n_seeds), the least of each seed.
+
+    With new_seed >= 0 the candidates become the seeds from that number on.
+    """
+
+    to_seeds: np.ndarray
+    near: np.ndarray
+    new_seed: int
+
+
+class NearestSeeds(NamedTuple):
+    """The nearest seed of each point, and the squared distance to it; shape (n,) each."""
+
+    seeds: np.ndarray
+    sq_distances: np.ndarray
+
+
+class RunningMasses(NamedTuple):
+    """Sums of masses within each block, row by row (n,), and what they come to (n_blocks,)."""
+
+    running: np.ndarray
+    totals: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def approach(first, last, block, X, candidates, weights, to_seeds, near, new_seed, nearest_seed, sq_distances, gains):
+def approach(first, last, block, pairs, weights, reach, nearest, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
 
-    With new_seed >= 0 the candidates become the seeds from that number on: nearest_seed and sq_distances (n,) change.
-    to_seeds (n_candidates, n_seeds): squared distances of the candidates to the seeds, or less; near (n_seeds,): the
-    least of them for each seed.
+    Where candidates become seeds the nearest ones change.
     """
+    X, candidates = pairs
+    to_seeds, near, new_seed = reach
+    nearest_seed, sq_distances = nearest
     for i in range(first, last):
         if near[nearest_seed[i]] >= _SLACK * sq_distances[i] or weights[i] == 0.0:
             continue
@@ -45,8 +73,9 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
 
 
 @njit(cache=True, nogil=True)
-def sum_masses(first, last, block, weights, sq_distances, half_power, scale, running, totals):
-    """running (n,): sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
+def sum_masses(first, last, block, weights, sq_distances, half_power, scale, masses):
+    """Sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
+    running, totals = masses
     total = 0.0
     for i in range(first, last):
         if sq_distances[i] > 0.0:
@@ -61,8 +90,9 @@ def sum_masses(first, last, block, weights, sq_distances, half_power, scale, run
 
 
 @njit(cache=True, nogil=True)
-def find_rows(uniforms, boundaries, running, totals, rows):
+def find_rows(uniforms, boundaries, masses, rows):
     """The rows whose share of the total mass contains each uniform in [0, 1); a row of mass 0 is never found."""
+    running, totals = masses
     everything = totals.sum()
     for u in range(len(uniforms)):
         target = uniforms[u] * everything

@@ -4,6 +4,8 @@ A feature x is kept as the whole number of steps above the feature's lowest valu
 sixteen times as fine. Products of such numbers are exact, so a distance is off by the two points' own errors at most.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -13,6 +15,27 @@ FINER = 16
 # As many products of a byte and of a centroid's 255 * 16 as an int32 surely holds.
 _SLICE = 2048
 _CHUNK = 128
+
+
+class Grid(NamedTuple):
+    """Whole steps / finer above lowest (d,), as far as 255 * finer; lowest and step have the dtype of the points.
+
+    relative, absolute: what the rounding of numbers adds to the distance of a point from its place on the grid.
+    """
+
+    lowest: np.ndarray
+    step: np.floating
+    finer: int
+    relative: float
+    absolute: float
+
+
+class Rounded(NamedTuple):
+    """Points on a grid: codes (n, d), their squared lengths (n,), and how far from the points they may be (n,)."""
+
+    codes: np.ndarray
+    sq_lengths: np.ndarray
+    errors: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -29,11 +52,10 @@ def feature_ranges(first, last, block, X, rows, lowest, highest):
 
 
 @njit(cache=True, nogil=True)
-def round_points(first, last, block, X, lowest, step, finer, relative, absolute, codes, sq_lengths, errors):
-    """codes (n, d): the points in whole steps / finer above lowest (d,), as far as 255 * finer; their squared lengths
-    (n,), and how far from the points they may be (n,). lowest and step have the dtype of X; relative, absolute: what
-    the rounding of numbers adds to that.
-    """
+def round_points(first, last, block, X, grid, rounded):
+    """Put the points on the grid."""
+    lowest, step, finer, relative, absolute = grid
+    codes, sq_lengths, errors = rounded
     zero = X.dtype.type(0)
     top = X.dtype.type(255 * finer)
     half = X.dtype.type(0.5)
@@ -84,37 +106,38 @@ def steps_between(codes, sq_lengths, i, centroid_codes, centroid_sq_lengths, j):
 
 
 @njit(cache=True, nogil=True)
-def tighten_bounds(
-    first, last, block, codes, sq_lengths, errors, centroid_codes, centroid_sq_lengths, centroid_errors, unit, order,
-    members, group_starts, group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
-):  # fmt: skip
+def tighten_bounds(first, last, block, points, centroids, unit, drift, bounds):
     """The bounds of `assign_bounded` from rounded points, for those where they have become too weak to spare the point.
 
     Each centroid is a group. unit: the length of a step of the centroids' grid. Labels stay as they are.
     """
+    codes, sq_lengths, errors = points
+    centroid_codes, centroid_sq_lengths, centroid_errors = centroids
+    moved, group_drift, rounding = drift
+    _, labels, upper, lower, group_lower = bounds
     far = group_drift[-1] + rounding[1]
     longer = 1.0 + rounding[0]
     shorter = 1.0 - rounding[0]
     active = np.empty(_CHUNK + 1, np.int64)
     reach = np.empty(_CHUNK)
-    near = np.empty(len(drift) + 1, np.int64)
+    near = np.empty(len(moved) + 1, np.int64)
     # One question at a time for a whole chunk: what the processor fetches for one point does not wait for another.
     for start in range(first, last, _CHUNK):
         n_weak = 0
         for i in range(start, min(start + _CHUNK, last)):
             active[n_weak] = i
-            n_weak += 1 if lower[i] - far <= upper[i] + drift[labels[i]] else 0
+            n_weak += 1 if lower[i] - far <= upper[i] + moved[labels[i]] else 0
         n_active = 0
         for i in active[:n_weak]:
             lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[-1]
             active[n_active] = i
-            n_active += 1 if lower[i] - far <= upper[i] + drift[labels[i]] else 0
+            n_active += 1 if lower[i] - far <= upper[i] + moved[labels[i]] else 0
         for a in range(n_active):
             i = active[a]
             own = labels[i]
             distance = unit * steps_between(codes, sq_lengths, i, centroid_codes, centroid_sq_lengths, own)
-            reach[a] = min((distance + errors[i] + centroid_errors[own]) * longer, upper[i] + drift[own])
-            upper[i] = reach[a] - drift[own]
+            reach[a] = min((distance + errors[i] + centroid_errors[own]) * longer, upper[i] + moved[own])
+            upper[i] = reach[a] - moved[own]
         for a in range(n_active):
             i = active[a]
             if lower[i] - far > reach[a]:

@@ -4,10 +4,36 @@ A row meets all centroids at once: centroids lie transposed (d, k or more), so o
 rounding cannot tell the two best apart they are recomputed in double precision.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from graphclust.compiled.points.bounded_assignment import lowest_bound, nearest_and_open, renew_lower_bounds
+
+
+class SparseRows(NamedTuple):
+    """Points as the rows of a CSR matrix (n, d)."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
+
+
+class SparsePairs(NamedTuple):
+    """Points and their |x|^2 (n,), and centroids, transposed (d, k or more), with their |c|^2 (k,)."""
+
+    rows: SparseRows
+    sq_norms: np.ndarray
+    transposed: np.ndarray
+    centroid_sq_norms: np.ndarray
+
+
+class Movers(NamedTuple):
+    """The few centroids that moved most, and where they are, transposed (d, as many or more)."""
+
+    which: np.ndarray
+    narrow: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -36,17 +62,18 @@ def _products(start, stop, indices, values, transposed, sums):
 
 
 @njit(cache=True, nogil=True)
-def assign_sparse(
-    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, movers, narrow, order,
-    members, group_starts, group_of, drift, group_drift, rounding, labels, upper, lower, group_lower,
-):  # fmt: skip
+def assign_sparse(first, last, block, pairs, few, groups, drift, bounds):
     """As `assign_bounded`; rounding[0] is relative to |x|^2 + |c|^2.
 
-    movers (m,), narrow (d, m or more): the few centroids that moved most, transposed, if each is a group. Where bounds
-    fail, distances to those alone often show that the label stays; where they do not, a row meets all centroids.
+    few: the centroids that moved most, if each is a group. Where bounds fail, distances to those alone often show that
+    the label stays; where they do not, a row meets all centroids.
     """
+    (indptr, indices, values), sq_norms, transposed, centroid_sq_norms = pairs
+    movers, narrow = few
+    moved, group_drift, rounding = drift
+    order, labels, upper, lower, group_lower = bounds
     k = len(centroid_sq_norms)
-    n_groups = len(group_starts) - 1
+    n_groups = len(groups.starts) - 1
     far = group_drift[n_groups] + rounding[1]
     sums = np.empty(transposed.shape[1], transposed.dtype)
     few_sums = np.empty(narrow.shape[1], transposed.dtype)
@@ -59,10 +86,10 @@ def assign_sparse(
         error = rounding[0] * (sq_norms[i] + longest)
         own = labels[position]
         if own >= 0:
-            if lower[position] - far > upper[position] + drift[own]:
+            if lower[position] - far > upper[position] + moved[own]:
                 continue
             lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
-            if lower[position] - far > upper[position] + drift[own]:
+            if lower[position] - far > upper[position] + moved[own]:
                 continue
             if len(movers) > 0:
                 _products(start, stop, indices, values, narrow, few_sums)
@@ -70,11 +97,11 @@ def assign_sparse(
                     j = movers[m]
                     distance = sq_norms[i] + centroid_sq_norms[j] - 2.0 * few_sums[m]
                     if j == own:
-                        upper[position] = np.sqrt(max(distance + error, 0.0)) - drift[own]
+                        upper[position] = np.sqrt(max(distance + error, 0.0)) - moved[own]
                     else:
                         group_lower[position, j] = np.sqrt(max(distance - error, 0.0)) + group_drift[j]
                 lower[position] = lowest_bound(position, group_lower, group_drift) + group_drift[n_groups]
-                if lower[position] - far > upper[position] + drift[own]:
+                if lower[position] - far > upper[position] + moved[own]:
                     continue
         _products(start, stop, indices, values, transposed, sums)
         for j in range(k):
@@ -94,28 +121,27 @@ def assign_sparse(
                         closest = exact
                         winner = j
         labels[position] = winner
-        upper[position] = np.sqrt(nearest + 3.0 * error) - drift[winner]
+        upper[position] = np.sqrt(nearest + 3.0 * error) - moved[winner]
         sq_distances[winner] = np.inf
-        renew_lower_bounds(position, sq_distances, error, members, group_starts, group_drift, lower, group_lower)
+        renew_lower_bounds(position, sq_distances, error, groups, drift, bounds)
 
 
 @njit(cache=True, nogil=True)
-def own_sq_distances_sparse(
-    first, last, block, indptr, indices, values, sq_norms, transposed, centroid_sq_norms, labels, sq_distances
-):
+def own_sq_distances_sparse(first, last, block, pairs, labels, sq_distances):
     """Squared distance of each row to the centroid of its label."""
+    (indptr, indices, values), sq_norms, transposed, centroid_sq_norms = pairs
     for i in range(first, last):
         product = _product(indptr[i], indptr[i + 1], indices, values, transposed, labels[i])
         sq_distances[i] = max(sq_norms[i] + centroid_sq_norms[labels[i]] - 2.0 * product, 0.0)
 
 
 @njit(cache=True, nogil=True)
-def sum_chunks_sparse(
-    first, last, block, indptr, indices, values, rows, weights, order, chunk_starts, chunk_ends, sums, masses
-):
+def sum_chunks_sparse(first, last, block, points, chunks, sums, masses):
     """As `sum_chunks`, for the rows of a CSR matrix."""
+    indptr, indices, values = points
+    rows, weights, order, starts, ends = chunks
     for chunk in range(first, last):
-        for position in range(chunk_starts[chunk], chunk_ends[chunk]):
+        for position in range(starts[chunk], ends[chunk]):
             i = rows[order[position]]
             w = weights[order[position]]
             masses[chunk] += w
@@ -124,8 +150,9 @@ def sum_chunks_sparse(
 
 
 @njit(cache=True, nogil=True)
-def add_rows_sparse(first, last, block, indptr, indices, values, rows, weights, labels, sums):
+def add_rows_sparse(first, last, block, points, rows, weights, labels, sums):
     """As `add_rows`, for the rows of a CSR matrix and all features."""
+    indptr, indices, values = points
     for position in range(len(rows)):
         j = labels[position]
         for e in range(indptr[rows[position]], indptr[rows[position] + 1]):
@@ -133,11 +160,11 @@ def add_rows_sparse(first, last, block, indptr, indices, values, rows, weights, 
 
 
 @njit(cache=True, nogil=True)
-def approach_sparse(
-    first, last, block, indptr, indices, values, sq_norms, transposed, candidate_sq_norms, weights, to_seeds, near,
-    new_seed, nearest_seed, sq_distances, gains,
-):  # fmt: skip
+def approach_sparse(first, last, block, pairs, weights, reach, nearest, gains):
     """As `approach`, for the rows of a CSR matrix; the candidates lie transposed (d, n_candidates)."""
+    (indptr, indices, values), sq_norms, transposed, candidate_sq_norms = pairs
+    to_seeds, near, new_seed = reach
+    nearest_seed, sq_distances = nearest
     for i in range(first, last):
         if near[nearest_seed[i]] >= 4.0004 * sq_distances[i] or weights[i] == 0.0:
             continue

@@ -13,11 +13,12 @@ _CHUNK = 1024
 
 
 @njit(cache=True, nogil=True)
-def assign_in_tiles(
-    first, last, block, X, centroids, order, members, group_starts, group_of, drift, group_drift, rounding, labels,
-    upper, lower, group_lower,
-):  # fmt: skip
+def assign_in_tiles(first, last, block, pairs, groups, drift, bounds):
     """As `assign_bounded`, with the same arguments."""
+    X, centroids = pairs
+    members, group_starts, group_of = groups
+    moved, group_drift, rounding = drift
+    order, labels, upper, lower, group_lower = bounds
     n_groups = len(group_starts) - 1
     longer = 1.0 + rounding[0]
     shorter = 1.0 - rounding[0]
@@ -42,10 +43,10 @@ def assign_in_tiles(
             reach[n_active] = np.inf
             runner_up[n_active] = np.inf
             if j >= 0:
-                if lower[i] - far > upper[i] + drift[j]:
+                if lower[i] - far > upper[i] + moved[j]:
                     continue
                 lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
-                if lower[i] - far > upper[i] + drift[j]:
+                if lower[i] - far > upper[i] + moved[j]:
                     continue
                 if n_groups == 1:
                     # The tile has the point's own centroid too: to ask about that one first saves less than it costs.
@@ -53,7 +54,7 @@ def assign_in_tiles(
                 else:
                     best[n_active] = sq_distance_in_order(X, order[i], centroids, j)
                     reach[n_active] = np.sqrt(best[n_active]) * longer
-                    upper[i] = reach[n_active] - drift[j]
+                    upper[i] = reach[n_active] - moved[j]
                     if lower[i] - far > reach[n_active]:
                         continue
                     runner_up[n_active] = group_lower[i, group_of[j]]
@@ -102,5 +103,5 @@ def assign_in_tiles(
             j = winner[r]
             group_lower[i, group_of[j]] = runner_up[r]
             labels[i] = j
-            upper[i] = reach[r] - drift[j]
+            upper[i] = reach[r] - moved[j]
             lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
