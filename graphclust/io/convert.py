@@ -22,7 +22,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.compiled.graphs.gate import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
-from graphclust.compiled.runtime.blocks import row_blocks
+from graphclust.compiled.runtime.blocks import MadeRows, row_blocks
 from graphclust.compiled.text import bucket_rows
 from graphclust.compiled.text.edge_rows import N_COUNTS
 from graphclust.errors import (
@@ -323,11 +323,10 @@ class _Conversion:
                 del order
             else:
                 keys.sort()
-            lengths, indices = np.zeros(last - first, np.int64), np.empty(len(keys), np.int32)
-            row_weights = np.empty(len(values))
-            n_here = bucket_rows.join_rows(keys, values, first, add, lengths, indices, row_weights, counts, examples)
-            indices, row_weights = indices[:n_here], row_weights[: n_here if weighted else 0]
-            ends = np.cumsum(lengths)
+            rows = MadeRows(np.zeros(last - first, np.int64), np.empty(len(keys), np.int32), np.empty(len(values)))
+            n_here = bucket_rows.join_rows(keys, values, first, add, rows, counts, examples)
+            indices, row_weights = rows.indices[:n_here], rows.weights[: n_here if weighted else 0]
+            ends = np.cumsum(rows.lengths)
             sums = RowSums(*np.zeros((2, last - first)))
             local = indices - np.int32(first)  # so that a loop is found where a row holds its own number
             sum_rows(0, last - first, 0, Rows(np.append(0, ends), local, row_weights), sums)

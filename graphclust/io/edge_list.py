@@ -146,9 +146,9 @@ class NumberReader:
             n_rows, n_lines = text_rows.parse_pairs(first, last, text, sources, targets, bound)
         if n_rows < 0:
             columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
-            n_rows, n_lines = text_rows.parse_edges(
-                first, last, text, ord(layout.delimiter or "\0"), columns, sources, targets, bound, weights, hard, fault
-            )
+            lines = text_rows.EdgeLines(ord(layout.delimiter or "\0"), columns, bound)
+            edges = text_rows.ParsedEdges(sources, targets, weights, hard)
+            n_rows, n_lines = text_rows.parse_edges(first, last, text, lines, edges, fault)
         sources, targets = sources[:n_rows].copy(), targets[:n_rows].copy()
         left = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())
         largest = max(int(sources.max()), int(targets.max())) if n_rows else 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.compiled.text import edge_rows
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted
@@ -94,7 +95,8 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     found = np.zeros((SLICES, edge_rows.N_COUNTS), np.int64)
     examples = np.zeros((SLICES, edge_rows.N_COUNTS, 2), np.int64)
     steps = row_steps(starts)
-    common = (starts, keys, key_weights, symmetrize == "sum", cursor[SLICES])
+    by_lower = edge_rows.EdgesByLowerEnd(starts, keys, key_weights)
+    common = (by_lower, symmetrize == "sum", cursor[SLICES])
     in_slices(edge_rows.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
     counts = EdgeCounts(n_entries, *found.sum(axis=0).tolist())
     first_slice = (found > 0).argmax(axis=0)
@@ -103,9 +105,9 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     indptr = starts_of(cursor)
     indices = np.empty(indptr[n], np.int32)
     weights = np.empty(indptr[n]) if weighted else NO_WEIGHTS
-    outputs = (starts, keys, key_weights, indptr, cursor[SLICES], indices, weights)
+    outputs = (by_lower, cursor[SLICES], Rows(indptr, indices, weights))
     in_slices(edge_rows.write_both_ends, steps, outputs, (cursor,), progress, WRITE)
-    del starts, keys, key_weights, cursor, common, outputs
+    del starts, keys, key_weights, by_lower, cursor, common, outputs
     all_one = not weighted or all_ones(weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
     if n_isolated:

@@ -244,10 +244,10 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     n_values = most if header.has_value else 0
     values, hard = np.empty(n_values), np.empty(n_values, np.int64)
     fault = np.zeros(2, np.int64)
-    n, n_lines = text_rows.parse_entries(
-        first, last, text, header.n_rows, header.n_columns, header.offset, header.has_value, header.field != "real",
-        rows, columns, values, hard, fault,
-    )  # fmt: skip
+    whole = header.field != "real"
+    lines = text_rows.MatrixLines(header.n_rows, header.n_columns, header.offset, header.has_value, whole)
+    entries = text_rows.MatrixEntries(rows, columns, values, hard)
+    n, n_lines = text_rows.parse_entries(first, last, text, lines, entries, fault)
     left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
     return rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
 

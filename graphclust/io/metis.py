@@ -116,9 +116,14 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     n_entries = np.zeros(len(n_lines), np.int64)
     faults = np.zeros((len(n_lines), 2), np.int64)
     run_in_blocks(
-        neighbor_text.parse_neighbors, boundaries, text, header.n_nodes, header.n_leading, header.weighted, nodes,
-        entry_starts, sources, targets, weights, n_entries, faults,
-    )  # fmt: skip
+        neighbor_text.parse_neighbors,
+        boundaries,
+        text,
+        neighbor_text.NeighborLines(header.n_nodes, header.n_leading, header.weighted),
+        neighbor_text.BlockStarts(nodes, entry_starts),
+        neighbor_text.NeighborEntries(sources, targets, weights),
+        neighbor_text.BlockOutcomes(n_entries, faults),
+    )
     faulty = np.flatnonzero(faults[:, 0])
     if len(faulty):
         code, position = faults[faulty[0]].tolist()

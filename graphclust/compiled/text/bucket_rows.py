@@ -47,11 +47,12 @@ def distribute(sources, targets, weights, first_rows, place, keys, key_weights):
 
 
 @njit(cache=True, nogil=True)
-def join_rows(keys, weights, first_row, add, lengths, indices, row_weights, counts, examples):
-    """Make one entry of all keys of an edge: sorted rows; returns how many entries they have.
+def join_rows(keys, weights, first_row, add, made, counts, examples):
+    """Make one entry of all keys of an edge: sorted rows, as `MadeRows`; returns how many entries they have.
 
-    lengths (n_rows,) begins as zeros. counts and examples are of the edges whose lower end is the row.
+    Their lengths begin as zeros. counts and examples are of the edges whose lower end is the row.
     """
+    lengths, indices, row_weights = made
     weighted = len(weights) > 0
     n = len(keys)
     e = 0

@@ -9,6 +9,8 @@ bucket, and so knows where to put them whatever the other slices do: they may ru
 the entries does not depend on it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -81,14 +83,26 @@ def place_by_lower_end(first, last, starts, keys, key_weights, sorted_keys, sort
                 sorted_weights[slot] = key_weights[e]
 
 
+class EdgesByLowerEnd(NamedTuple):
+    """Edges sorted by their lower end, those of a node from starts[node] on; keys hold the other end, see above.
+
+    Empty weights stand for all ones.
+    """
+
+    starts: np.ndarray
+    keys: np.ndarray
+    weights: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def join_directions(first, last, starts, keys, weights, add, n_upper, n_lower, counts, examples):
+def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples):
     """Make one entry of all entries of an edge, at the start of its row: keys become higher ends.
 
     Repeated entries of one direction are added (without weights: counted once); of the two directions the larger
     weight stays, or, where `add`, their sum. n_upper (n,) says how many edges each row keeps; for the higher end of
     each, unless it is a loop, n_lower (n,) grows by one.
     """
+    starts, keys, weights = edges
     weighted = len(weights) > 0
     for low in range(first, last):
         end = starts[low + 1]
@@ -157,10 +171,10 @@ def note(kind, amount, low, high, counts, examples):
 
 
 @njit(cache=True, nogil=True)
-def write_both_ends(
-    first, last, starts, higher_ends, upper_weights, indptr, upper_starts, indices, weights, lower_cursor
-):
+def write_both_ends(first, last, edges, upper_starts, rows, lower_cursor):
     """Write each edge into the rows of both its ends: in a row the lower neighbours come first."""
+    starts, higher_ends, upper_weights = edges
+    indptr, indices, weights = rows
     weighted = len(upper_weights) > 0
     for low in range(first, last):
         slot = upper_starts[low]

@@ -1,5 +1,7 @@
 """Read lines of neighbours, as METIS writes them, out of bytes."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -41,16 +43,46 @@ def count_words(first, last, block, text, n_lines, n_words):
     n_words[block] = words
 
 
-@njit(cache=True, nogil=True)
-def parse_neighbors(
-    first, last, block, text, n_nodes, n_leading, weighted, nodes, entry_starts, sources, targets, weights, n_entries,
-    faults,
-):  # fmt: skip
-    """Read lines of neighbours 1..n_nodes, each line a node's, from node nodes[block] (counted from 0) onwards.
+class NeighborLines(NamedTuple):
+    """Lines of neighbours 1..n_nodes, each line a node's.
 
     The first `n_leading` numbers of a line are passed over; where `weighted`, a weight > 0 follows each neighbour.
-    Entries go to entry_starts[block] onwards.
     """
+
+    n_nodes: int
+    n_leading: int
+    weighted: bool
+
+
+class BlockStarts(NamedTuple):
+    """The first node of each block of lines, counted from 0, and where its first entry goes."""
+
+    nodes: np.ndarray
+    entries: np.ndarray
+
+
+class NeighborEntries(NamedTuple):
+    """Both ends and the weight of each entry."""
+
+    sources: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+
+
+class BlockOutcomes(NamedTuple):
+    """How many entries each block has, and its first fault: code and position."""
+
+    n_entries: np.ndarray
+    faults: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def parse_neighbors(first, last, block, text, lines, starts, entries, outcomes):
+    """Read the lines of a block."""
+    n_nodes, n_leading, weighted = lines
+    nodes, entry_starts = starts
+    sources, targets, weights = entries
+    n_entries, faults = outcomes
     node = nodes[block]
     entry = entry_starts[block]
     at = first

@@ -4,6 +4,8 @@ Every loop works on whole lines first..last-1 of a block of bytes that ends with
 read as a code and the position of the fault, for Python to explain.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -28,15 +30,54 @@ def is_end(byte):
     return byte in (SPACE, NEWLINE, TAB, RETURN)
 
 
-@njit(cache=True, nogil=True)
-def parse_entries(
-    first, last, text, n_rows, n_columns, offset, has_value, whole, rows, columns, values, hard, fault
-):  # fmt: skip
-    """Read lines `row column [value]` of a Matrix Market file; indices from 1 become those from 0, and from `offset`.
+class MatrixLines(NamedTuple):
+    """Lines `row column [value]` of a matrix of this shape; columns are counted from `offset`, `whole` values only."""
 
-    Blank lines and comments of '%' are passed over. A value whose nearest float is not sure is left to Python: hard[e]
-    is its position + 1. Returns entries and lines; at the first line that is none, fault = (code, position).
+    n_rows: int
+    n_columns: int
+    offset: int
+    has_value: bool
+    whole: bool
+
+
+class MatrixEntries(NamedTuple):
+    """Entries of a matrix; hard[e] is the position + 1 of a value that is left to Python, or 0."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    hard: np.ndarray
+
+
+class EdgeLines(NamedTuple):
+    """Lines of columns = (how many, source, target, weight or -1), apart by `delimiter`, or (0) white space.
+
+    A node is a whole number up to `largest`.
     """
+
+    delimiter: int
+    columns: tuple[int, int, int, int]
+    largest: int
+
+
+class ParsedEdges(NamedTuple):
+    """Both ends and the weight of each edge; hard[e] is the position + 1 of a weight that is left to Python, or 0."""
+
+    sources: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    hard: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def parse_entries(first, last, text, lines, entries, fault):
+    """Read the entries of a Matrix Market file; indices from 1 become those from 0, and from the offset.
+
+    Blank lines and comments of '%' are passed over. A value whose nearest float is not sure is left to Python. Returns
+    entries and lines; at the first line that is none, fault = (code, position).
+    """
+    n_rows, n_columns, offset, has_value, whole = lines
+    rows, columns, values, hard = entries
     entry = n_other = 0
     at = first
     while at < last:
@@ -124,14 +165,14 @@ def parse_pairs(first, last, text, sources, targets, largest):
 
 
 @njit(cache=True, nogil=True)
-def parse_edges(first, last, text, delimiter, columns, sources, targets, largest, weights, hard, fault):
-    """Read lines of `columns` = (how many, source, target, weight or -1), apart by `delimiter`, or (0) white space.
+def parse_edges(first, last, text, lines, edges, fault):
+    """Read lines of edges; those of '#' and '%' are comments.
 
-    A node is a whole number up to `largest`. A weight that is no plain number, or whose nearest float is not sure, is
-    left to Python: hard[row] is its position + 1. Lines of '#' and '%' are comments. Returns rows and lines; where a
-    line is at fault, fault = (code, position).
+    A weight that is no plain number, or whose nearest float is not sure, is left to Python. Returns rows and lines;
+    where a line is at fault, fault = (code, position).
     """
-    n_columns, source_column, target_column, weight_column = columns
+    delimiter, (n_columns, source_column, target_column, weight_column), largest = lines
+    sources, targets, weights, hard = edges
     row = n_other = 0
     at = first
     code = FINE
