@@ -14,7 +14,14 @@ from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import RATIOS, value_of
 from graphclust.partition import moves as local_moves
 from graphclust.partition.improvement import move_nodes
-from graphclust.partition.moves import best_moves, moved_at_once, moved_in_rounds, moved_until_stable, summed
+from graphclust.partition.moves import (
+    best_moves,
+    moved_at_once,
+    moved_in_rounds,
+    moved_until_stable,
+    summed,
+    sums_after,
+)
 from graphclust.progress import Progress
 
 
@@ -139,6 +146,99 @@ def test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster(gra
             assert set(improved) == set(labels)
 
 
+@pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut"])
+@pytest.mark.parametrize("graph", [*WITH_EDGES, "uneven and looped"])
+def test_the_sums_after_moves_follow_from_the_rows_that_change(graph, objective, monkeypatch):
+    """Whatever moves, and also where some nodes are in no cluster."""
+    graph = looped() if graph == "uneven and looped" else make_graph(graph)
+    on, _ = on_and_objective(graph, objective, None, 4)
+    monkeypatch.setattr(local_moves, "MOVERS_PER_BLOCK", 7)
+    monkeypatch.setattr(local_moves, "SHRUNK", 0.0)  # or a cluster of next to nothing is summed anew
+    for seed, share in enumerate((0.0, 0.1, 0.6, 1.0)):
+        labels, other = (random_labels(graph.n_nodes, 4, of).astype(np.int32) for of in (seed, seed + 10))
+        labels[::6] = other[::6] = -1
+        moved = np.where(np.random.default_rng(seed).random(graph.n_nodes) < share, other, labels)
+        before, expected = (summed(on, of, 4)[1] for of in (labels, moved))
+        after = sums_after(on, labels, moved, before)
+        assert after.size.tolist() == expected.size.tolist()
+        for found, exact, was in zip(after[:2], expected[:2], before[:2], strict=True):
+            np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12 * np.abs(was).max(initial=0.0))
+            if graph.weights is None:
+                assert (found == exact).all()
+
+
+def test_what_is_left_of_a_cluster_that_lost_nearly_all_is_summed_anew():
+    """1e17 and a loop of 0.3: once the heavy nodes have left, a difference would have nothing of it."""
+    A = np.diag([1e17, 1e17, 0.3, 1.0])
+    A[0, 1] = A[1, 0] = 1e17
+    A[2, 3] = A[3, 2] = 0.1
+    on, _ = on_and_objective(as_graph(A), "normalized_cut", None, 2)
+    labels, moved = np.array([0, 0, 0, 1], np.int32), np.array([1, 1, 0, 1], np.int32)
+    after = sums_after(on, labels, moved, summed(on, labels, 2)[1])
+    assert after.inside[0] == 0.3 and after.mass[0] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("turn", [-1, 0, 1])
+@pytest.mark.parametrize("graph", [*WITH_EDGES, "uneven and looped"])
+def test_a_look_at_all_nodes_makes_the_weights_that_stay_on_the_way(graph, turn):
+    graph = looped() if graph == "uneven and looped" else make_graph(graph)
+    labels = random_labels(graph.n_nodes, 3, 518).astype(np.int32)
+    labels[::5] = -1
+    on, wanted = on_and_objective(graph, "modularity", 1.0, 3)
+    stays, sums = summed(on, labels, 3)
+    made = np.full(graph.n_nodes, np.nan)
+    chosen = best_moves(on, labels, wanted, made, sums, turn, known=False)
+    assert (chosen == best_moves(on, labels, wanted, stays, sums, turn)).all()
+    looked_at = ~np.isnan(made)
+    assert (made[looked_at] == stays[looked_at]).all() and (turn >= 0 or looked_at.all())
+
+
+def entries_read(graph, move):
+    """How many times over the entries of a graph are read in a call of `move(progress)`."""
+    progress = Progress()
+    progress.watch(graph)
+    move(progress)
+    return sum(progress.entries_read.values()) / graph.n_entries
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_look_at_all_nodes_is_one_pass_and_a_round_reads_what_moves(weighted, monkeypatch):
+    """Where the sums are known at the start nothing else reads all entries, and the labels are the same."""
+    graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
+    if weighted:
+        matrix = graph.to_scipy()
+        matrix.data = 0.25 * (1 + (matrix.tocoo().row + matrix.indices) % 4)
+        graph = as_graph(matrix)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 10)
+    settled = planted.astype(np.int32)
+    moved_until_stable(on, settled, 10, wanted, Progress(), most_sweeps=10)
+    sums = summed(on, settled, 10)[1]
+    stable = settled.copy()
+    passes = entries_read(graph, lambda progress: moved_until_stable(on, stable, 10, wanted, progress, sums=sums))
+    assert passes == 1 and (stable == settled).all()
+    mistaken = settled.copy()
+    wrong = np.random.default_rng(7).choice(graph.n_nodes, 300, replace=False)
+    mistaken[wrong] = (mistaken[wrong] + 1) % 10
+    monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
+    looks, real = [], local_moves.best_moves
+    monkeypatch.setattr(local_moves, "best_moves", lambda *of, **how: looks.append(1) or real(*of, **how))
+
+    def moved(known):
+        labels = mistaken.copy()
+        looks.clear()
+        sums = summed(on, labels, 10)[1] if known else None
+        passes = entries_read(
+            graph, lambda progress: moved_until_stable(on, labels, 10, wanted, progress, 10, sums=sums)
+        )
+        return labels, passes - len(looks)
+
+    (labels, beside), (same, beside_unknown) = moved(True), moved(False)
+    assert len(looks) > 1 and 0.1 < beside < 0.6, "the rows of nodes that move"
+    assert beside_unknown == pytest.approx(beside + 1) and (labels == same).all()
+    halves = entries_read(graph, lambda progress: moved_in_rounds(on, mistaken, 10, wanted, 2, progress, sums=None))
+    assert 2.0 < halves < 2.5, "the sums at the start, two halves, and the nodes that moved"
+
+
 def test_moves_that_would_empty_a_cluster_leave_its_nodes_there():
     """Two nodes of a cluster that both gain by leaving: the cluster keeps them, whatever the value."""
     graph = as_graph(nx.complete_graph(8))
@@ -159,11 +259,11 @@ def test_a_round_in_which_all_would_change_sides_is_refused(monkeypatch):
     before = normalized_cut(graph, labels)
     monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
     rounds = []
-    real = local_moves.summed
-    monkeypatch.setattr(local_moves, "summed", lambda *of: rounds.append(of[1].copy()) or real(*of))
+    real = local_moves.sums_after
+    monkeypatch.setattr(local_moves, "sums_after", lambda *of: rounds.append(of[2].copy()) or real(*of))
     on, wanted = on_and_objective(graph, "normalized_cut", None, 2)
     moved_until_stable(on, labels, 2, wanted, Progress())
-    assert (rounds[1] == [1, 1, 1, 1, 0, 0, 0, 0]).all()  # tried: all of them, which cuts as much as before
+    assert (rounds[0] == [1, 1, 1, 1, 0, 0, 0, 0]).all()  # tried: all of them, which cuts as much as before
     assert normalized_cut(graph, labels) < before  # one after the other they find a better place
 
 

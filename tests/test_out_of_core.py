@@ -4,12 +4,23 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graphclust import as_graph, coreset_sc, open_store, planted_partition, quotient_graph, save_store
+from graphclust import (
+    adjusted_rand_index,
+    as_graph,
+    coreset_sc,
+    open_store,
+    planted_partition,
+    quotient_graph,
+    save_store,
+)
 from graphclust.compiled.runtime import blocks
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
+from graphclust.objective.objective import weighed
 from graphclust.partition import quotient, streamed_quotient
+from graphclust.partition.coreset_regions import sums_by_quotient
+from graphclust.partition.moves import summed
 from graphclust.partition.small_components import masked
 
 N_BLOCKS, SIZE = 12, 150
@@ -88,6 +99,34 @@ def test_passes_over_the_entries_are_counted(graph_and_truth):
     assert rows[found.coreset.nodes].sum() <= read["coreset graph"] < graph.n_entries
     assert read["mending"] >= 3 * graph.n_entries and set(read) <= set(found.seconds)
     assert "times over" in str(found)
+
+
+@pytest.mark.parametrize(("objective", "most"), [("modularity", 5.0), ("normalized_cut", 4.0)])
+def test_mending_takes_few_passes(objective, most):
+    """A quotient and a look at all nodes are one each, and what moves is read beside them."""
+    graph, truth = planted_partition(20, 500, 14, 4, degree_exponent=2.5, rng=3)
+    found = coreset_sc(graph, 20, method="two-step", coreset_size=2000, objective=objective, rng=5)
+    assert adjusted_rand_index(found.labels, truth) > 0.95
+    assert found.entries_read["mending"] < most * graph.n_entries
+
+
+@pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut"])
+def test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes(graph_and_truth, objective, monkeypatch):
+    graph, truth = graph_and_truth
+    searched = truth >= 0
+    on = weighed(masked(graph, searched), objective)
+    on = on._replace(terms=on.terms._replace(mass=np.where(searched, on.terms.mass, 0.0)))
+    pieces = np.where(searched, labelled(graph, 40), -1).astype(np.int32)
+    of_piece = (np.arange(40) % 7).astype(np.int32)
+    labels = np.where(searched, of_piece[pieces], np.int32(-1))
+    expected = summed(on, labels, 7)[1]
+    found = sums_by_quotient(graph, quotient.contracted(on, pieces, 40), of_piece, labels, 7)
+    assert all((of == exact).all() for of, exact in zip(found, expected, strict=True))
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
+    monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", 39)
+    monkeypatch.setattr(streamed_quotient, "SAMPLED", graph.n_entries // 3)
+    estimate = quotient.contracted(on, pieces, 40)
+    assert sums_by_quotient(graph, estimate, of_piece, labels, 7) is None
 
 
 def labelled(graph: Graph, k: int) -> np.ndarray:

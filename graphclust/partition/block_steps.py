@@ -130,7 +130,7 @@ def moves_in_block(
     stays, target = np.empty(n), np.empty(n, np.int32)
     stays[first:last] = part.stays
     terms = NodeTerms(*on.terms)
-    now = loops.MoveRound(labels, sums, stays, bounds_of(sums), -1)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), -1)
     loops.choose_moves(first, last, 0, on.graph.rows, terms, objective, now, target)
     movable = first + np.flatnonzero(target[first:last] >= 0)
     drawn = np.empty(len(movable), np.bool_)

@@ -41,9 +41,10 @@ from graphclust.objective.objective import (
     value_of,
     weighed,
 )
+from graphclust.partition import streamed_quotient
 from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import merged, unions
-from graphclust.partition.moves import moved_in_rounds, moved_until_stable, sums_of
+from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
 from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, matched_resolution, unit_of
@@ -131,30 +132,33 @@ def by_shared_neighbors(
             nodes, part = without_isolated_nodes(by_cut)
             with progress.within(lambda labels: in_all_nodes(~graph.isolated, labels)):
                 fragments[nodes], n_found = partitioned(part, k, CUT, effort, rng, progress).labels, k
-        labels = fragments.copy()
+        labels, sums = fragments.copy(), None
         if n_found > k:
             quotient = contracted(by_cut, fragments, n_found)
             progress.reads(graph, graph.n_entries)
             with progress.within(lambda labels: taken(labels, fragments)):
-                labels = taken(partitioned(quotient, k, CUT, effort, rng, progress).labels, fragments)
+                of_fragment = partitioned(quotient, k, CUT, effort, rng, progress).labels
+                labels = taken(of_fragment, fragments)
+            sums = sums_by_quotient(graph, quotient, of_fragment, labels, k)
             del quotient
     with progress.stage("mending"):
         progress.offer(labels.copy)
         goal = goal_of(CUT, by_cut, k, NO_UNIONS)
         if late := progress.out_of_time():
-            stays, sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS)
+            sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS, sums)
             value = value_of(goal.objective, sums)
         else:
             sweeps = MENDING_SWEEPS if aim == CUT else 1
-            value = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW)
+            value = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
         leaving = 1.0 - value / k
         if aim != CUT and late:
-            sums = sums_of(on, labels, stays, k)
+            _, sums = summed(on, labels, k)
+            progress.reads(graph, graph.n_entries)
             goal = implied_goal(aim, on, k, sums)
             value = value_of(goal.objective, sums)
         elif aim != CUT:
-            labels, goal = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
-            value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW)
+            labels, goal, sums = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
+            value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
 
     counts = shown.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -173,7 +177,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         progress=progress,
     )  # fmt: skip
     with progress.stage("coreset graph"):
-        progress.reads(graph, coreset.entries_read + _entries_of(graph, coreset.nodes))
+        progress.reads(graph, coreset.entries_read + entries_of(graph, coreset.nodes))
         small = link_coreset(kernel, coreset)
         linked = np.flatnonzero(~small.isolated)
         if len(linked) < len(coreset.nodes):
@@ -220,8 +224,10 @@ def fewer_regions(
         quotient = contracted(by_cut, labels, n_found)
         progress.reads(by_cut.graph, by_cut.graph.n_entries)
         with progress.within(None):
-            labels = taken(partitioned(quotient, k, CUT, ONE_START, rng, progress).labels, labels)
-        moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress)
+            of_region = partitioned(quotient, k, CUT, ONE_START, rng, progress).labels
+            labels = taken(of_region, labels)
+        sums = sums_by_quotient(by_cut.graph, quotient, of_region, labels, k)
+        moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress, sums=sums)
     return labels
 
 
@@ -249,8 +255,10 @@ def turned_to(
     effort: float,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[np.ndarray, Goal]:
+) -> tuple[np.ndarray, Goal, ClusterSums | None]:
     """A partition by the normalised cut turned to another aim: its fragments are merged anew where that is better.
+
+    Returns the labels, what they are for, and the sums of their clusters where the quotient graph tells them.
 
     The cut comes first since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where
     the tree of unions, which knows nothing of the cut, ends in the same clusters, nothing is to be merged anew.
@@ -262,7 +270,21 @@ def turned_to(
     of_piece[pieces] = labels
     with progress.within(lambda labels: taken(labels, pieces)):
         of_piece, goal = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
-    return taken(of_piece, pieces), goal
+    labels = taken(of_piece, pieces)
+    return labels, goal, sums_by_quotient(on.graph, quotient, of_piece, labels, k)
+
+
+def sums_by_quotient(
+    graph: Graph, quotient: Weighed, of_node: np.ndarray, labels: np.ndarray, k: int
+) -> ClusterSums | None:
+    """The sums of clusters made of whole nodes of a quotient graph, without a look at the graph; None if it is a guess.
+
+    of_node : cluster of each node of the quotient graph; labels : of those of the graph.
+    """
+    if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):
+        return None
+    size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=k)
+    return summed(quotient, of_node, k)[1]._replace(size=size)
 
 
 def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
@@ -358,10 +380,6 @@ def evenness(weights: np.ndarray | None) -> float:
         total += float(weights[first:last].sum())
         squares += float(np.square(weights[first:last]).sum())
     return total**2 / (len(weights) * squares)
-
-
-def _entries_of(graph: Graph, nodes: np.ndarray) -> int:
-    return int((graph.indptr[nodes + 1] - graph.indptr[nodes]).sum())
 
 
 def _number_of_points(graph: Graph) -> int:

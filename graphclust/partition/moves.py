@@ -6,7 +6,8 @@ import numpy as np
 
 from graphclust.compiled.graphs import moves as loops
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
-from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
+from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
+from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed, value_of
 from graphclust.progress import Progress
 
@@ -15,6 +16,8 @@ MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a se
 MANY_SHARE = 1 / 32  # of the nodes; below, one after the other takes less than another look at all of them
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
 NODES_PER_SUM = 1 << 16  # few enough for the cache
+MOVERS_PER_BLOCK = 1 << 14
+SHRUNK = 0.001  # of what a cluster was: of less, what is left of a difference could be round-off
 NO_PARTS = np.empty(0, np.int32)
 
 
@@ -26,40 +29,51 @@ def moved_until_stable(
     progress: Progress,
     most_sweeps: int = 1,
     few: float = 0.0,
+    sums: ClusterSums | None = None,
 ) -> float:
     """Move nodes in place, labels int32; returns the value.
+
+    sums : of the clusters, where they are known already, as from a quotient graph.
 
     While very many nodes would gain by a move, they move in rounds, all at once; then single nodes move, in sweeps. A
     sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the masses a little, for
     everyone; a further sweep finds the few nodes that this, and no neighbor, made movable. Sweeps end when one starts
     with no more than the share `few` of the nodes.
+
+    The sums are kept while nodes move. Each look at all nodes makes them anew on the way, so that round-off never adds
+    up; and so it is the only thing that reads all entries, but for the sums at the start.
     """
     graph = on.graph
     n = graph.n_nodes
     scratch = np.zeros(k), np.empty(k, np.int32)
     most_at_once = n
-    stays, sums = summed(on, labels, k)
-    progress.reads(graph, graph.n_entries)
+    known = sums is None
+    if sums is None:
+        stays, sums = summed(on, labels, k)
+        progress.reads(graph, graph.n_entries)
+    else:
+        stays = np.empty(n)
     n_sweeps = 0
     while n_sweeps < most_sweeps and not progress.out_of_time():
-        target = best_moves(on, labels, objective, stays, sums)
+        target = best_moves(on, labels, objective, stays, sums, known=known)
         progress.reads(graph, graph.n_entries)
+        if not known:
+            sums = sums_of(on, labels, stays, k)
+        known = False
         movable = np.flatnonzero(target >= 0)
         if len(movable) == 0:
             break
         progress.step(n - len(movable), n)
         if max(MANY_MOVES, MANY_SHARE * n) <= len(movable) <= most_at_once:
+            progress.reads(graph, entries_of(graph, movable))
             after = moved_at_once(on, labels, objective, target, sums)
-            progress.reads(graph, graph.n_entries)
             if after is not None:
-                (stays, sums), most_at_once = after, len(movable) // 2
+                sums, most_at_once = after, len(movable) // 2
                 continue
         move_in_turn(on, labels, objective, sums, movable, scratch, progress)
         n_sweeps += 1
         if len(movable) <= few * n or n_sweeps == most_sweeps:
             break
-        stays, sums = summed(on, labels, k)
-        progress.reads(graph, graph.n_entries)
     return value_of(objective, sums)
 
 
@@ -92,14 +106,23 @@ def move_in_turn(
 
 
 def best_moves(
-    on: Weighed, labels: np.ndarray, objective: Objective, stays: np.ndarray, sums: ClusterSums, turn: int = -1
+    on: Weighed,
+    labels: np.ndarray,
+    objective: Objective,
+    stays: np.ndarray,
+    sums: ClusterSums,
+    turn: int = -1,
+    *,
+    known: bool = True,
 ) -> np.ndarray:
     """The cluster that each node should move to as things stand, int32, shape (n_nodes,); -1 for nodes well placed.
 
+    stays : weight that each node has to others of its cluster; with known=False it is written here, in the same pass.
     turn : -1 for all nodes, 0 or 1 for one half of them.
     """
     target = np.empty(on.graph.n_nodes, np.int32)
-    blocks, now = entry_blocks(on.graph.indptr, 1 << 19), loops.MoveRound(labels, sums, stays, bounds_of(sums), turn)
+    blocks = entry_blocks(on.graph.indptr, 1 << 19)
+    now = loops.MoveRound(labels, sums, stays, known, bounds_of(sums), turn)
     run_in_blocks(loops.choose_moves, blocks, on.graph.rows, on.terms, objective, now, target)
     return target
 
@@ -113,8 +136,8 @@ def bounds_of(sums: ClusterSums) -> tuple[float, float]:
 
 def moved_at_once(
     on: Weighed, labels: np.ndarray, objective: Objective, target: np.ndarray, sums: ClusterSums
-) -> tuple[np.ndarray, ClusterSums] | None:
-    """Make all moves in place if that raises the value: what `summed` gives after it, or None.
+) -> ClusterSums | None:
+    """Make all moves in place if that raises the value: the sums after it, or None. Reads the rows of moved nodes only.
 
     No cluster is emptied.
     """
@@ -124,33 +147,68 @@ def moved_at_once(
     used[moved] = True
     if not used[:k].all():
         moved = np.where(used[labels], moved, labels)
-    after = summed(on, moved, k)
-    if value_of(objective, after[1]) <= value_of(objective, sums):
+    after = sums_after(on, labels, moved, sums)
+    if value_of(objective, after) <= value_of(objective, sums):
         return None
     labels[:] = moved
     return after
 
 
+def sums_after(on: Weighed, labels: np.ndarray, moved: np.ndarray, sums: ClusterSums) -> ClusterSums:
+    """The sums of the clusters once their labels are those in `moved`, from what they are and the rows that change."""
+    k = len(sums.size)
+    movers = np.flatnonzero(moved != labels)
+    lost, won = np.empty((2, len(movers)))
+    blocks = row_blocks(len(movers), MOVERS_PER_BLOCK)
+    run_in_blocks(loops.changes_inside, blocks, on.graph.rows, labels, moved, movers, lost, won)
+    left, joined = labels[movers], moved[movers]
+    own, mass = on.terms.loops[movers], on.terms.mass[movers]
+
+    def changed(values: np.ndarray, less: np.ndarray, more: np.ndarray) -> np.ndarray:
+        return values - np.bincount(left, less, minlength=k) + np.bincount(joined, more, minlength=k)
+
+    size = sums.size - np.bincount(left, minlength=k) + np.bincount(joined, minlength=k)
+    after = ClusterSums(changed(sums.inside, lost + own, won + own), changed(sums.mass, mass, mass), size)
+    return summed(on, moved, k)[1] if (after.mass < SHRUNK * sums.mass).any() else after
+
+
 def moved_in_rounds(
-    on: Weighed, labels: np.ndarray, k: int, objective: Objective, n_rounds: int, progress: Progress, at_least: int = 0
-) -> tuple[np.ndarray, ClusterSums]:
+    on: Weighed,
+    labels: np.ndarray,
+    k: int,
+    objective: Objective,
+    n_rounds: int,
+    progress: Progress,
+    at_least: int = 0,
+    sums: ClusterSums | None = None,
+) -> ClusterSums:
     """Move nodes in place, labels int32, all at once in each of n_rounds rounds: cheap, and well short of the end.
 
     The nodes take turns in two halves, or neighbors would change places for ever. Stops when the value does not rise.
-    at_least : so many rounds are made even where time is up. Returns what `summed` gives at the end.
+    at_least : so many rounds are made even where time is up. sums : of the clusters, where they are known already.
+    Returns those at the end.
     """
-    stays, sums = summed(on, labels, k)
+    graph = on.graph
+    if sums is None:
+        _, sums = summed(on, labels, k)
+        progress.reads(graph, graph.n_entries)
+    stays = np.empty(graph.n_nodes)
     for done in range(n_rounds):
         if done >= at_least and progress.out_of_time():
             break
-        target = best_moves(on, labels, objective, stays, sums, done % 2)
+        target = best_moves(on, labels, objective, stays, sums, done % 2, known=False)
+        progress.reads(graph, graph.n_entries // 2 + entries_of(graph, np.flatnonzero(target >= 0)))
         after = moved_at_once(on, labels, objective, target, sums)
-        progress.reads(on.graph, 2 * on.graph.n_entries)
         progress.step(done + 1, n_rounds)
         if after is None:
             break
-        stays, sums = after
-    return stays, sums
+        sums = after
+    return sums
+
+
+def entries_of(graph: Graph, nodes: np.ndarray) -> int:
+    """How many entries the rows of some nodes have."""
+    return int((graph.indptr[nodes + 1] - graph.indptr[nodes]).sum())
 
 
 def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:

@@ -19,6 +19,11 @@ ENTRIES_PER_STEP = 1 << 24
 SAMPLED, RUN = 1 << 25, 64  # entries, and rows one after the other
 
 
+def is_estimate(graph: Graph, n_clusters: int) -> bool:
+    """Whether the quotient graph of so many clusters is made of a sample of the rows."""
+    return graph.n_entries >= max(STREAMED, SAMPLED + 1) and n_clusters > MOST_IN_A_TABLE
+
+
 def contract_in_order(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     """`contract` in one pass over the rows as they lie, or over a sample of them; cluster int32, -1 for left out."""
     of_cluster = np.maximum(cluster, 0)

@@ -16,6 +16,8 @@ _RANGE_TESTS = [
 _PREDICTED_MOVES = ["test_the_predicted_change_of_every_move_is_the_recomputed_one"]
 _PREDICTED_UNIONS = ["test_the_predicted_change_of_every_union_is_the_recomputed_one"]
 
+_SUMS_AFTER = ["test_the_sums_after_moves_follow_from_the_rows_that_change"]
+
 _PLOTS = "plots/"
 _BUDGET_TESTS = ["test_a_budget_that_is_used_up_leaves_out_what_only_improves"]
 
@@ -314,8 +316,8 @@ MUTANTS = [
     (
         "rounds-that-lower-the-value-are-kept",
         "partition/moves.py",
-        "if value_of(objective, after[1]) <= value_of(objective, sums):",
-        "if value_of(objective, after[1]) < value_of(objective, sums) - 1e9:",
+        "if value_of(objective, after) <= value_of(objective, sums):",
+        "if value_of(objective, after) < value_of(objective, sums) - 1e9:",
         [
             "test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster",
             "test_a_round_in_which_all_would_change_sides_is_refused",
@@ -327,6 +329,48 @@ MUTANTS = [
         "    if not used[:k].all():\n",
         "    if False:\n",
         ["test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster"],
+    ),
+    (
+        "change-of-both-nodes-counts-twice",
+        _MOVES,
+        "            if labels[v] == moved[v]:\n                w *= 2.0\n",
+        "            w *= 2.0\n",
+        _SUMS_AFTER,
+    ),
+    (
+        "what-is-won-by-the-labels-before",
+        _MOVES,
+        "if moved[v] == now:\n                won[i] += w",
+        "if labels[v] == now:\n                won[i] += w",
+        _SUMS_AFTER,
+    ),
+    (
+        "moved-nodes-leave-their-loops",
+        "partition/moves.py",
+        "changed(sums.inside, lost + own, won + own)",
+        "changed(sums.inside, lost, won + own)",
+        _SUMS_AFTER,
+    ),
+    (
+        "differences-of-next-to-nothing",
+        "partition/moves.py",
+        "if (after.mass < SHRUNK * sums.mass).any() else after",
+        "if (after.mass < 0.0).any() else after",
+        ["test_what_is_left_of_a_cluster_that_lost_nearly_all_is_summed_anew"],
+    ),
+    (
+        "weights-that-stay-are-not-made",
+        _MOVES,
+        "        if not known:\n",
+        "        if not known and sums.size[labels[u]] > 1 and u % 2:\n",
+        ["test_a_look_at_all_nodes_makes_the_weights_that_stay_on_the_way"],
+    ),
+    (
+        "sums-of-an-estimated-quotient",
+        "partition/coreset_regions.py",
+        "    if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):\n        return None\n",
+        "",
+        ["test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes"],
     ),
     (
         "union-counts-its-edge-once",

@@ -30,37 +30,68 @@ class MoveQueue(NamedTuple):
 class MoveRound(NamedTuple):
     """The partition as it stands when nodes look for better clusters all at once, and whose turn it is.
 
-    stays (n,) is what `staying_weights` finds; bounds = (least mass, worst) of the clusters, see `most_from_joining`.
+    stays (n,) is what `staying_weights` finds; where it is not known, it is made of the nodes looked at. bounds = (least mass, worst) of the clusters, see `most_from_joining`.
     With turn 0 or 1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
     """
 
     labels: np.ndarray
     sums: ClusterSums
     stays: np.ndarray
+    known: bool
     bounds: tuple[float, float]
     turn: int
+
+
+@njit(cache=True, nogil=True)
+def staying_weight(u, rows, labels):
+    """Weight of the edges of u to others of its cluster; 0 for a node without a cluster."""
+    own = labels[u]
+    if own < 0:
+        return 0.0
+    row = rows.indices[rows.indptr[u] : rows.indptr[u + 1]]
+    weights = rows.weights[rows.indptr[u] : rows.indptr[u + 1]]
+    if len(weights) > 0 or len(row) < LONG_ROW:
+        total = 0.0
+        for e in range(len(row)):
+            if labels[np.uint32(row[e])] == own and row[e] != u:  # unsigned: no test for counting from the end
+                total += weights[e] if len(weights) > 0 else 1.0
+        return total
+    count = 0  # a sum of whole numbers may be reordered, so that several labels are looked up at a time
+    for e in range(len(row)):
+        count += (labels[np.uint32(row[e])] == own) & (row[e] != u)
+    return float(count)
 
 
 @njit(cache=True, nogil=True)
 def staying_weights(first, last, block, rows, labels, stays):
     """stays[u] = weight of the edges of u to others of its cluster; 0 for nodes without a cluster."""
     for u in range(first, last):
-        own = labels[u]
-        row = rows.indices[rows.indptr[u] : rows.indptr[u + 1]]
-        weights = rows.weights[rows.indptr[u] : rows.indptr[u + 1]]
-        if own < 0:
-            stays[u] = 0.0
-        elif len(weights) > 0 or len(row) < LONG_ROW:
-            total = 0.0
-            for e in range(len(row)):
-                if labels[np.uint32(row[e])] == own and row[e] != u:  # unsigned: no test for counting from the end
-                    total += weights[e] if len(weights) > 0 else 1.0
-            stays[u] = total
-        else:
-            count = 0  # a sum of whole numbers may be reordered, so that several labels are looked up at a time
-            for e in range(len(row)):
-                count += (labels[np.uint32(row[e])] == own) & (row[e] != u)
-            stays[u] = count
+        stays[u] = staying_weight(u, rows, labels)
+
+
+@njit(cache=True, nogil=True)
+def changes_inside(first, last, block, rows, labels, moved, movers, lost, won):
+    """What the clusters that movers[i] leaves and joins lose and win inside, its own loop aside, when all move at once.
+
+    labels, moved : of all nodes before and after. An edge counts in both directions; where both of its nodes move each
+    stands for its own.
+    """
+    weighted = len(rows.weights) > 0
+    for i in range(first, last):
+        u = movers[i]
+        before, now = labels[u], moved[u]
+        lost[i] = won[i] = 0.0
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.uint32(rows.indices[e])
+            if v == u:
+                continue
+            w = rows.weights[e] if weighted else 1.0
+            if labels[v] == moved[v]:
+                w *= 2.0
+            if labels[v] == before:
+                lost[i] += w
+            if moved[v] == now:
+                won[i] += w
 
 
 @njit(cache=True, nogil=True)
@@ -140,7 +171,7 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
     Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single other one
     it could not make up for the loss.
     """
-    labels, sums, stays, bounds, turn = now
+    labels, sums, stays, known, bounds, turn = now
     weighted = len(rows.weights) > 0
     link = np.zeros(len(sums.mass))
     met = np.empty(len(sums.mass), np.int32)
@@ -148,8 +179,12 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
     for u in range(first, last):
         own = labels[u]
         target[u] = -1
+        if turn >= 0 and u * HASH >> 16 & 1 != turn:
+            continue
+        if not known:
+            stays[u] = staying_weight(u, rows, labels)
         loop, mass = terms.loops[u], terms.mass[u]
-        if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= mass or (turn >= 0 and u * HASH >> 16 & 1 != turn):
+        if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= mass:
             continue
         loss = loss_of_leaving(objective, stays[u], loop, mass, sums.inside[own], sums.mass[own])
         if most_from_joining(objective, terms.degrees[u] - stays[u], loop, mass, bounds[0], bounds[1]) <= loss:
