@@ -178,6 +178,19 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
     assert heavy.sum() == k and abs(ratio.mean() - 1) < 0.05 and ratio.std() > 0.02, "an estimate, not the sum"
 
 
+@pytest.mark.parametrize("method", ["two-step", "multilevel"])
+def test_a_remark_says_where_the_weights_between_regions_are_an_estimate(graph_and_truth, method, monkeypatch):
+    graph, _ = graph_and_truth
+    options = {"method": method, "rng": 5} | ({"coreset_size": 900} if method == "two-step" else {})
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
+    monkeypatch.setattr(streamed_quotient, "SAMPLED", graph.n_entries // 2)
+    remarks = [coreset_sc(graph, N_BLOCKS, **options).remarks]
+    monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", N_BLOCKS)
+    remarks.append(coreset_sc(graph, N_BLOCKS, **options).remarks)
+    estimated = [[remark for remark in said if "estimated from a sample" in remark] for said in remarks]
+    assert not estimated[0] and len(estimated[1]) == 1 and "6,144 regions" in estimated[1][0]
+
+
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
 def test_entries_are_counted_in_64_bits_past_2_to_the_31(monkeypatch):
     graph, _ = planted_with_crumbs(False)

@@ -121,6 +121,7 @@ def by_shared_neighbors(
     shown = shown_by_coreset(graph, k, sampling, rng, progress)
     by_cut = weighed(graph, CUT.name)
     labels = shown.labels
+    estimated = streamed_quotient.is_estimate(graph, int(labels.max()) + 1)
     with progress.stage("merging"):
         if shown.united is not None and progress.out_of_time():
             labels = taken(shown.united, labels)
@@ -158,6 +159,7 @@ def by_shared_neighbors(
             value = value_of(goal.objective, sums)
         elif aim != CUT:
             labels, goal, sums = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
+            estimated = estimated or sums is None
             value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
 
     counts = shown.n_labeled
@@ -165,7 +167,10 @@ def by_shared_neighbors(
     decided = {name: (count - before) / n for name, count, before in zip(names, counts, [0, *counts], strict=False)}
     coreset_labels = labels[shown.coreset.nodes].astype(np.int64)
     doubtful = is_doubtful(leaving, k, shown.links * evenness(graph.weights), coreset_labels)
-    outcome = Outcome(labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided, doubtful)
+    outcome = Outcome(
+        labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided, doubtful,
+        (streamed_quotient.ESTIMATED,) if estimated else (),
+    )  # fmt: skip
     return Partition(labels, value, goal), outcome
 
 

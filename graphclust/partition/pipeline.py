@@ -16,6 +16,7 @@ from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weighed
+from graphclust.partition import streamed_quotient
 from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
@@ -313,4 +314,7 @@ def _best(
             with progress.stage("partition"):
                 found = partitioned(on, k, aim, effort, rng, progress)
             outcome = Outcome(in_all_nodes(searched, found.labels.astype(np.int64)))
+            if streamed_quotient.is_estimate(on.graph, on.graph.n_nodes):
+                remarks.append(streamed_quotient.ESTIMATED)
+    remarks += outcome.remarks
     return found.goal, put_back(graph, searched, outcome)

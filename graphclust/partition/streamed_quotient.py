@@ -17,6 +17,10 @@ MOST_IN_A_TABLE = 6_144  # clusters: 300 MB a lane
 LANES = 2  # halves of the rows that are summed side by side, each into a table of its own
 ENTRIES_PER_STEP = 1 << 24
 SAMPLED, RUN = 1 << 25, 64  # entries, and rows one after the other
+ESTIMATED = (
+    f"weights between more than {MOST_IN_A_TABLE:,} regions were estimated from a sample of the graph's rows, so that "
+    "the merging of regions is not exact; moves of single nodes are"
+)
 
 
 def is_estimate(graph: Graph, n_clusters: int) -> bool:
