@@ -14,11 +14,12 @@ from graphclust import (
     save_store,
 )
 from graphclust.compiled.runtime import blocks
+from graphclust.coreset import sampling
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import weighed
-from graphclust.partition import quotient, streamed_quotient
+from graphclust.partition import clustering, quotient, streamed_quotient
 from graphclust.partition.coreset_regions import sums_by_quotient
 from graphclust.partition.moves import summed
 from graphclust.partition.small_components import masked
@@ -99,6 +100,30 @@ def test_passes_over_the_entries_are_counted(graph_and_truth):
     assert rows[found.coreset.nodes].sum() <= read["coreset graph"] < graph.n_entries
     assert read["mending"] >= 3 * graph.n_entries and set(read) <= set(found.seconds)
     assert "times over" in str(found)
+
+
+def test_the_published_method_reads_no_other_rows_than_those_it_sampled(tmp_path, monkeypatch):
+    """From a store it needs less than a tenth of the entries, and makes no pass over them unless figures are wanted."""
+    graph, truth = planted_partition(20, 500, 80, 20, rng=3)
+    save_store(tmp_path / "g", graph)
+    seeds, passes = [], []
+    real_seeding, real_pass = sampling.d2_seeding, clustering.cut_and_volume
+    monkeypatch.setattr(sampling, "d2_seeding", lambda *of, **how: seeds.append(real_seeding(*of, **how)) or seeds[-1])
+    monkeypatch.setattr(clustering, "cut_and_volume", lambda *of: passes.append(of) or real_pass(*of))
+    options = {"method": "paper", "coreset_size": 800, "rng": 5}
+    found = coreset_sc(open_store(tmp_path / "g", verify="fast"), 20, **options)
+    assert adjusted_rand_index(found.labels, truth) > 0.95 and found.undecided.mean() < 0.002
+    touched = np.zeros(graph.n_nodes, bool)
+    touched[found.coreset.nodes] = touched[seeds[0].nodes] = True
+    lengths = np.diff(graph.indptr)
+    assert lengths[touched].sum() < 0.1 * graph.n_entries
+    assert found.entries_read["labelling"] == found.entries_read["coreset graph"] == lengths[found.coreset.nodes].sum()
+    lost = Graph(
+        graph.indptr, np.where(np.repeat(touched, lengths), graph.indices, 0).astype(np.int32), None, graph.degrees,
+        graph.loops,
+    )  # fmt: skip
+    assert (coreset_sc(lost, 20, **options).labels == found.labels).all(), "without the other rows"
+    assert not passes and found.normalized_cut > 0 and len(passes) == 1
 
 
 @pytest.mark.parametrize(("objective", "most"), [("modularity", 5.0), ("normalized_cut", 4.0)])

@@ -75,8 +75,10 @@ def coreset_sc(
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
         partition on the whole graph: for large graphs that do not coarsen well. "auto" takes it too when
         `coreset_size`, `oversampling` or `sampling` is given.
-        "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes. "auto"
-        takes it when one of its own options is given: loops, shift, second_term, rounds, embedding, degrees.
+        "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes, so that a graph
+        from `open_store` is clustered without any pass over its edges. It needs a coreset whose nodes have some 5
+        neighbors in it; nodes without any are `undecided`. "auto" takes it when one of its own options is given: loops,
+        shift, second_term, rounds, embedding, degrees.
     The options from here on have None for not given; giving one asks for a method that has it, whatever its value.
     objective : "modularity" (default), at the resolution where k is the natural number of clusters: what agrees best
         with the groups that people recognise. "normalized_cut" for the smallest normalised cut, which on many real
@@ -111,7 +113,8 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes are labelled -1.
+    Returns a `Clustering`; isolated nodes are labelled -1. Its figures of quality take a pass over the edges, which is
+    made when one is first asked for, or when it is printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
     wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with
