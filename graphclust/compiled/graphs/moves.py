@@ -30,8 +30,9 @@ class MoveQueue(NamedTuple):
 class MoveRound(NamedTuple):
     """The partition as it stands when nodes look for better clusters all at once, and whose turn it is.
 
-    stays (n,) is what `staying_weights` finds; where it is not known, it is made of the nodes looked at. bounds = (least mass, worst) of the clusters, see `most_from_joining`.
-    With turn 0 or 1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
+    stays (n,) is what `staying_weights` finds; where it is not known, it is made of the nodes looked at. bounds are
+    (least mass, worst) of the clusters, see `most_from_joining`. With turn 0 or 1 only one half of the nodes is looked
+    at, mixed by a hash; with -1 all are.
     """
 
     labels: np.ndarray
