@@ -232,7 +232,7 @@ def fewer_regions(
             of_region = partitioned(quotient, k, CUT, ONE_START, rng, progress).labels
             labels = taken(of_region, labels)
         sums = sums_by_quotient(by_cut.graph, quotient, of_region, labels, k)
-        moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress, sums=sums)
+        moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress, 0, sums)
     return labels
 
 
