@@ -67,7 +67,7 @@ CHANGES = [
         "WORTHWHILE": (0.0005, 0.05), "LARGE": (0,), "CHEAP": (0, 10**9),
     }),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1.0, 5.0)}),
-    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),
+    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", only_value),)),
@@ -81,9 +81,9 @@ CHANGES = [
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These only choose: what counts as high effort, a resolution beyond all, when the other method is tried as well, and
-# how much is summed at a time.
-NOT_VARIED = {"HIGH_EFFORT", "LEAST_SIGNAL", "LEAST_CORESET_NODES", "WEIGHTS_AT_A_TIME"}
+# These only choose: what counts as high effort, a resolution beyond all, when the other method is tried as well, how
+# much is summed at a time, and what is done of all in a hurry.
+NOT_VARIED = {"HASTY_ROUNDS", "HIGH_EFFORT", "LEAST_SIGNAL", "LEAST_CORESET_NODES", "WEIGHTS_AT_A_TIME"}
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3")
 CORESET_PLANTED = ("50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3")
