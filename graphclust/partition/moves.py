@@ -158,9 +158,9 @@ def sums_after(on: Weighed, labels: np.ndarray, moved: np.ndarray, sums: Cluster
     """The sums of the clusters once their labels are those in `moved`, from what they are and the rows that change."""
     k = len(sums.size)
     movers = np.flatnonzero(moved != labels)
-    lost, won = np.empty((2, len(movers)))
+    lost, won = changes = np.empty((2, len(movers)))
     blocks = row_blocks(len(movers), MOVERS_PER_BLOCK)
-    run_in_blocks(loops.changes_inside, blocks, on.graph.rows, labels, moved, movers, lost, won)
+    run_in_blocks(loops.changes_inside, blocks, on.graph.rows, labels, moved, movers, changes)
     left, joined = labels[movers], moved[movers]
     own, mass = on.terms.loops[movers], on.terms.mass[movers]
 

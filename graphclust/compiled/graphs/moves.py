@@ -71,13 +71,15 @@ def staying_weights(first, last, block, rows, labels, stays):
 
 
 @njit(cache=True, nogil=True)
-def changes_inside(first, last, block, rows, labels, moved, movers, lost, won):
+def changes_inside(first, last, block, rows, labels, moved, movers, changes):
     """What the clusters that movers[i] leaves and joins lose and win inside, its own loop aside, when all move at once.
 
+    changes (2, n_movers) : row 0 becomes what is lost, row 1 what is won.
     labels, moved : of all nodes before and after. An edge counts in both directions; where both of its nodes move each
     stands for its own.
     """
     weighted = len(rows.weights) > 0
+    lost, won = changes[0], changes[1]
     for i in range(first, last):
         u = movers[i]
         before, now = labels[u], moved[u]
