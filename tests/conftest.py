@@ -28,6 +28,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 0 if named else min(os.cpu_count() or 1, MOST_WORKERS)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The example with single cells needs a package that only the longer tests have."""
+    for item in items:
+        if item.name == "graphclust.faces.single_cell.cluster_anndata":
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> pathlib.Path:
     """The folder of real graphs, features and files; tests that need it are skipped where it is not."""

@@ -17,6 +17,7 @@ igraph = pytest.importorskip("igraph", reason="igraph is not installed")
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 polars = pytest.importorskip("polars", reason="polars is not installed")
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+pytestmark = pytest.mark.slow
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
 NAMES = (TEXTS, st.integers(-50, 500), st.integers(0, 9).map(lambda i: i * 2**40))

@@ -14,7 +14,7 @@ pytest.importorskip("pyarrow")
 
 from graphclust.distributed import ingest_parquet, ingestion
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")

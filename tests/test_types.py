@@ -18,7 +18,7 @@ CACHE = pathlib.Path.home() / ".cache" / "graphclust-tests" / "mypy"
 
 
 def mypy(*arguments: object) -> subprocess.CompletedProcess:
-    pytest.importorskip("mypy", reason="mypy is not installed: pip install 'graphclust[test]'")
+    pytest.importorskip("mypy", reason="mypy is not installed: pip install 'graphclust[check]'")
     command = [sys.executable, "-m", "mypy", "--cache-dir", CACHE, *arguments]
     here = {**os.environ, "MYPYPATH": str(ROOT)}
     return subprocess.run([*map(str, command)], cwd=ROOT, env=here, capture_output=True, text=True)
