@@ -22,6 +22,7 @@ LONG_WORK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize("work", LONG_WORK)
 def test_ctrl_c_ends_long_work_within_two_seconds(work):

@@ -375,6 +375,7 @@ def mutate_and_load(load, folder: pathlib.Path, name: str, seed: int) -> dict:
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEEDS)
 def test_mutated_files_load_or_are_refused(load, tmp_path, name):
     answers = [mutate_and_load(load, tmp_path, name, 2209 * i) for i in range(60)]
