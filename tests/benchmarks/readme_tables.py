@@ -19,8 +19,9 @@ Row = dict[str, str]
 
 
 def read_rows(name: str) -> list[Row]:
-    """The rows of results/<name>.md, by the names of the columns."""
-    lines = [line for line in (RESULTS / f"{name}.md").read_text().splitlines() if line.startswith("| ")]
+    """The rows of the first table of results/<name>.md, by the names of the columns."""
+    table = (RESULTS / f"{name}.md").read_text().split("\n| ", 1)[1].split("\n\n")[0]
+    lines = f"| {table}".splitlines()
     header, _, *rows = [
         [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines
     ]
@@ -153,9 +154,15 @@ def lfr_and_weighted() -> str:
     ])  # fmt: skip
 
 
+def scale() -> str:
+    rows = [row for name in ("scale_10_million", "scale_65_million") for row in read_rows(name)]
+    columns = ["nodes", "entries", "k", "objective", "s to cluster", "passes", "ARI", "GB resident"]
+    return aligned(columns, [[row[column] for column in columns] for row in rows])
+
+
 MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
-    "lfr_and_weighted": lfr_and_weighted, "meshes": meshes,
+    "lfr_and_weighted": lfr_and_weighted, "meshes": meshes, "scale": scale,
 }  # fmt: skip
 
 
