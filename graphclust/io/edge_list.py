@@ -106,7 +106,7 @@ class NumberReader:
         self.doubts = Doubts(layout)
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
-        boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
+        boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
         pieces: list = [None] * (len(boundaries) - 1)
 
         def read(first: int, last: int, piece: int) -> None:

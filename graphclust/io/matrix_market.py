@@ -211,7 +211,7 @@ def _read_entries(
     block: memoryview, header: Header, n_missing: int, unfit: NegativeOrInfinite, path: str, line: int
 ) -> tuple[list, int]:
     """Rows, columns (from 0) and values of a block of lines, in pieces, and how many lines they are."""
-    boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
+    boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
     pieces: list = [None] * (len(boundaries) - 1)
 
     def read(first: int, last: int, piece: int) -> None:

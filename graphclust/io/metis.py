@@ -105,7 +105,7 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
 
 def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):
     """Both ends and the weight (or None) of each entry of a block, and the node of the next block's first line."""
-    boundaries, text = line_boundaries(block), np.frombuffer(block, np.uint8)
+    boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
     n_lines, n_words = np.zeros((2, len(boundaries) - 1), np.int64)
     run_in_blocks(neighbor_text.count_words, boundaries, text, n_lines, n_words)
     nodes = node + np.concatenate([[0], np.cumsum(n_lines)])

@@ -70,7 +70,15 @@ def weighed(graph: Graph, name: str) -> Weighed:
     """The terms of the nodes of a graph under the objective of that name."""
     loops = graph.loops - graph.degrees if name == "ratio_cut" else graph.loops
     mass = graph.degrees if name in BY_DEGREE else np.ones(graph.n_nodes)
-    return Weighed(graph, NodeTerms(loops, mass, graph.degrees))
+    return Weighed(graph, node_terms(loops, mass, graph.degrees))
+
+
+def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:
+    """The terms as all loops get them, read-only: a loop is compiled anew for every type of its arguments."""
+    views = [np.asarray(values).view() for values in (loops, mass, degrees)]
+    for view in views:
+        view.flags.writeable = False
+    return NodeTerms(*views)
 
 
 def ratio_objective(on: Weighed) -> Objective:

@@ -13,13 +13,13 @@ from scipy import sparse
 
 from graphclust.compiled.graphs import coarsening
 from graphclust.compiled.graphs import moves as loops
-from graphclust.compiled.graphs.objective import ClusterSums, NodeTerms, Objective
+from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.graphs.spreading import choose_clusters
 from graphclust.compiled.runtime import counter_draws
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
-from graphclust.objective.objective import Weighed, weighed
+from graphclust.objective.objective import Weighed, node_terms, weighed
 from graphclust.partition.moves import bounds_of
 
 
@@ -129,9 +129,8 @@ def moves_in_block(
     n = on.graph.n_nodes
     stays, target = np.empty(n), np.empty(n, np.int32)
     stays[first:last] = part.stays
-    terms = NodeTerms(*on.terms)
     now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), -1)
-    loops.choose_moves(first, last, 0, on.graph.rows, terms, objective, now, target)
+    loops.choose_moves(first, last, 0, on.graph.rows, on.terms, objective, now, target)
     movable = first + np.flatnonzero(target[first:last] >= 0)
     drawn = np.empty(len(movable), np.bool_)
     counter_draws.draw_share(key, turn, movable, share, drawn)
@@ -187,4 +186,4 @@ def quotient_of_links(source: GraphSource, parts: list[BlockLinks], k: int) -> W
         sum(part[1:], part[0]) for part in zip(*(part[3:] for part in parts), strict=True)
     )  # fmt: skip
     graph = Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, volumes, inner)
-    return Weighed(graph, NodeTerms(inner + loops_beside, mass, volumes))
+    return Weighed(graph, node_terms(inner + loops_beside, mass, volumes))

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, NodeTerms
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -37,6 +37,7 @@ from graphclust.objective.objective import (
     Aim,
     Weighed,
     chance_objective,
+    node_terms,
     ratio_objective,
     value_of,
     weighed,
@@ -372,7 +373,7 @@ def without_isolated_nodes(on: Weighed) -> tuple[np.ndarray, Weighed]:
     nodes = np.flatnonzero(~on.graph.isolated)
     if len(nodes) == on.graph.n_nodes:
         return nodes, on
-    terms = NodeTerms(on.terms.loops[nodes], on.terms.mass[nodes], on.terms.degrees[nodes])
+    terms = node_terms(on.terms.loops[nodes], on.terms.mass[nodes], on.terms.degrees[nodes])
     return nodes, Weighed(on.graph.subgraph(nodes), terms)
 
 

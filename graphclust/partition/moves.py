@@ -98,7 +98,7 @@ def move_in_turn(
     while ends[1] and n_read < most_read:
         if parts is NO_PARTS and progress.out_of_time():
             break  # not where regions are made, which are needed
-        budget = min(ENTRIES_PER_STEP, most_read - n_read)
+        budget = float(min(ENTRIES_PER_STEP, most_read - n_read))  # always: the loop is compiled for each type
         n_now = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue)
         n_read += n_now
         progress.reads(on.graph, n_now)

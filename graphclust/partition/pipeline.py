@@ -15,7 +15,7 @@ from graphclust.coreset.parallel_sampling import count_points
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, Weighed, as_aim, value_of, weighed
+from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, value_of, weighed
 from graphclust.partition import streamed_quotient
 from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
@@ -291,7 +291,8 @@ def _best(
         if options["method"] == "two-step":
             on = weighed(masked(graph, searched), aim.name)
             if n_searched < graph.n_nodes:
-                on = Weighed(on.graph, on.terms._replace(mass=np.where(searched, on.terms.mass, 0.0)))
+                mass = np.where(searched, on.terms.mass, 0.0)
+                on = Weighed(on.graph, node_terms(on.terms.loops, mass, on.terms.degrees))
             if options["coreset_size"] is None:
                 options["coreset_size"] = default_size(n_searched, graph.n_entries, k)
             size = max(k, min(options["coreset_size"], n_searched))

@@ -13,7 +13,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import NodeTerms, Weighed
+from graphclust.objective.objective import Weighed, node_terms
 from graphclust.partition import streamed_quotient
 
 __all__ = ["quotient_graph"]
@@ -74,7 +74,7 @@ def contracted(on: Weighed, cluster: np.ndarray, n_clusters: int) -> Weighed:
 
     # What stays inside a cluster is its loop; the rest of a node's own share adds up.
     loops = quotient.loops + summed(on.terms.loops - on.graph.loops)
-    return Weighed(quotient, NodeTerms(loops, summed(on.terms.mass), quotient.degrees))
+    return Weighed(quotient, node_terms(loops, summed(on.terms.mass), quotient.degrees))
 
 
 def _in_first(cluster: np.ndarray) -> np.ndarray:

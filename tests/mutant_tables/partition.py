@@ -431,8 +431,8 @@ MUTANTS = [
     (
         "quotient-mass-of-clusters-that-are-one",
         "partition/quotient.py",
-        "NodeTerms(loops, summed(on.terms.mass), quotient.degrees)",
-        "NodeTerms(loops, np.ones(n_clusters), quotient.degrees)",
+        "node_terms(loops, summed(on.terms.mass), quotient.degrees)",
+        "node_terms(loops, np.ones(n_clusters), quotient.degrees)",
         ["test_a_contracted_graph_gives_every_partition_its_value"],
     ),
     (
