@@ -28,6 +28,7 @@ from graphclust import (
     SpectralClustering,
     SphericalKMeans,
 )
+from graphclust.estimators.affinities import affinity_graph
 from graphclust.estimators.arguments import as_rng
 
 X, CLASSES = make_blobs(300, centers=4, cluster_std=0.7, random_state=3)
@@ -163,9 +164,11 @@ def test_affinities(model):
     assert adjusted_rand_score(by_neighbors.labels_, halves) == 1.0
     matrix = by_neighbors.affinity_matrix_
     assert matrix.shape == (200, 200) and matrix.nnz == graphclust.knn_graph(moons, 8).n_entries
-    for given in (matrix, matrix.toarray(), matrix + 5 * sparse.eye_array(200)):
+    heavy = sparse.diags_array(1e3 * (np.arange(200) % 7 == 0))
+    for given in (matrix, matrix.toarray(), matrix + heavy):
         found = model(2, affinity="precomputed", random_state=4).fit(given)
         assert (found.labels_ == by_neighbors.labels_).all()
+        assert not affinity_graph(clone(found), given).loops.any()
     with pytest.warns(UserWarning, match="not symmetric"):
         found = model(2, affinity="precomputed", random_state=4).fit(2 * sparse.triu(matrix, format="csr"))
     assert (found.labels_ == by_neighbors.labels_).all()
