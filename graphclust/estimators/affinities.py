@@ -41,6 +41,8 @@ def _symmetric(X: Any) -> Any:
 
 def _without_diagonal(matrix: Any) -> Any:
     """How like itself a point is says nothing about the others."""
+    if not matrix.diagonal().any():
+        return matrix
     if not sparse.issparse(matrix):
         matrix = matrix.copy()
         np.fill_diagonal(matrix, 0.0)

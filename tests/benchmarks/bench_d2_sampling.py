@@ -1,10 +1,11 @@
 """Time of D²-sampling against the number of seeds: the naive algorithm and the sampling tree (Figure 2 of the paper).
 
     python bench_d2_sampling.py [--nodes 3000000] [--degree 20] [--repeats 3]
+    python bench_d2_sampling.py --store GRAPH.store --naive 10 100 500     # of bench_scale.py --keep, say
 
-A generated graph of blocks of 1,500 nodes. The naive algorithm runs up to 500 seeds; its later times are extrapolated
-from its last two, in which it is linear, and marked ~. The kernel is made beforehand. Medians of the repeats; the
-naive algorithm, which does the same work whatever it draws, runs once.
+A generated graph of blocks of 1,500 nodes, or one in a store. The naive algorithm runs for the numbers of seeds that
+--naive names; its other times are on the line through the last two, for it is linear, and marked ~. The kernel is made
+beforehand. Medians of the repeats; the naive algorithm, which does the same work whatever it draws, runs once.
 """
 
 import argparse
@@ -13,11 +14,11 @@ import time
 import numpy as np
 from tables import write_table
 
-from graphclust import planted_partition
+from graphclust import open_store, planted_partition
 from graphclust.coreset.seeding import d2_seeding
 from graphclust.graph.kernel import NormalizedCutKernel
 
-NAIVE_LIMIT = 500
+SEEDS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def seconds(kernel: NormalizedCutKernel, n_seeds: int, method: str, seed: int) -> tuple[float, int]:
@@ -31,36 +32,36 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=3_000_000)
     parser.add_argument("--degree", type=float, default=20.0)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--store")
+    parser.add_argument("--naive", type=int, nargs="+", default=SEEDS[:6], choices=SEEDS)
     options = parser.parse_args()
 
     warm = NormalizedCutKernel.of(planted_partition(5, 100, 10, 2, rng=0).graph)
     for method in ("naive", "tree"):
         d2_seeding(warm, 5, method=method, rng=0)  # compile
-    blocks = options.nodes // 1500
-    graph, _ = planted_partition(blocks, 1500, options.degree * 0.8, options.degree * 0.2, rng=1)
+    if options.store:
+        graph = open_store(options.store, verify="fast")
+    else:
+        graph, _ = planted_partition(options.nodes // 1500, 1500, options.degree * 0.8, options.degree * 0.2, rng=1)
     kernel = NormalizedCutKernel.of(graph)
 
-    naive: dict[int, float] = {}
+    naive = {k: seconds(kernel, k, "naive", seed=1)[0] for k in options.naive}
+    before, last = sorted(naive)[-2:]
+    slope = (naive[last] - naive[before]) / (last - before)
     rows = []
-    for k in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000):
-        if k <= NAIVE_LIMIT:
-            naive[k] = seconds(kernel, k, "naive", seed=1)[0]
-            shown = naive[k]
-        else:
-            slope = (naive[500] - naive[200]) / 300
-            shown = naive[500] + slope * (k - 500)
+    for k in SEEDS:
+        shown, mark = naive.get(k, naive[last] + slope * (k - last)), "" if k in naive else "~"
         runs = [seconds(kernel, k, "tree", seed) for seed in range(options.repeats)]
         tree = float(np.median([run[0] for run in runs]))
-        mark = "" if k <= NAIVE_LIMIT else "~"
         entries = int(np.median([run[1] for run in runs]))
         rows.append([str(k), f"{mark}{shown:.3f}", f"{tree:.4f}", f"{mark}{shown / tree:.1f}", f"{entries:,}"])
         print(*rows[-1], flush=True)
     write_table(
-        "d2_sampling",
+        "d2_sampling_store" if options.store else "d2_sampling",
         "D²-sampling: the naive algorithm and the tree",
         ["seeds", "naive s", "tree s", "times faster", "entries read by the tree"],
         rows,
-        f"{graph.n_nodes:,} nodes, {graph.n_entries:,} entries. ~: extrapolated from 200 and 500 seeds.",
+        f"{graph.n_nodes:,} nodes, {graph.n_entries:,} entries. ~: on the line through {before} and {last} seeds.",
     )
 
 

@@ -131,9 +131,8 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
             if c == own:
                 stays += w  # apart from the others: most edges do, and adding to link[own] would wait for itself
             elif c >= 0:
-                if link[c] == 0.0:
-                    met[n_met] = c
-                    n_met += 1
+                met[n_met] = c  # counted only where it is the first edge to c: a branch here would be a coin toss
+                n_met += link[c] == 0.0
                 link[c] += w
         read += rows.indptr[u + 1] - rows.indptr[u]
         loop, mass = terms.loops[u], terms.mass[u]
@@ -197,9 +196,8 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
             c = labels[np.uint32(rows.indices[e])]
             if c == own or c < 0:
                 continue
-            if link[c] == 0.0:
-                met[n_met] = c
-                n_met += 1
+            met[n_met] = c
+            n_met += link[c] == 0.0
             link[c] += rows.weights[e] if weighted else 1.0
         most = loss + least
         for i in range(n_met):
