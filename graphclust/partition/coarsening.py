@@ -19,6 +19,7 @@ from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
 LEAST_SHRINKAGE = 0.98  # a level that leaves more of the nodes than this is not worth its contraction
+ONE_PART = np.zeros(1, np.int32)
 PASSES = 2.0  # over the entries of a level; unfinished regions differ from start to start, which is worth more
 
 
@@ -63,11 +64,10 @@ def joined(
 ) -> tuple[np.ndarray, int]:
     """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are."""
     n = on.graph.n_nodes
-    parts = np.zeros(n, np.int32) if parts is None else parts
     cluster = np.arange(n, dtype=np.int32)
     sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
     objective = plain_objective(on, n, resolution)
     most_read = (1.0 if progress.out_of_time() else PASSES) * on.graph.n_entries
     scratch = np.zeros(n), np.empty(n, np.int32)
-    move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, parts, most_read)
+    move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, ONE_PART if parts is None else parts, most_read)
     return cluster, loops.number_clusters(cluster, np.full(n, -1, np.int32))

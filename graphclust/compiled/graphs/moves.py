@@ -103,11 +103,11 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
 
     The neighbors of a moved node that are elsewhere are queued again.
     parts : empty, and then a move never empties a cluster; or int32, shape (k,): clusters of different parts exchange
-    no nodes, and clusters may become empty.
+    no nodes, and clusters may become empty. Of one entry all clusters are of one part.
     Returns the entries read, about `budget` at most.
     """
     nodes, queued, ends, link, met = queue
-    by_parts = len(parts) > 0
+    may_empty, by_parts = len(parts) > 0, len(parts) > 1
     n = len(labels)
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
@@ -118,7 +118,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
         ends[1] -= 1
         queued[u] = False
         own = labels[u]
-        if own < 0 or (sums.size[own] <= 1 and not by_parts):
+        if own < 0 or (sums.size[own] <= 1 and not may_empty):
             continue
         n_met = 0
         stays = 0.0
@@ -137,7 +137,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
         read += rows.indptr[u + 1] - rows.indptr[u]
         loop, mass = terms.loops[u], terms.mass[u]
         best = -1
-        if sums.mass[own] > mass or by_parts:
+        if sums.mass[own] > mass or may_empty:
             most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
             for i in range(n_met):
                 c = met[i]
