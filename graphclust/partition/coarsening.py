@@ -68,6 +68,6 @@ def joined(
     sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
     objective = plain_objective(on, n, resolution)
     most_read = (1.0 if progress.out_of_time() else PASSES) * on.graph.n_entries
-    scratch = np.zeros(n), np.empty(n, np.int32)
-    move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, ONE_PART if parts is None else parts, most_read)
+    scratch, parts = (np.zeros(n), np.empty(n, np.int32)), ONE_PART if parts is None else parts
+    move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, parts, most_read)
     return cluster, loops.number_clusters(cluster, np.full(n, -1, np.int32))

@@ -46,9 +46,9 @@ from graphclust.partition import streamed_quotient
 from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import REGIONS, Partition, in_cycles, partitioned
+from graphclust.partition.multilevel import Partition, in_cycles, partitioned, resolutions_of_regions
 from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, matched_resolution, unit_of
+from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
 from graphclust.partition.small_components import in_all_nodes
 from graphclust.progress import Progress
 
@@ -321,7 +321,7 @@ def merged_anew(
     goal = goal_of(aim, quotient, k, tree)
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
         return of_piece, goal
-    resolutions = [matched_resolution(tree, n * k) for n in REGIONS]
+    resolutions = resolutions_of_regions(tree, k)
     of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
     return of_piece, goal
 

@@ -2,11 +2,11 @@
 
 1. The graph is coarsened into some dozen regions a cluster, and the tree of unions of the regions tells at which
    resolution any number of clusters is natural.
-2. A few starts from other regions: those of the resolutions at which 4 k, 8 k, 16 k and 3 k clusters are natural.
-   Regions are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
+2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 3 to 16 a cluster.
+   They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again; while that pays.
+   on every level again; while that pays, and for cuts, which have many more local optima, at each resolution once.
 4. Where k is natural over a narrow range of resolutions only, cycles at higher ones, while the edges become likelier.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
@@ -15,6 +15,7 @@ regions of modularity at several resolutions are what the smallest cuts run betw
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -37,13 +38,14 @@ __all__ = ["multilevel_partition"]
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 40  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
-REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
+LEAST = 20  # clusters that regions are made for, where k is smaller: what hangs on by few edges is small
+REGIONS = ((4, LEAST), (8, 1), (16, LEAST), (3, 1))  # so many a cluster of at least so many: no one size suits all
 FEWEST = 2  # regions a cluster; of fewer there is hardly one way to merge them
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
 LARGE = 1_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
-MOST_CYCLES, WORTHWHILE = 3, 0.005  # while each takes half a per cent off what is lacking
-HIGH_EFFORT = 2.0  # from here on, starts and cycles are repeated in proportion
+WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much off
+HIGH_EFFORT = 2.0  # from here on, there are so many tries, and cycles of the whole of large graphs
 
 
 class Partition(NamedTuple):
@@ -69,7 +71,7 @@ def multilevel_partition(
 
     G, weight : as `as_graph` takes them, without isolated nodes; k : 1 <= k <= n_nodes.
     objective, resolution : as `coreset_sc` takes them.
-    effort : > 0; how many starts and cycles are made, as a multiple of the usual number.
+    effort : > 0; from 2 on so many tries are made and the best is kept, below 1 fewer starts and cycles.
     rng : None, a seed or a numpy Generator; progress : see `Progress`.
 
     Returns int64, shape (n_nodes,), every label from 0 to k - 1 used.
@@ -108,18 +110,51 @@ def partitioned(
     while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
-    with progress.within(lambda labels: carried_over(shared, labels)):
-        labels, value = best_start(start, k, goal.objective, resolutions, effort, rng, progress)
-        if shared and on.graph.n_entries > LARGE:
-            labels, value = in_cycles(start, labels, k, goal.objective, resolutions, effort, rng, progress)
-    if shared:
-        labels, value = carried(shared, labels, k, goal.objective, progress, value)
-    found = Partition(labels, value, goal)
-    if (on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT) and not progress.out_of_time():
-        found = Partition(*in_cycles(on, labels, k, goal.objective, resolutions, effort, rng, progress), goal)
-        if in_doubt(aim, on, goal):
-            found = likeliest(on, found, k, aim, resolutions, effort, rng, progress)
+    found: Partition | None = None
+    for _ in range(max(1, round(effort))):
+        if found is not None and progress.out_of_time():
+            break
+        with progress.within(None) if found is not None else nullcontext():  # what an interruption returns is the best
+            labels, value = one_try(on, shared, start, k, goal.objective, resolutions, effort, rng, progress)
+        if found is None or value > found.value:
+            found = Partition(labels, value, goal)
+            progress.offer(labels.copy)
+    assert found is not None
+    if is_searched_whole(on, effort) and not progress.out_of_time() and in_doubt(aim, on, goal):
+        found = likeliest(on, found, k, aim, resolutions, min(effort, 1.0), rng, progress)
     return found
+
+
+def one_try(
+    on: Weighed,
+    shared: list[Level],
+    start: Weighed,
+    k: int,
+    objective: Objective,
+    resolutions: list[float],
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[np.ndarray, float]:
+    """Starts, and cycles on the whole graph unless it is large; at high effort there are more tries, not longer ones.
+
+    shared : the levels from `on` down to `start`, which are the same for all starts.
+    """
+    once = min(effort, 1.0)
+    with progress.within(lambda labels: carried_over(shared, labels)):
+        labels, value = best_start(start, k, objective, resolutions, once, rng, progress)
+        if shared and on.graph.n_entries > LARGE:
+            labels, value = in_cycles(start, labels, k, objective, resolutions, once, rng, progress)
+    if shared:
+        labels, value = carried(shared, labels, k, objective, progress, value)
+    if is_searched_whole(on, effort) and not progress.out_of_time():
+        labels, value = in_cycles(on, labels, k, objective, resolutions, once, rng, progress)
+    return labels, value
+
+
+def is_searched_whole(on: Weighed, effort: float) -> bool:
+    """Whether cycles run on the nodes of the graph itself."""
+    return on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT
 
 
 def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
@@ -131,7 +166,17 @@ def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goa
     if aim.name in RATIOS and (not enough or progress.out_of_time()):
         return goal_of(aim, regions, k, NO_UNIONS), []
     tree = unions(regions, progress, k)
-    return goal_of(aim, regions, k, tree), [matched_resolution(tree, n * k) for n in REGIONS] if enough else []
+    return goal_of(aim, regions, k, tree), resolutions_of_regions(tree, k) if enough else []
+
+
+def resolutions_of_regions(tree: np.ndarray, k: int) -> list[float]:
+    """At which resolutions the regions of starts and cycles are made, by a tree of unions."""
+    return [matched_resolution(tree, n) for n in numbers_of_regions(k)]
+
+
+def numbers_of_regions(k: int) -> list[int]:
+    """How many regions k clusters are made of, in starts and cycles."""
+    return [n * max(k, least) for n, least in REGIONS]
 
 
 def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
@@ -141,6 +186,7 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     higher ones would join fewer. When time is up a level of enough regions for one start will do.
     """
     levels: list[Level] = []
+    k = max(k, LEAST)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         coarse, n_coarse = joined(on, resolution, None, rng, progress)
@@ -217,17 +263,20 @@ def in_cycles(
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[np.ndarray, float]:
-    """Cycles at one resolution after the other while they pay: int32 labels, and their value, which never falls."""
+    """Cycles at one resolution after the other while they pay: int32 labels, and their value, which never falls.
+
+    For cuts, and at high effort, each resolution has its turn before one that hardly pays ends them.
+    """
     value = value_of(objective, summed(on, labels, k)[1])
     lacking = best_conceivable(on, k, objective)
-    for done in range(round(MOST_CYCLES * effort) if resolutions else 0):
+    at_least = len(resolutions) if objective.kind == RATIO or effort >= HIGH_EFFORT else 1
+    for done in range(round(effort * len(resolutions))):
         progress.offer(labels.copy)
         if progress.out_of_time():
             break
         before = value
         labels, value = cycle(on, labels, k, objective, resolutions[done % len(resolutions)], rng, progress)
-        tried_all = effort < HIGH_EFFORT or done >= len(resolutions)
-        if tried_all and value - before <= WORTHWHILE * (lacking - before):
+        if done + 1 >= at_least and value - before <= WORTHWHILE * (lacking - before):
             break
     return labels, value
 

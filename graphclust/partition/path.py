@@ -16,7 +16,7 @@ from graphclust.partition.clustering import Clustering, clustering_of, numbering
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import CHEAP, REGIONS, Level, carried, carried_over, in_cycles
+from graphclust.partition.multilevel import CHEAP, Level, carried, carried_over, in_cycles, numbers_of_regions
 from graphclust.partition.resolution import FLOOR, middle_of
 from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -242,7 +242,7 @@ class Path:
 
     def _regions_of(self, k: int) -> list[float]:
         """The resolutions at which a few times k clusters are natural, as far as the path goes."""
-        return [middle_of(*self.ranges[min(n * k, len(self.descent.unions))]) for n in REGIONS]
+        return [middle_of(*self.ranges[min(n, len(self.descent.unions))]) for n in numbers_of_regions(k)]
 
     def _refined(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
