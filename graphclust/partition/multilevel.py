@@ -120,7 +120,7 @@ def partitioned(
             found = Partition(labels, value, goal)
             progress.offer(labels.copy)
     assert found is not None
-    if is_searched_whole(on, effort) and not progress.out_of_time() and in_doubt(aim, on, goal):
+    if is_searched_whole(on, shared, effort) and not progress.out_of_time() and in_doubt(aim, on, goal):
         found = likeliest(on, found, k, aim, resolutions, min(effort, 1.0), rng, progress)
     return found
 
@@ -147,14 +147,14 @@ def one_try(
             labels, value = in_cycles(start, labels, k, objective, resolutions, once, rng, progress)
     if shared:
         labels, value = carried(shared, labels, k, objective, progress, value)
-    if is_searched_whole(on, effort) and not progress.out_of_time():
+    if is_searched_whole(on, shared, effort) and not progress.out_of_time():
         labels, value = in_cycles(on, labels, k, objective, resolutions, once, rng, progress)
     return labels, value
 
 
-def is_searched_whole(on: Weighed, effort: float) -> bool:
-    """Whether cycles run on the nodes of the graph itself."""
-    return on.graph.n_entries <= LARGE or effort >= HIGH_EFFORT
+def is_searched_whole(on: Weighed, shared: list[Level], effort: float) -> bool:
+    """Whether cycles run on the nodes of the graph itself: on large ones only where starts do too, or at high effort."""
+    return on.graph.n_entries <= LARGE or not shared or effort >= HIGH_EFFORT
 
 
 def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
