@@ -10,7 +10,7 @@ from aims import AIMS, ONE_OF_EACH, WITH_EDGES, connected_part, looped, on_and_o
 from graphs import make, make_graph
 from scipy import sparse
 
-from graphclust.errors import ParameterError
+from graphclust.errors import Interrupted, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
@@ -23,6 +23,7 @@ from graphclust.partition.multilevel import multilevel_partition
 from graphclust.progress import Progress
 
 CUT = {"objective": "normalized_cut"}
+MODULARITY = as_aim("modularity", None)
 MATCHED = [("modularity", "auto"), ("constant_potts", "auto")]
 
 
@@ -199,11 +200,80 @@ def test_cycles_of_the_whole_graph_mend_what_uneven_weights_spoilt(monkeypatch):
         linked = np.flatnonzero(np.diff(both.indptr))
         graph = as_graph(both[linked][:, linked])
         with monkeypatch.context() as patch:
-            patch.setattr(multilevel, "MOST_CYCLES", 0)
+            patch.setattr(multilevel, "is_searched_whole", lambda *of: False)
             once = multilevel_partition(graph, 20, rng=0, **CUT)
         cycled = multilevel_partition(graph, 20, rng=0, **CUT)
         shares.append(normalized_cut(graph, cycled) / normalized_cut(graph, once))
     assert max(shares) < 1.0, shares
+
+
+def counted_calls(monkeypatch, name):
+    """Of a function of the module that is called from now on: the arguments and result of each call."""
+    real, calls = getattr(multilevel, name), []
+
+    def noted(*arguments):
+        calls.append((arguments, real(*arguments)))
+        return calls[-1][1]
+
+    monkeypatch.setattr(multilevel, name, noted)
+    return calls
+
+
+def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_only_while_that_pays(monkeypatch):
+    graph, _ = planted_partition(5, 60, 14, 1, rng=0)  # whose starts leave nothing to gain
+    cycles = counted_calls(monkeypatch, "cycle")
+    for aim, n_expected in ((as_aim("normalized_cut", None), 4), (as_aim("ratio_cut", None), 4), (MODULARITY, 1)):
+        cycles.clear()
+        multilevel.partitioned(weighed(graph, aim.name), 5, aim, 1.0, np.random.default_rng(0), Progress())
+        assert len(cycles) == n_expected
+        assert len({arguments[4] for arguments, _ in cycles}) == n_expected
+
+
+def test_cuts_of_few_clusters_are_looked_for_among_small_regions_too():
+    for name in ("normalized_cut", "ratio_cut"):
+        assert multilevel.numbers_of_regions(as_aim(name, None), 3) == [80, 24, 320, 9]
+        assert multilevel.numbers_of_regions(as_aim(name, None), 50) == [200, 400, 800, 150]
+    assert multilevel.numbers_of_regions(MODULARITY, 3) == [12, 24, 48, 9]
+
+
+def test_high_effort_is_so_many_tries_of_which_the_best_is_kept(monkeypatch):
+    on = weighed(make_graph("power-law blocks"), "normalized_cut")
+    tries = counted_calls(monkeypatch, "one_try")
+    found = multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 4.0, np.random.default_rng(0), Progress())
+    values = [value for _, (_, value) in tries]
+    assert len(values) == 4 and len(set(values)) > 1 and found.value == max(values)
+    assert values[-1] < max(values)  # or the last would do
+    assert (found.labels == tries[int(np.argmax(values))][1][0]).all()
+
+
+def test_an_interruption_of_a_later_try_returns_the_best_of_those_before(monkeypatch):
+    graph, tries = make_graph("power-law blocks"), []
+    real = multilevel.one_try
+
+    def interrupted_in_the_third(*arguments):
+        if len(tries) == 2:
+            arguments[-1].offer(lambda: np.zeros(graph.n_nodes, np.int32))  # what it has so far
+            raise KeyboardInterrupt
+        tries.append(real(*arguments))
+        return tries[-1]
+
+    monkeypatch.setattr(multilevel, "one_try", interrupted_in_the_third)
+    with pytest.raises(Interrupted) as stop:
+        multilevel_partition(graph, 9, effort=4.0, rng=0, **CUT)
+    best = max(tries, key=lambda found: found[1])[0]
+    assert (stop.value.best == best).all()
+
+
+def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monkeypatch):
+    on = weighed(make_graph("power-law blocks"), "normalized_cut")
+    monkeypatch.setattr(multilevel, "LARGE", 0)
+    monkeypatch.setattr(multilevel, "CHEAP", 0)
+    cycles = counted_calls(monkeypatch, "cycle")
+    for small, n_on_the_whole in ((10**9, 4), (1, 0)):
+        monkeypatch.setattr(multilevel, "SMALL", small)
+        cycles.clear()
+        multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 1.0, np.random.default_rng(0), Progress())
+        assert sum(arguments[0] is on for arguments, _ in cycles) == n_on_the_whole
 
 
 def test_more_effort_is_never_worse_on_average():

@@ -321,7 +321,7 @@ def merged_anew(
     goal = goal_of(aim, quotient, k, tree)
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
         return of_piece, goal
-    resolutions = resolutions_of_regions(tree, k)
+    resolutions = resolutions_of_regions(aim, tree, k)
     of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
     return of_piece, goal
 

@@ -38,8 +38,8 @@ __all__ = ["multilevel_partition"]
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 40  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
-LEAST = 20  # clusters that regions are made for, where k is smaller: what hangs on by few edges is small
-REGIONS = ((4, LEAST), (8, 1), (16, LEAST), (3, 1))  # so many a cluster of at least so many: no one size suits all
+REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
+LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
 FEWEST = 2  # regions a cluster; of fewer there is hardly one way to merge them
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
@@ -71,7 +71,7 @@ def multilevel_partition(
 
     G, weight : as `as_graph` takes them, without isolated nodes; k : 1 <= k <= n_nodes.
     objective, resolution : as `coreset_sc` takes them.
-    effort : > 0; from 2 on so many tries are made and the best is kept, below 1 fewer starts and cycles.
+    effort : > 0; rounded, so many tries are made and the best is kept; below 1 a try has fewer starts and cycles.
     rng : None, a seed or a numpy Generator; progress : see `Progress`.
 
     Returns int64, shape (n_nodes,), every label from 0 to k - 1 used.
@@ -153,7 +153,7 @@ def one_try(
 
 
 def is_searched_whole(on: Weighed, shared: list[Level], effort: float) -> bool:
-    """Whether cycles run on the nodes of the graph itself: on large ones only where starts do too, or at high effort."""
+    """Whether cycles run on the nodes of the graph itself: of a large one where starts do too, or at high effort."""
     return on.graph.n_entries <= LARGE or not shared or effort >= HIGH_EFFORT
 
 
@@ -166,17 +166,22 @@ def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goa
     if aim.name in RATIOS and (not enough or progress.out_of_time()):
         return goal_of(aim, regions, k, NO_UNIONS), []
     tree = unions(regions, progress, k)
-    return goal_of(aim, regions, k, tree), resolutions_of_regions(tree, k) if enough else []
+    return goal_of(aim, regions, k, tree), resolutions_of_regions(aim, tree, k) if enough else []
 
 
-def resolutions_of_regions(tree: np.ndarray, k: int) -> list[float]:
+def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:
     """At which resolutions the regions of starts and cycles are made, by a tree of unions."""
-    return [matched_resolution(tree, n) for n in numbers_of_regions(k)]
+    return [matched_resolution(tree, n) for n in numbers_of_regions(aim, k)]
 
 
-def numbers_of_regions(k: int) -> list[int]:
+def numbers_of_regions(aim: Aim, k: int) -> list[int]:
     """How many regions k clusters are made of, in starts and cycles."""
-    return [n * max(k, least) for n, least in REGIONS]
+    return [n * (at_least(aim, k), k)[place % 2] for place, n in enumerate(REGIONS)]
+
+
+def at_least(aim: Aim, k: int) -> int:
+    """The number of clusters that small regions are made for."""
+    return max(k, LEAST) if aim.name in RATIOS else k
 
 
 def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
@@ -186,7 +191,7 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     higher ones would join fewer. When time is up a level of enough regions for one start will do.
     """
     levels: list[Level] = []
-    k = max(k, LEAST)
+    k = at_least(aim, k)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         coarse, n_coarse = joined(on, resolution, None, rng, progress)
@@ -269,14 +274,14 @@ def in_cycles(
     """
     value = value_of(objective, summed(on, labels, k)[1])
     lacking = best_conceivable(on, k, objective)
-    at_least = len(resolutions) if objective.kind == RATIO or effort >= HIGH_EFFORT else 1
+    n_turns = len(resolutions) if objective.kind == RATIO or effort >= HIGH_EFFORT else 1
     for done in range(round(effort * len(resolutions))):
         progress.offer(labels.copy)
         if progress.out_of_time():
             break
         before = value
         labels, value = cycle(on, labels, k, objective, resolutions[done % len(resolutions)], rng, progress)
-        if done + 1 >= at_least and value - before <= WORTHWHILE * (lacking - before):
+        if done + 1 >= n_turns and value - before <= WORTHWHILE * (lacking - before):
             break
     return labels, value
 

@@ -242,7 +242,7 @@ class Path:
 
     def _regions_of(self, k: int) -> list[float]:
         """The resolutions at which a few times k clusters are natural, as far as the path goes."""
-        return [middle_of(*self.ranges[min(n, len(self.descent.unions))]) for n in numbers_of_regions(k)]
+        return [middle_of(*self.ranges[min(n, len(self.descent.unions))]) for n in numbers_of_regions(self.aim, k)]
 
     def _refined(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""

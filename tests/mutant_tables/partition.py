@@ -249,7 +249,7 @@ MUTANTS = [
     (
         "last-node-of-a-cluster-moves",
         _MOVES,
-        "if own < 0 or (sums.size[own] <= 1 and not by_parts):",
+        "if own < 0 or (sums.size[own] <= 1 and not may_empty):",
         "if own < 0:",
         [
             "test_moves_never_lower_any_objective_and_keep_every_cluster",
@@ -476,6 +476,48 @@ MUTANTS = [
         "if best is None or value > best[1]:",
         "if True:",
         ["test_the_best_of_the_starts_is_kept"],
+    ),
+    (
+        "the-last-try-is-kept",
+        "partition/multilevel.py",
+        "        if found is None or value > found.value:",
+        "        if True:",
+        ["test_high_effort_is_so_many_tries_of_which_the_best_is_kept"],
+    ),
+    (
+        "a-later-try-is-what-an-interruption-returns",
+        "partition/multilevel.py",
+        "with progress.within(None) if found is not None else nullcontext():",
+        "with nullcontext():",
+        ["test_an_interruption_of_a_later_try_returns_the_best_of_those_before"],
+    ),
+    (
+        "cuts-stop-at-the-first-poor-cycle",
+        "partition/multilevel.py",
+        "n_turns = len(resolutions) if objective.kind == RATIO or effort >= HIGH_EFFORT else 1",
+        "n_turns = 1",
+        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_only_while_that_pays"],
+    ),
+    (
+        "no-cycles-on-large-graphs-without-shared-levels",
+        "partition/multilevel.py",
+        "on.graph.n_entries <= LARGE or not shared or effort",
+        "on.graph.n_entries <= LARGE or effort",
+        ["test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself"],
+    ),
+    (
+        "few-small-regions-for-cuts",
+        "partition/multilevel.py",
+        "return max(k, LEAST) if aim.name in RATIOS else k",
+        "return k",
+        ["test_cuts_of_few_clusters_are_looked_for_among_small_regions_too"],
+    ),
+    (
+        "a-neighbor-cluster-counted-at-its-second-edge",
+        _MOVES,
+        "                n_met += link[c] == 0.0\n                link[c] += w",
+        "                n_met += link[c] == 1.0\n                link[c] += w",
+        _MOVE_TESTS,
     ),
     (
         "regions-anew-even-where-worse",
