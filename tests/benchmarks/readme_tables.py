@@ -160,9 +160,29 @@ def scale() -> str:
     return aligned(columns, [[row[column] for column in columns] for row in rows])
 
 
+def on_dask() -> str:
+    columns = ["nodes / entries", "objective", "where", "seconds", "ratio", "tasks", "MB sent", "ARI"]
+    return aligned(columns, [[row[column] for column in columns] for row in read_rows("distributed")])
+
+
+def d2_sampling() -> str:
+    large = {row["seeds"]: row for row in read_rows("d2_sampling_store")}
+    columns = ["naive s", "tree s", "times faster"]
+    header = [
+        "seeds",
+        *(f"3 million nodes: {column}" for column in columns),
+        *(f"65 million: {column}" for column in columns),
+    ]
+    return aligned(header, [
+        [row["seeds"], *(of[column] for of in (row, large[row["seeds"]]) for column in columns)]
+        for row in read_rows("d2_sampling")
+    ])  # fmt: skip
+
+
 MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "meshes": meshes, "scale": scale,
+    "distributed": on_dask, "d2_sampling": d2_sampling,
 }  # fmt: skip
 
 
