@@ -63,13 +63,14 @@ def one_step_graph(kernel, coreset):
 CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (20, 80, 10**9), "REGIONS": ((4,), (8,), (4, 8)), "FEWEST": (1, 3),
-        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "MOST_CYCLES": (0, 1, 6),
+        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100),
         "WORTHWHILE": (0.0005, 0.05), "LARGE": (0,), "CHEAP": (0, 10**9),
     }),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1.0, 5.0)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
+    Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
     Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", only_value),)),
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 10), "WELL_COVERED": (0.0,), "FEW_LINKS": (0.0, 60.0), "MANY_REGIONS": (300,),
