@@ -54,9 +54,10 @@ Made by `run.py` from `results/`: every verdict is a comparison of measured numb
 Times are of one machine beside other work; the papers' are of theirs. What has been run at the small size only is open:
 there the verdict is about the small experiment, not the paper's.
 
-Not measured in notebooks: Friendster (Figure 2's third graph) and HAR (Figure 3), which are not among the data; Theorem
-1 of coreset spectral clustering, a bound on the kernel k-means cost, which with a shift says little about the cut; the
-bounds on iterations of mini-batch kernel k-means; Table 1 of nested mini-batch k-means, on other implementations."""
+Not measured in notebooks: Friendster (Figure 2's third graph) and HAR (Figure 3), which are not among the data, though
+the package's README has a planted graph of Friendster's size; Theorem 1 of coreset spectral clustering, a bound on the
+kernel k-means cost, which with a shift says little about the cut; the bounds on iterations of mini-batch kernel
+k-means; Table 1 of nested mini-batch k-means, on other implementations."""
 
 
 def notebooks() -> list[pathlib.Path]:
