@@ -169,6 +169,10 @@ def test_affinities(model):
         found = model(2, affinity="precomputed", random_state=4).fit(given)
         assert (found.labels_ == by_neighbors.labels_).all()
         assert not affinity_graph(clone(found), given).loops.any()
+        arrays = [given.indices, given.indptr, given.data] if sparse.issparse(given) else [given]
+        fitted = found.affinity_matrix_
+        own = (fitted.indices, fitted.indptr, fitted.data)
+        assert not any(np.shares_memory(one, other) for one in arrays for other in own)
     with pytest.warns(UserWarning, match="not symmetric"):
         found = model(2, affinity="precomputed", random_state=4).fit(2 * sparse.triu(matrix, format="csr"))
     assert (found.labels_ == by_neighbors.labels_).all()

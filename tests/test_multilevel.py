@@ -244,6 +244,10 @@ def test_high_effort_is_so_many_tries_of_which_the_best_is_kept(monkeypatch):
     assert len(values) == 4 and len(set(values)) > 1 and found.value == max(values)
     assert values[-1] < max(values)  # or the last would do
     assert (found.labels == tries[int(np.argmax(values))][1][0]).all()
+    tries.clear()
+    few = weighed(as_graph(nx.path_graph(6)), "normalized_cut")  # no regions, so that every try would be the same
+    multilevel.partitioned(few, 3, as_aim("normalized_cut", None), 4.0, np.random.default_rng(0), Progress())
+    assert len(tries) == 1
 
 
 def test_an_interruption_of_a_later_try_returns_the_best_of_those_before(monkeypatch):

@@ -40,13 +40,13 @@ def _symmetric(X: Any) -> Any:
 
 
 def _without_diagonal(matrix: Any) -> Any:
-    """How like itself a point is says nothing about the others."""
-    if not matrix.diagonal().any():
-        return matrix
+    """A copy: what is fitted must not change with the caller's matrix. How like itself a point is says nothing."""
     if not sparse.issparse(matrix):
         matrix = matrix.copy()
         np.fill_diagonal(matrix, 0.0)
         return matrix
+    if not matrix.diagonal().any():
+        return matrix.copy()
     entries = matrix.tocoo()
     kept = entries.row != entries.col
     return sparse.coo_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=matrix.shape).tocsr()

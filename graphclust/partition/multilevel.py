@@ -111,7 +111,7 @@ def partitioned(
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     found: Partition | None = None
-    for _ in range(max(1, round(effort))):
+    for _ in range(max(1, round(effort)) if resolutions else 1):  # without regions every try would be the same
         if found is not None and progress.out_of_time():
             break
         with progress.within(None) if found is not None else nullcontext():  # what an interruption returns is the best
@@ -175,11 +175,12 @@ def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:
 
 
 def numbers_of_regions(aim: Aim, k: int) -> list[int]:
-    """How many regions k clusters are made of, in starts and cycles."""
-    return [n * (at_least(aim, k), k)[place % 2] for place, n in enumerate(REGIONS)]
+    """How many regions k clusters are made of, in starts and cycles: small ones every other time."""
+    small = k_of_small_regions(aim, k)
+    return [n * (k if place % 2 else small) for place, n in enumerate(REGIONS)]
 
 
-def at_least(aim: Aim, k: int) -> int:
+def k_of_small_regions(aim: Aim, k: int) -> int:
     """The number of clusters that small regions are made for."""
     return max(k, LEAST) if aim.name in RATIOS else k
 
@@ -191,7 +192,7 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     higher ones would join fewer. When time is up a level of enough regions for one start will do.
     """
     levels: list[Level] = []
-    k = at_least(aim, k)
+    k = k_of_small_regions(aim, k)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         coarse, n_coarse = joined(on, resolution, None, rng, progress)
