@@ -39,7 +39,7 @@ under each picture. `HEADLINES.md` says for each headline of the papers whether 
 
 ```
 pip install ".[notebooks,neighbors]"
-python notebooks/run.py            # all at full size, resumable; under half an hour each, 04 rather 40 minutes
+python notebooks/run.py            # all at full size, resumable; under half an hour each
 python notebooks/run.py 05 --again # one of them, measured anew
 python notebooks/run.py --pages    # this page and HEADLINES.md from results/ alone
 ```
