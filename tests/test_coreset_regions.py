@@ -27,7 +27,7 @@ from graphclust.partition.coreset_regions import (
     default_size,
     is_doubtful,
 )
-from graphclust.partition.multilevel import Partition
+from graphclust.partition.multilevel import Partition, assigned
 from graphclust.partition.small_components import put_back
 from graphclust.progress import Progress
 
@@ -253,11 +253,11 @@ def test_the_better_of_two_looks_is_kept(monkeypatch):
     planted = planted_partition(20, 500, 20, 4, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
     monkeypatch.setattr(coreset_regions, "LEAST_SIGNAL", np.inf)
-    monkeypatch.setattr(
-        pipeline,
-        "partitioned",
-        lambda on, k, *of: Partition(np.arange(on.graph.n_nodes, dtype=np.int32) % k, None, 0.0),
-    )
+
+    def poor(on, k, *of):
+        return Partition(*assigned(on, np.arange(on.graph.n_nodes, dtype=np.int32) % k, k), None)
+
+    monkeypatch.setattr(pipeline, "partitioned", poor)
     found = coreset_sc(planted.graph, 20, rng=3)
     assert found.parameters["method"] == "two-step" and "partition" in found.seconds
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99

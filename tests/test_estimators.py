@@ -176,6 +176,11 @@ def test_affinities(model):
     with pytest.warns(UserWarning, match="not symmetric"):
         found = model(2, affinity="precomputed", random_state=4).fit(2 * sparse.triu(matrix, format="csr"))
     assert (found.labels_ == by_neighbors.labels_).all()
+    skewed = matrix.toarray()  # of a light edge alone more than round-off, of the matrix less than scikit-learn minds
+    u, v = (int(ends[0]) for ends in np.nonzero(skewed))
+    skewed[u, v], skewed[v, u] = 1e-6, 1.0001e-6
+    mean = model(2, affinity="precomputed", random_state=4).fit(skewed).affinity_matrix_
+    assert mean[u, v] == mean[v, u] == pytest.approx(1.00005e-6, rel=1e-9)
     with pytest.raises(ValueError, match="square affinity matrix"):
         model(2, affinity="precomputed").fit(moons)
     blobs = model(4, affinity="rbf", gamma=0.5, random_state=1).fit(X)

@@ -91,7 +91,7 @@ def test_every_single_move_changes_the_value_by_the_gain_it_was_made_for(graph, 
         return read
 
     monkeypatch.setattr(local_moves.loops, "move_nodes", one_node)
-    reported = moved_until_stable(on, labels, 3, wanted, Progress())
+    reported = value_of(wanted, moved_until_stable(on, labels, 3, wanted, Progress()))
     assert len(values) > 10
     assert (np.diff(values) >= -1e-12 * max(scale, abs(values[0]))).all()
     assert values[-1] > values[0]
@@ -140,7 +140,7 @@ def test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster(gra
             if in_rounds:
                 moved_in_rounds(on, improved, k, wanted, 3, Progress())
             else:
-                reported = moved_until_stable(on, improved, k, wanted, Progress())
+                reported = value_of(wanted, moved_until_stable(on, improved, k, wanted, Progress()))
                 assert reported == pytest.approx(value(graph, improved, objective, resolution), rel=1e-9, abs=least)
             assert value(graph, improved, objective, resolution) >= before - least
             assert set(improved) == set(labels)
@@ -330,7 +330,7 @@ def test_sweeps_end_when_few_nodes_would_move_or_enough_were_made(monkeypatch):
     on, wanted = on_and_objective(graph, "normalized_cut", None, 20)
     sweeps = []
     real = local_moves.move_in_turn
-    monkeypatch.setattr(local_moves, "move_in_turn", lambda *of: sweeps.append(of[4].copy()) or real(*of))
+    monkeypatch.setattr(local_moves, "move_in_turn", lambda *of: sweeps.append(int(of[4].ends[1])) or real(*of))
 
     def n_sweeps(**options):
         sweeps.clear()
@@ -339,7 +339,7 @@ def test_sweeps_end_when_few_nodes_would_move_or_enough_were_made(monkeypatch):
 
     assert n_sweeps() == 1
     until_stable = n_sweeps(most_sweeps=100)
-    assert until_stable > 2 and len(sweeps[0]) > len(sweeps[-1]) > 0
+    assert until_stable > 2 and sweeps[0] > sweeps[-1] > 0
     assert n_sweeps(most_sweeps=2) == 2
     assert n_sweeps(most_sweeps=100, few=1.0) == 1
 

@@ -15,11 +15,13 @@ from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import as_aim, weighed
+from graphclust.objective.objective import as_aim, value_of, weighed
 from graphclust.partition import multilevel
 from graphclust.partition.improvement import move_nodes, refine_partition
 from graphclust.partition.merging import merge_clusters
+from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import multilevel_partition
+from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
 CUT = {"objective": "normalized_cut"}
@@ -119,9 +121,11 @@ def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resoluti
         levels, _ = multilevel.regions(on, 4, aim, np.random.default_rng(3), Progress())
         if levels:
             coarse = random_labels(levels[-1].coarse.max() + 1, 4, 1).astype(np.int32)
-            fine, value = multilevel.carried(levels, coarse, 4, found.goal.objective, Progress())
-            assert value == pytest.approx(
-                reference.value(graph.to_scipy().toarray(), fine, objective, found.goal.resolution)
+            core = contracted(levels[-1].on, levels[-1].coarse, levels[-1].coarse.max() + 1)
+            search = searched(4, found.goal.objective)
+            fine = multilevel.carried(levels, multilevel.assigned(core, coarse, 4), search)
+            assert search.value(fine) == pytest.approx(
+                reference.value(graph.to_scipy().toarray(), fine.labels, objective, found.goal.resolution)
             )
 
 
@@ -134,13 +138,37 @@ def test_a_cycle_never_makes_it_worse(name, objective, resolution):
     on, wanted = on_and_objective(graph, objective, resolution, 5)
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        found = multilevel.partitioned(on, 5, as_aim(objective, resolution), 1.0, rng, Progress())
-        labels, value = found.labels, found.value
+        partition = multilevel.partitioned(on, 5, as_aim(objective, resolution), 1.0, rng, Progress())
+        found, search = multilevel.Assigned(partition.labels, partition.sums), searched(5, wanted, rng)
+        value = partition.value
         for region_resolution in (0.5, 2.0, 8.0):
-            labels, after = multilevel.cycle(on, labels, 5, wanted, region_resolution, rng, Progress())
-            assert after >= value - 1e-9 * max(1.0, abs(value))
-            assert after == pytest.approx(reference.value(A, labels, objective, resolution))
-            value = after
+            for settled in (False, True):
+                found = multilevel.cycle(on, found, search, region_resolution, settled=settled)
+                after = search.value(found)
+                assert after >= value - 1e-9 * max(1.0, abs(value))
+                assert after == pytest.approx(reference.value(A, found.labels, objective, resolution))
+                value = after
+
+
+def test_sums_travel_with_labels_from_level_to_level():
+    """What is known of the clusters of a coarse graph is what would be found on a finer one, and nothing is summed."""
+    graph, _ = planted_partition(5, 60, 14, 1, rng=0)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 5)
+    search = searched(5, wanted, np.random.default_rng(1))
+    progress = search.progress
+    progress.watch(graph)
+    start = multilevel.cycle(on, None, search, 4.0)
+    read = sum(progress.entries_read.values())
+    assert read < 4.5 * graph.n_entries, "two passes of joining, one look at all nodes, and rows of nodes that move"
+    for found, exact in zip(start.sums, summed(on, start.labels, 5)[1], strict=True):
+        np.testing.assert_allclose(found, exact)
+    settled = multilevel.carried([], start, search)
+    again = multilevel.cycle(on, settled, search, 4.0, settled=True)
+    assert again is settled and sum(progress.entries_read.values()) - read <= 2.0 * graph.n_entries
+
+
+def searched(k, wanted, rng=None):
+    return multilevel.Search(k, wanted, [], 1.0, rng, Progress())
 
 
 def test_the_best_that_is_conceivable_is_what_components_reach():
@@ -166,22 +194,13 @@ def test_the_same_seed_gives_the_same_labels(objective, resolution):
 def test_the_best_of_the_starts_is_kept(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
-    values = []
-    real = multilevel.moved_until_stable
-
-    def noted(of, *rest):
-        values.append(real(of, *rest))
-        if of is on:
-            ends.append(values[-1])
-        return values[-1]
-
-    ends = []
-    monkeypatch.setattr(multilevel, "moved_until_stable", noted)
-    labels, value = multilevel.best_start(
-        on, 9, wanted, [2.0, 4.0, 8.0, 1.5], 2.0, np.random.default_rng(0), Progress()
-    )
-    assert len(ends) == 8 and len(set(ends)) > 2 and value == max(ends)
-    assert reference.value(graph.to_scipy().toarray(), labels, "normalized_cut", None) == pytest.approx(value)
+    cycles = counted_calls(monkeypatch, "cycle")
+    search = multilevel.Search(9, wanted, [2.0, 4.0, 8.0, 1.5], 2.0, np.random.default_rng(0), Progress())
+    best = multilevel.best_start(on, search)
+    ends = [search.value(found) for _, found in cycles]
+    assert len(ends) == 8 and len(set(ends)) > 2 and search.value(best) == max(ends) > ends[-1]
+    value = reference.value(graph.to_scipy().toarray(), best.labels, "normalized_cut", None)
+    assert value == pytest.approx(max(ends))
 
 
 def test_what_cannot_be_refined_is_refused():
@@ -211,8 +230,8 @@ def counted_calls(monkeypatch, name):
     """Of a function of the module that is called from now on: the arguments and result of each call."""
     real, calls = getattr(multilevel, name), []
 
-    def noted(*arguments):
-        calls.append((arguments, real(*arguments)))
+    def noted(*arguments, **how):
+        calls.append((arguments, real(*arguments, **how)))
         return calls[-1][1]
 
     monkeypatch.setattr(multilevel, name, noted)
@@ -225,8 +244,8 @@ def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_only_while_that_pa
     for aim, n_expected in ((as_aim("normalized_cut", None), 4), (as_aim("ratio_cut", None), 4), (MODULARITY, 1)):
         cycles.clear()
         multilevel.partitioned(weighed(graph, aim.name), 5, aim, 1.0, np.random.default_rng(0), Progress())
-        assert len(cycles) == n_expected
-        assert len({arguments[4] for arguments, _ in cycles}) == n_expected
+        resolutions = [resolution for (_, found, _, resolution), _ in cycles if found is not None]
+        assert len(resolutions) == len(set(resolutions)) == n_expected
 
 
 def test_cuts_of_few_clusters_are_looked_for_among_small_regions_too():
@@ -240,10 +259,10 @@ def test_high_effort_is_so_many_tries_of_which_the_best_is_kept(monkeypatch):
     on = weighed(make_graph("power-law blocks"), "normalized_cut")
     tries = counted_calls(monkeypatch, "one_try")
     found = multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 4.0, np.random.default_rng(0), Progress())
-    values = [value for _, (_, value) in tries]
+    values = [value_of(found.goal.objective, tried.sums) for _, tried in tries]
     assert len(values) == 4 and len(set(values)) > 1 and found.value == max(values)
     assert values[-1] < max(values)  # or the last would do
-    assert (found.labels == tries[int(np.argmax(values))][1][0]).all()
+    assert (found.labels == tries[int(np.argmax(values))][1].labels).all()
     tries.clear()
     few = weighed(as_graph(nx.path_graph(6)), "normalized_cut")  # no regions, so that every try would be the same
     multilevel.partitioned(few, 3, as_aim("normalized_cut", None), 4.0, np.random.default_rng(0), Progress())
@@ -251,21 +270,22 @@ def test_high_effort_is_so_many_tries_of_which_the_best_is_kept(monkeypatch):
 
 
 def test_an_interruption_of_a_later_try_returns_the_best_of_those_before(monkeypatch):
-    graph, tries = make_graph("power-law blocks"), []
+    graph, tries, values = make_graph("power-law blocks"), [], []
     real = multilevel.one_try
 
     def interrupted_in_the_third(*arguments):
         if len(tries) == 2:
-            arguments[-1].offer(lambda: np.zeros(graph.n_nodes, np.int32))  # what it has so far
+            arguments[-1].progress.offer(lambda: np.zeros(graph.n_nodes, np.int32))  # what it has so far
             raise KeyboardInterrupt
+        search = arguments[-1]
         tries.append(real(*arguments))
+        values.append(search.value(tries[-1]))
         return tries[-1]
 
     monkeypatch.setattr(multilevel, "one_try", interrupted_in_the_third)
     with pytest.raises(Interrupted) as stop:
         multilevel_partition(graph, 9, effort=4.0, rng=0, **CUT)
-    best = max(tries, key=lambda found: found[1])[0]
-    assert (stop.value.best == best).all()
+    assert (stop.value.best == tries[int(np.argmax(values))].labels).all()
 
 
 def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monkeypatch):
@@ -277,7 +297,7 @@ def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monke
         monkeypatch.setattr(multilevel, "SMALL", small)
         cycles.clear()
         multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 1.0, np.random.default_rng(0), Progress())
-        assert sum(arguments[0] is on for arguments, _ in cycles) == n_on_the_whole
+        assert sum(graph is on and found is not None for (graph, found, *_), _ in cycles) == n_on_the_whole
 
 
 def test_more_effort_is_never_worse_on_average():

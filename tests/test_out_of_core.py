@@ -145,13 +145,14 @@ def test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes(graph_and_truth
     of_piece = (np.arange(40) % 7).astype(np.int32)
     labels = np.where(searched, of_piece[pieces], np.int32(-1))
     expected = summed(on, labels, 7)[1]
-    found = sums_by_quotient(graph, quotient.contracted(on, pieces, 40), of_piece, labels, 7)
+    of_pieces = summed(quotient.contracted(on, pieces, 40), of_piece, 7)[1]
+    found = sums_by_quotient(graph, quotient.contracted(on, pieces, 40), of_pieces, labels)
     assert all((of == exact).all() for of, exact in zip(found, expected, strict=True))
     monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
     monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", 39)
     monkeypatch.setattr(streamed_quotient, "SAMPLED", graph.n_entries // 3)
     estimate = quotient.contracted(on, pieces, 40)
-    assert sums_by_quotient(graph, estimate, of_piece, labels, 7) is None
+    assert sums_by_quotient(graph, estimate, of_pieces, labels) is None
 
 
 def labelled(graph: Graph, k: int) -> np.ndarray:

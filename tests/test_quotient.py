@@ -59,7 +59,7 @@ def test_nodes_of_different_parts_are_never_joined(graph, name):
     on = weighed(graph, name)
     for resolution in (0.05, 1.0, 5.0):
         parts = random_labels(graph.n_nodes, 3, 11).astype(np.int32)
-        cluster, n_found = joined(on, resolution, parts, np.random.default_rng(3), Progress())
+        cluster, n_found = joined(on, resolution, parts, 0, np.random.default_rng(3), Progress())
         assert n_found == len(set(cluster)) == cluster.max() + 1
         assert all(len(set(parts[cluster == c])) == 1 for c in range(n_found))
         levels, coarsest, coarse_parts = coarsened(on, resolution, 4, np.random.default_rng(3), Progress(), parts)
@@ -95,5 +95,26 @@ def test_a_higher_resolution_leaves_more_regions():
     parts = np.zeros(graph.n_nodes, np.int32)
     for name in ("modularity", "constant_potts"):
         on = weighed(graph, name)
-        counts = [joined(on, g, parts, np.random.default_rng(1), Progress())[1] for g in (0.1, 1.0, 10.0, 1e4)]
+        counts = [joined(on, g, parts, 0, np.random.default_rng(1), Progress())[1] for g in (0.1, 1.0, 10.0, 1e4)]
         assert counts == sorted(counts) and counts[0] < counts[-1] == graph.n_nodes
+
+
+def test_joining_stops_in_time_to_leave_enough_regions():
+    """A pass that would leave too few is not made; where the first does, none follows."""
+    graph, _ = planted_partition(12, 80, 12, 2, rng=518)
+    on = weighed(graph, "modularity")
+    progress = Progress()
+    progress.watch(graph)
+
+    def found(enough):
+        before = sum(progress.entries_read.values())
+        cluster, n_found = joined(on, 1.0, None, enough, np.random.default_rng(1), progress)
+        assert n_found == len(set(cluster)) == cluster.max() + 1
+        return n_found, (sum(progress.entries_read.values()) - before) / graph.n_entries
+
+    at_the_end, n_passes = found(0)
+    assert n_passes > 1.5
+    after_one, _ = found(at_the_end + 1)
+    assert after_one > at_the_end and found(after_one)[0] == after_one
+    too_few, n_passes = found(after_one + 1)
+    assert too_few == after_one and n_passes < 1.1

@@ -10,6 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_symmetric, validate_data
 
 from graphclust.checks import as_choice, as_number, as_whole_number
+from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
 from graphclust.neighbors.graphs import knn_graph
@@ -29,14 +30,20 @@ def affinity_graph(estimator: Any, X: Any) -> Graph:
     if affinity == "rbf":
         gamma = as_number(estimator.gamma, "gamma", above=0.0)
         return as_graph(squareform(np.exp(-gamma * pdist(X, "sqeuclidean"))))
-    return as_graph(_without_diagonal(_symmetric(X)))
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"X should be a square affinity matrix, got shape {X.shape}")
+    matrix = _without_diagonal(X)
+    try:
+        return as_graph(matrix)
+    except GraphValidationError:  # of what is not symmetric, scikit-learn takes the mean
+        return as_graph(_symmetric(matrix))
 
 
 def _symmetric(X: Any) -> Any:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f"X should be a square affinity matrix, got shape {X.shape}")
+    """The mean of the matrix and its mirror image, with a warning where that is more than round-off."""
     largest = abs(X).max()
-    return check_symmetric(X, tol=SYMMETRIC * largest if largest > 0.0 else SYMMETRIC, raise_warning=True)
+    X = check_symmetric(X, tol=SYMMETRIC * largest if largest > 0.0 else SYMMETRIC, raise_warning=True)
+    return 0.5 * (X + X.T)
 
 
 def _without_diagonal(matrix: Any) -> Any:

@@ -299,7 +299,8 @@ def pieces_merged_anew(
     of_piece = np.empty(quotient.graph.n_nodes, np.int32)
     connected = labels >= 0
     of_piece[pieces[connected]] = labels[connected]
-    return merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
+    found, goal = merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
+    return found.labels, goal
 
 
 def goal_of_sums(source: GraphSource, aim: Aim, k: int, sums: ClusterSums) -> Goal:

@@ -14,13 +14,13 @@ import numpy as np
 from graphclust.compiled.graphs import coarsening as loops
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed, plain_objective
-from graphclust.partition.moves import move_in_turn
+from graphclust.partition.moves import move_in_turn, queue_of
 from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
 LEAST_SHRINKAGE = 0.98  # a level that leaves more of the nodes than this is not worth its contraction
 ONE_PART = np.zeros(1, np.int32)
-PASSES = 2.0  # over the entries of a level; unfinished regions differ from start to start, which is worth more
+PASSES = 2  # over the entries of a level; unfinished regions differ from start to start, which is worth more
 
 
 class Level(NamedTuple):
@@ -44,7 +44,7 @@ def coarsened(
     """
     levels: list[Level] = []
     while on.graph.n_nodes > enough:
-        coarse, n_coarse = joined(on, resolution, parts, rng, progress)
+        coarse, n_coarse = joined(on, resolution, parts, enough, rng, progress)
         if n_coarse < enough or n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
         levels.append(Level(on, coarse))
@@ -59,15 +59,24 @@ def joined(
     on: Weighed,
     resolution: float,
     parts: np.ndarray | None,
+    enough: int,
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[np.ndarray, int]:
-    """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are."""
+    """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are.
+
+    enough : clusters that are wanted. They only become fewer: a pass that leaves less is taken back, and is the last.
+    """
     n = on.graph.n_nodes
     cluster = np.arange(n, dtype=np.int32)
     sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
-    objective = plain_objective(on, n, resolution)
-    most_read = (1.0 if progress.out_of_time() else PASSES) * on.graph.n_entries
-    scratch, parts = (np.zeros(n), np.empty(n, np.int32)), ONE_PART if parts is None else parts
-    move_in_turn(on, cluster, objective, sums, rng.permutation(n), scratch, progress, parts, most_read)
+    objective, parts = plain_objective(on, n, resolution), ONE_PART if parts is None else parts
+    queue = queue_of(rng.permutation(n), n, n)
+    for done in range(1 if progress.out_of_time() else PASSES):
+        before = cluster.copy()
+        move_in_turn(on, cluster, objective, sums, queue, progress, parts, on.graph.n_entries)
+        if np.count_nonzero(sums.size) < enough:
+            if done > 0:
+                cluster = before
+            break
     return cluster, loops.number_clusters(cluster, np.full(n, -1, np.int32))

@@ -46,7 +46,15 @@ from graphclust.partition import streamed_quotient
 from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import Partition, in_cycles, partitioned, resolutions_of_regions
+from graphclust.partition.multilevel import (
+    Assigned,
+    Partition,
+    Search,
+    assigned,
+    in_cycles,
+    partitioned,
+    resolutions_of_regions,
+)
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
 from graphclust.partition.small_components import in_all_nodes
@@ -139,29 +147,27 @@ def by_shared_neighbors(
             quotient = contracted(by_cut, fragments, n_found)
             progress.reads(graph, graph.n_entries)
             with progress.within(lambda labels: taken(labels, fragments)):
-                of_fragment = partitioned(quotient, k, CUT, effort, rng, progress).labels
-                labels = taken(of_fragment, fragments)
-            sums = sums_by_quotient(graph, quotient, of_fragment, labels, k)
+                of_fragments = partitioned(quotient, k, CUT, effort, rng, progress)
+                labels = taken(of_fragments.labels, fragments)
+            sums = sums_by_quotient(graph, quotient, of_fragments.sums, labels)
             del quotient
     with progress.stage("mending"):
         progress.offer(labels.copy)
         goal = goal_of(CUT, by_cut, k, NO_UNIONS)
         if late := progress.out_of_time():
             sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS, sums)
-            value = value_of(goal.objective, sums)
         else:
             sweeps = MENDING_SWEEPS if aim == CUT else 1
-            value = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
-        leaving = 1.0 - value / k
+            sums = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
+        leaving = 1.0 - value_of(goal.objective, sums) / k
         if aim != CUT and late:
             _, sums = summed(on, labels, k)
             progress.reads(graph, graph.n_entries)
             goal = implied_goal(aim, on, k, sums)
-            value = value_of(goal.objective, sums)
         elif aim != CUT:
             labels, goal, sums = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
             estimated = estimated or sums is None
-            value = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
+            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
 
     counts = shown.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -172,7 +178,7 @@ def by_shared_neighbors(
         labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided, doubtful,
         (streamed_quotient.ESTIMATED,) if estimated else (),
     )  # fmt: skip
-    return Partition(labels, value, goal), outcome
+    return Partition(labels, sums, goal), outcome
 
 
 def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Generator, progress: Progress) -> Shown:
@@ -230,9 +236,9 @@ def fewer_regions(
         quotient = contracted(by_cut, labels, n_found)
         progress.reads(by_cut.graph, by_cut.graph.n_entries)
         with progress.within(None):
-            of_region = partitioned(quotient, k, CUT, ONE_START, rng, progress).labels
-            labels = taken(of_region, labels)
-        sums = sums_by_quotient(by_cut.graph, quotient, of_region, labels, k)
+            of_regions = partitioned(quotient, k, CUT, ONE_START, rng, progress)
+            labels = taken(of_regions.labels, labels)
+        sums = sums_by_quotient(by_cut.graph, quotient, of_regions.sums, labels)
         moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress, 0, sums)
     return labels
 
@@ -275,22 +281,20 @@ def turned_to(
     of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
     of_piece[pieces] = labels
     with progress.within(lambda labels: taken(labels, pieces)):
-        of_piece, goal = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
-    labels = taken(of_piece, pieces)
-    return labels, goal, sums_by_quotient(on.graph, quotient, of_piece, labels, k)
+        found, goal = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
+    labels = taken(found.labels, pieces)
+    return labels, goal, sums_by_quotient(on.graph, quotient, found.sums, labels)
 
 
-def sums_by_quotient(
-    graph: Graph, quotient: Weighed, of_node: np.ndarray, labels: np.ndarray, k: int
-) -> ClusterSums | None:
+def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels: np.ndarray) -> ClusterSums | None:
     """The sums of clusters made of whole nodes of a quotient graph, without a look at the graph; None if it is a guess.
 
-    of_node : cluster of each node of the quotient graph; labels : of those of the graph.
+    sums : of the clusters on the quotient graph; labels : of the nodes of the graph.
     """
     if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):
         return None
-    size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=k)
-    return summed(quotient, of_node, k)[1]._replace(size=size)
+    size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=len(sums.size))
+    return sums._replace(size=size)
 
 
 def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
@@ -310,7 +314,7 @@ def merged_anew(
     effort: float,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[np.ndarray, Goal]:
+) -> tuple[Assigned, Goal]:
     """The partition of the pieces turned to another aim, on the quotient graph of the pieces."""
     n_pieces = quotient.graph.n_nodes
     tree = np.full(n_pieces, -np.inf)
@@ -319,11 +323,12 @@ def merged_anew(
     # The resolutions at which k is natural start where no two of the clusters belong together.
     tree[k - 1] = min(unions(contracted(quotient, of, k), progress, k)[k - 1] for of in (of_piece, by_tree))
     goal = goal_of(aim, quotient, k, tree)
+    found = assigned(quotient, of_piece, k)
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
-        return of_piece, goal
+        return found, goal
     resolutions = resolutions_of_regions(aim, tree, k)
-    of_piece, _ = in_cycles(quotient, of_piece, k, goal.objective, resolutions, effort, rng, progress)
-    return of_piece, goal
+    search = Search(k, goal.objective, resolutions, effort, rng, progress)
+    return in_cycles(quotient, found, search), goal
 
 
 def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import Aim, Weighed, as_aim, weighed
 from graphclust.partition.merging import graph_without_isolated_nodes
 from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
-from graphclust.partition.multilevel import goal_on, in_cycles, regions
+from graphclust.partition.multilevel import Search, assigned, goal_on, in_cycles, regions
 from graphclust.partition.resolution import Goal
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -94,8 +94,9 @@ def refine_partition(
     k, on = int(cluster.max()) + 1, weighed(graph, aim.name)
     goal, resolutions = goal_for(aim, on, k, rng, progress)
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
-        refined, _ = in_cycles(on, cluster.astype(np.int32), k, goal.objective, resolutions, 1.0, rng, progress)
-    return refined.astype(np.int64)
+        given = assigned(on, cluster.astype(np.int32), k)
+        refined = in_cycles(on, given, Search(k, goal.objective, resolutions, 1.0, rng, progress))
+    return refined.labels.astype(np.int64)
 
 
 def goal_for(aim: Aim, on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[Goal, list[float]]:

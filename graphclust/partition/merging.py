@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs import merging as loops
-from graphclust.compiled.graphs.objective import Objective
+from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.errors import ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -69,8 +69,8 @@ def merged(
     progress: Progress,
     trace: np.ndarray = NO_TRACE,
     pairs: np.ndarray = NO_PAIRS,
-) -> tuple[np.ndarray, int]:
-    """Merge nodes pair by pair into k clusters: int32 labels, and how many they are.
+) -> tuple[np.ndarray, ClusterSums]:
+    """Merge nodes pair by pair into k clusters: int32 labels, and the sums of the clusters.
 
     trace : when of shape (n_nodes,), trace[t] becomes the gain of the union that leaves t clusters, for linked pairs.
     pairs : when of shape (n_nodes, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes:
@@ -78,7 +78,7 @@ def merged(
     """
     graph, n = on.graph, on.graph.n_nodes
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
-    lengths, (following, tail, merged_into, met, labels) = np.empty(n, np.int64), np.empty((5, n), np.int32)
+    lengths, (following, tail, merged_into, met) = np.empty(n, np.int64), np.empty((4, n), np.int32)
     chains = loops.Chains(graph.indptr, graph.indices.copy(), links, lengths, following, tail)
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     state, terms = np.zeros(3, np.int64), on.terms
@@ -88,7 +88,9 @@ def merged(
     loops.start_merging(objective, chains, merger)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):
         progress.step(n - int(state[2]), n - k)
-    return labels, loops.number_roots(merged_into, np.full(n, -1, np.int32), labels)
+    labels, roots = np.empty(n, np.int32), np.empty(n, np.int32)
+    roots = roots[: loops.number_roots(merged_into, np.full(n, -1, np.int32), labels, roots)]
+    return labels, ClusterSums(merger.inside[roots], merger.mass[roots], np.bincount(labels, minlength=len(roots)))
 
 
 def unions(on: Weighed, progress: Progress, k: int = 2) -> np.ndarray:

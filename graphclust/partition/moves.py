@@ -15,7 +15,6 @@ MOST_SWEEPS = 1000  # each but the last raises the value; a handful is usual
 MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a second
 MANY_SHARE = 1 / 8  # of the nodes; below, one after the other reads less than another look at all of them
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
-NODES_PER_SUM = 1 << 16  # few enough for the cache
 MOVERS_PER_BLOCK = 1 << 14
 SHRUNK = 0.001  # of what a cluster was: of less, what is left of a difference could be round-off
 NO_PARTS = np.empty(0, np.int32)
@@ -30,10 +29,10 @@ def moved_until_stable(
     most_sweeps: int = 1,
     few: float = 0.0,
     sums: ClusterSums | None = None,
-) -> float:
-    """Move nodes in place, labels int32; returns the value.
+) -> ClusterSums:
+    """Move nodes in place, labels int32; returns the sums of the clusters after it.
 
-    sums : of the clusters, where they are known already, as from a quotient graph.
+    sums : of the clusters, where they are known already, as from a quotient graph; they are left as they are.
 
     While very many nodes would gain by a move, they move in rounds, all at once; then single nodes move, in sweeps. A
     sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the masses a little, for
@@ -45,7 +44,6 @@ def moved_until_stable(
     """
     graph = on.graph
     n = graph.n_nodes
-    scratch = np.zeros(k), np.empty(k, np.int32)
     most_at_once = n
     known = sums is None
     if sums is None:
@@ -70,11 +68,19 @@ def moved_until_stable(
             if after is not None:
                 sums, most_at_once = after, len(movable) // 2
                 continue
-        move_in_turn(on, labels, objective, sums, movable, scratch, progress)
+        move_in_turn(on, labels, objective, sums, queue_of(movable, n, k), progress)
         n_sweeps += 1
         if len(movable) <= few * n or n_sweeps == most_sweeps:
             break
-    return value_of(objective, sums)
+    return sums
+
+
+def queue_of(first: np.ndarray, n: int, k: int) -> loops.MoveQueue:
+    """The queue in which the nodes `first` wait, of n nodes in k clusters."""
+    nodes, queued = np.empty(n, np.int32), np.zeros(n, bool)
+    nodes[: len(first)] = first
+    queued[first] = True
+    return loops.MoveQueue(nodes, queued, np.array([0, len(first)]), np.zeros(k), np.empty(k, np.int32))
 
 
 def move_in_turn(
@@ -82,18 +88,16 @@ def move_in_turn(
     labels: np.ndarray,
     objective: Objective,
     sums: ClusterSums,
-    first: np.ndarray,
-    scratch: tuple,
+    queue: loops.MoveQueue,
     progress: Progress,
     parts: np.ndarray = NO_PARTS,
     most_read: float = np.inf,
 ) -> None:
-    """Move the nodes `first`, then neighbors of moved nodes, in place until none of them gains; see the loop."""
-    n = on.graph.n_nodes
-    nodes, queued, ends = np.empty(n, np.int32), np.zeros(n, bool), np.array([0, len(first)])
-    nodes[: len(first)] = first
-    queued[first] = True
-    queue = loops.MoveQueue(nodes, queued, ends, *scratch)
+    """Move the nodes that wait, and then the neighbors of moved nodes, in place until none of them gains; see the loop.
+
+    labels, sums and queue are changed.
+    """
+    n, ends = on.graph.n_nodes, queue.ends
     n_read = 0
     while ends[1] and n_read < most_read:
         if parts is NO_PARTS and progress.out_of_time():
@@ -122,16 +126,9 @@ def best_moves(
     """
     target = np.empty(on.graph.n_nodes, np.int32)
     blocks = entry_blocks(on.graph.indptr, 1 << 19)
-    now = loops.MoveRound(labels, sums, stays, known, bounds_of(sums), turn)
+    now = loops.MoveRound(labels, sums, stays, known, loops.bounds_of(sums), turn)
     run_in_blocks(loops.choose_moves, blocks, on.graph.rows, on.terms, objective, now, target)
     return target
-
-
-def bounds_of(sums: ClusterSums) -> tuple[float, float]:
-    """The least mass of a cluster, and the worst score per mass; see `most_from_joining`."""
-    used = sums.mass > 0
-    least_mass = sums.mass[used].min(initial=np.inf)
-    return least_mass, -(sums.inside[used] / sums.mass[used]).min(initial=0.0)
 
 
 def moved_at_once(
@@ -219,12 +216,7 @@ def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, Cluster
 
 
 def sums_of(on: Weighed, labels: np.ndarray, stays: np.ndarray, k: int) -> ClusterSums:
-    """Sums of the clusters from what stays with each node; chunk by chunk, to need little memory beside them."""
-    inside, mass, size = np.zeros((3, k + 1))
-    for first in range(0, len(labels), max(NODES_PER_SUM, k)):
-        some = slice(first, first + max(NODES_PER_SUM, k))
-        shifted = labels[some] + 1  # 0 for nodes without a cluster
-        inside += np.bincount(shifted, weights=stays[some] + on.terms.loops[some], minlength=k + 1)
-        mass += np.bincount(shifted, weights=on.terms.mass[some], minlength=k + 1)
-        size += np.bincount(shifted, minlength=k + 1)
-    return ClusterSums(inside[1:], mass[1:], size[1:].astype(np.int64))
+    """Sums of the clusters from what stays with each node."""
+    sums = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+    loops.add_to_sums(labels, stays, on.terms, sums)
+    return sums

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
-from graphclust.compiled.graphs.objective import RATIO, Objective
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, value_of, weighed
 from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, coarsened, joined
@@ -36,7 +36,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
-SMALL = 40  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
+SMALL = 50  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
 REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
 LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
@@ -48,12 +48,45 @@ WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much 
 HIGH_EFFORT = 2.0  # from here on, there are so many tries, and cycles of the whole of large graphs
 
 
-class Partition(NamedTuple):
-    """int32 labels, their value, and the goal that they were made for."""
+class Assigned(NamedTuple):
+    """int32 labels and the sums of their clusters, which are the same on every level but for the numbers of nodes."""
 
     labels: np.ndarray
-    value: float
+    sums: ClusterSums
+
+
+def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
+    """Labels with their sums, which takes a pass over the graph."""
+    return Assigned(labels, summed(on, labels, k)[1])
+
+
+class Partition(NamedTuple):
+    """What was found, and the goal that it was made for."""
+
+    labels: np.ndarray
+    sums: ClusterSums
     goal: Goal
+
+    @property
+    def value(self) -> float:
+        return value_of(self.goal.objective, self.sums)
+
+
+class Search(NamedTuple):
+    """What is looked for, and what it takes: k clusters by an objective, from regions at these resolutions.
+
+    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make.
+    """
+
+    k: int
+    objective: Objective
+    resolutions: list[float]
+    effort: float
+    rng: np.random.Generator
+    progress: Progress
+
+    def value(self, found: Assigned) -> float:
+        return value_of(self.objective, found.sums)
 
 
 def multilevel_partition(
@@ -102,54 +135,45 @@ def partitioned(
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
     levels, coarsest = regions(on, k, aim, rng, progress)
     goal, resolutions = goal_on(aim, coarsest, k, progress)
+    # At high effort there are more tries, not longer ones.
+    search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress)
     if progress.out_of_time():  # the shortest way: the regions at hand are merged, and stay together
-        labels, _ = merged(coarsest, k, goal.objective, progress)
-        value = value_of(goal.objective, summed(coarsest, labels, k)[1])
-        return Partition(carried_over(levels, labels), value, goal)
+        labels, sums = merged(coarsest, k, goal.objective, progress)
+        return Partition(carried_over(levels, labels), sums, goal)
     shared = []
     while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
-    found: Partition | None = None
+    best: Assigned | None = None
     for _ in range(max(1, round(effort)) if resolutions else 1):  # without regions every try would be the same
-        if found is not None and progress.out_of_time():
+        if best is not None and progress.out_of_time():
             break
-        with progress.within(None) if found is not None else nullcontext():  # what an interruption returns is the best
-            labels, value = one_try(on, shared, start, k, goal.objective, resolutions, effort, rng, progress)
-        if found is None or value > found.value:
-            found = Partition(labels, value, goal)
-            progress.offer(labels.copy)
-    assert found is not None
+        with progress.within(None) if best is not None else nullcontext():  # what an interruption returns is the best
+            found = one_try(on, shared, start, effort, search)
+        if best is None or search.value(found) > search.value(best):
+            best = found
+            progress.offer(best.labels.copy)
+    assert best is not None
+    partition = Partition(*best, goal)
     if is_searched_whole(on, shared, effort) and not progress.out_of_time() and in_doubt(aim, on, goal):
-        found = likeliest(on, found, k, aim, resolutions, min(effort, 1.0), rng, progress)
-    return found
+        partition = likeliest(on, partition, aim, search)
+    return partition
 
 
-def one_try(
-    on: Weighed,
-    shared: list[Level],
-    start: Weighed,
-    k: int,
-    objective: Objective,
-    resolutions: list[float],
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[np.ndarray, float]:
-    """Starts, and cycles on the whole graph unless it is large; at high effort there are more tries, not longer ones.
+def one_try(on: Weighed, shared: list[Level], start: Weighed, effort: float, search: Search) -> Assigned:
+    """Starts, and cycles on the whole graph unless it is large.
 
     shared : the levels from `on` down to `start`, which are the same for all starts.
     """
-    once = min(effort, 1.0)
+    progress = search.progress
     with progress.within(lambda labels: carried_over(shared, labels)):
-        labels, value = best_start(start, k, objective, resolutions, once, rng, progress)
+        found = best_start(start, search)
         if shared and on.graph.n_entries > LARGE:
-            labels, value = in_cycles(start, labels, k, objective, resolutions, once, rng, progress)
-    if shared:
-        labels, value = carried(shared, labels, k, objective, progress, value)
+            found = in_cycles(start, found, search, settled=True)
+    found = carried(shared, found, search)
     if is_searched_whole(on, shared, effort) and not progress.out_of_time():
-        labels, value = in_cycles(on, labels, k, objective, resolutions, once, rng, progress)
-    return labels, value
+        found = in_cycles(on, found, search, settled=True)
+    return found
 
 
 def is_searched_whole(on: Weighed, shared: list[Level], effort: float) -> bool:
@@ -195,7 +219,8 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     k = k_of_small_regions(aim, k)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
-        coarse, n_coarse = joined(on, resolution, None, rng, progress)
+        fewest = FEWEST * k if progress.out_of_time() else ENOUGH * k
+        coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
         if n_coarse < ENOUGH * k and not (n_coarse >= FEWEST * k and progress.out_of_time()):
@@ -206,50 +231,86 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     return levels, on
 
 
-def best_start(
-    on: Weighed,
-    k: int,
-    objective: Objective,
-    resolutions: list[float],
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[np.ndarray, float]:
-    """Labels and their value: the best of several partitions, each merged from the regions of another resolution."""
-    best: tuple[np.ndarray, float] | None = None
-    for start in range(max(1, round(effort * len(resolutions)))):
-        if best is not None and progress.out_of_time():
+def best_start(on: Weighed, search: Search) -> Assigned:
+    """The best of several partitions, each merged from the regions of another resolution."""
+    best: Assigned | None = None
+    resolutions: list[float | None] = [*(turns(search) or search.resolutions[:1])]
+    for resolution in resolutions or [None]:  # one start, from the nodes
+        if best is not None and search.progress.out_of_time():
             break
-        levels: list[Level] = []
-        core = on
-        if resolutions:
-            resolution = resolutions[start % len(resolutions)]
-            levels, core, _ = coarsened(on, resolution, FEWEST * k, rng, progress)
-        labels, _ = merged(core, k, objective, progress)
-        value = moved_until_stable(core, labels, k, objective, progress)
-        if levels:
-            labels, value = carried(levels, labels, k, objective, progress, value)
-        if best is None or value > best[1]:
-            best = labels, value
-            progress.offer(labels.copy)
-        if not levels:
-            break  # no regions but the nodes: every other start would be the same
+        found = cycle(on, None, search, resolution)
+        if best is None or search.value(found) > search.value(best):
+            best = found
+            search.progress.offer(best.labels.copy)
     assert best is not None
     return best
 
 
-def carried(
-    levels: list[Level], labels: np.ndarray, k: int, objective: Objective, progress: Progress, value: float = 0.0
-) -> tuple[np.ndarray, float]:
-    """Labels of the coarsest graph carried to the finest of the levels, nodes moving on each; and their value.
+def turns(search: Search) -> list[float]:
+    """The resolutions of as many starts or cycles as the effort asks for, one after the other."""
+    resolutions = search.resolutions
+    return [resolutions[turn % len(resolutions)] for turn in range(round(search.effort * len(resolutions)))]
 
-    value : of the labels given, which is returned when time is up and they are carried as they are.
+
+def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False) -> Assigned:
+    """Cycles at one resolution after the other while they pay; the value never falls.
+
+    For cuts, and at high effort, each resolution has its turn before one that hardly pays ends them.
+    settled : whether the nodes of this graph have moved already, as far as any gains by it.
     """
-    for level in reversed(levels):
-        labels = labels[level.coarse]
-        if not progress.out_of_time():
-            value = moved_until_stable(level.on, labels, k, objective, progress)
-    return labels, value
+    value, lacking = search.value(found), best_conceivable(on, search.k, search.objective)
+    all_have_turns = search.objective.kind == RATIO or search.effort >= HIGH_EFFORT
+    n_turns = len(search.resolutions) if all_have_turns else 1
+    for done, resolution in enumerate(turns(search)):
+        search.progress.offer(found.labels.copy)
+        if search.progress.out_of_time():
+            break
+        before = value
+        found = cycle(on, found, search, resolution, settled=settled or done > 0)
+        value = search.value(found)
+        if done + 1 >= n_turns and value - before <= WORTHWHILE * (lacking - before):
+            break
+    return found
+
+
+def cycle(
+    on: Weighed, found: Assigned | None, search: Search, resolution: float | None, *, settled: bool = False
+) -> Assigned:
+    """Down to regions, which are merged into k clusters, and back with nodes moving on every level.
+
+    found : a partition to better; None: there is none yet. The graph is then coarsened within its clusters, so that
+    whole regions move, and the regions merged anew are kept only where they are better: that splits a cluster which is
+    two and joins two which are one, the local optimum that no moves leave.
+    """
+    k, objective, progress = search.k, search.objective, search.progress
+    parts = None if found is None else found.labels
+    enough = on.graph.n_nodes if resolution is None else FEWEST * k
+    levels, core, parts = coarsened(on, resolution or 1.0, enough, search.rng, progress, parts)
+    best = moved(core, Assigned(*merged(core, k, objective, progress)), search)
+    if found is not None:
+        kept = moved(core, Assigned(parts, found.sums), search)
+        best = kept if search.value(kept) >= search.value(best) else best
+    return carried(levels, best, search, found if settled else None)
+
+
+def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
+    """The partition after moves of single nodes, unless time is up."""
+    labels = found.labels.copy()
+    sums = found.sums._replace(size=np.bincount(labels, minlength=search.k))
+    return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
+
+
+def carried(levels: list[Level], found: Assigned, search: Search, settled: Assigned | None = None) -> Assigned:
+    """A partition of the coarsest graph carried to the finest of the levels, nodes moving on each.
+
+    settled : a partition of the finest in which no node gains by a move; where it comes back nothing is tried again.
+    """
+    for depth, level in reversed(list(enumerate(levels))):
+        labels = found.labels[level.coarse]
+        if depth == 0 and settled is not None and np.array_equal(labels, settled.labels):
+            return settled
+        found = moved(level.on, Assigned(labels, found.sums), search)
+    return found
 
 
 def carried_over(levels: list[Level], labels: np.ndarray) -> np.ndarray:
@@ -259,85 +320,23 @@ def carried_over(levels: list[Level], labels: np.ndarray) -> np.ndarray:
     return labels
 
 
-def in_cycles(
-    on: Weighed,
-    labels: np.ndarray,
-    k: int,
-    objective: Objective,
-    resolutions: list[float],
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[np.ndarray, float]:
-    """Cycles at one resolution after the other while they pay: int32 labels, and their value, which never falls.
-
-    For cuts, and at high effort, each resolution has its turn before one that hardly pays ends them.
-    """
-    value = value_of(objective, summed(on, labels, k)[1])
-    lacking = best_conceivable(on, k, objective)
-    n_turns = len(resolutions) if objective.kind == RATIO or effort >= HIGH_EFFORT else 1
-    for done in range(round(effort * len(resolutions))):
-        progress.offer(labels.copy)
-        if progress.out_of_time():
-            break
-        before = value
-        labels, value = cycle(on, labels, k, objective, resolutions[done % len(resolutions)], rng, progress)
-        if done + 1 >= n_turns and value - before <= WORTHWHILE * (lacking - before):
-            break
-    return labels, value
-
-
-def cycle(
-    on: Weighed,
-    labels: np.ndarray,
-    k: int,
-    objective: Objective,
-    resolution: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[np.ndarray, float]:
-    """Coarsen within the clusters, and move nodes on every level on the way back: whole regions move; never worse.
-
-    The regions are also merged anew into k: that splits a cluster which is two and joins two which are one, the local
-    optimum that no moves leave.
-    """
-    levels, core, moved = coarsened(on, resolution, FEWEST * k, rng, progress, labels)
-    moved = moved.copy()
-    value = moved_until_stable(core, moved, k, objective, progress)
-    anew, _ = merged(core, k, objective, progress)
-    value_anew = moved_until_stable(core, anew, k, objective, progress)
-    if value_anew > value:
-        moved, value = anew, value_anew
-    return carried(levels, moved, k, objective, progress, value)
-
-
-def likeliest(
-    on: Weighed,
-    found: Partition,
-    k: int,
-    aim: Aim,
-    resolutions: list[float],
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> Partition:
+def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partition:
     """The partition, or one at a higher resolution, while the edges are likelier under it.
 
     Greedy unions put the range of k too low where clusters are hard to tell apart. The clusters found call for another
     resolution; that one and the middle on the way there are tried.
     """
-    sums = summed(on, found.labels, k)[1]
-    likelihood, called_for = log_likelihood(on, sums), implied_resolution(on, sums)
+    likelihood, called_for = log_likelihood(on, found.sums), implied_resolution(on, found.sums)
     lowest = found.goal.objective.pull / on.chance
     for resolution in (middle_of(lowest, called_for), called_for) if called_for > lowest else ():
-        if progress.out_of_time():
+        if search.progress.out_of_time():
             break
-        goal = goal_at(aim, on, k, resolution, found.goal.natural)
-        labels, value = in_cycles(on, found.labels, k, goal.objective, resolutions, effort, rng, progress)
-        before, likelihood = likelihood, log_likelihood(on, summed(on, labels, k)[1])
+        goal = goal_at(aim, on, search.k, resolution, found.goal.natural)
+        tried = in_cycles(on, Assigned(found.labels, found.sums), search._replace(objective=goal.objective))
+        before, likelihood = likelihood, log_likelihood(on, tried.sums)
         if likelihood <= before:
             break
-        found = Partition(labels, value, goal)
+        found = Partition(*tried, goal)
     return found
 
 

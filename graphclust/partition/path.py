@@ -15,8 +15,17 @@ from graphclust.objective.objective import RATIOS, Aim, Weighed
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
-from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import CHEAP, Level, carried, carried_over, in_cycles, numbers_of_regions
+from graphclust.partition.multilevel import (
+    CHEAP,
+    Level,
+    Search,
+    assigned,
+    carried,
+    carried_over,
+    in_cycles,
+    moved,
+    numbers_of_regions,
+)
 from graphclust.partition.resolution import FLOOR, middle_of
 from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -269,11 +278,10 @@ class Path:
         with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
             before = carried_over(self._levels, labels)
             progress.offer(lambda: before)
-            if self._levels:
-                labels, _ = carried(self._levels, labels, k, objective, progress)
-            else:
-                moved_until_stable(on, labels, k, objective, progress)
+            rng = np.random.default_rng([self.seed, k])
+            search = Search(k, objective, self._regions_of(k), 1.0, rng, progress)
+            found = assigned(self._on, labels, k)
+            found = carried(self._levels, found, search) if self._levels else moved(on, found, search)
             if on.graph.n_entries <= CHEAP:
-                rng = np.random.default_rng([self.seed, k])
-                labels, _ = in_cycles(on, labels, k, objective, self._regions_of(k), 1.0, rng, progress)
-        return finished(labels)
+                found = in_cycles(on, found, search, settled=True)
+        return finished(found.labels)

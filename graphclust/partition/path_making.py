@@ -114,8 +114,8 @@ def path_over(
         levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
     with progress.stage("descent"):
         goal = goal_of(aim, core, top, unions(core, progress, top))
-        labels, _ = merged(core, top, goal.objective, progress)
-        moved_until_stable(core, labels, top, goal.objective, progress)
+        labels, sums = merged(core, top, goal.objective, progress)
+        moved_until_stable(core, labels, top, goal.objective, progress, sums=sums)
         region = np.arange(part.n_nodes)
         for level in levels:
             region = level.coarse[region]

@@ -23,8 +23,7 @@ from graphclust.partition.clustering import Clustering, CoresetClustering, clust
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.memory import check_memory
-from graphclust.partition.moves import summed
-from graphclust.partition.multilevel import HIGH_EFFORT, in_cycles, partitioned
+from graphclust.partition.multilevel import HIGH_EFFORT, Search, assigned, in_cycles, partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.resolution import Goal
@@ -302,7 +301,7 @@ def _best(
             if outcome.doubtful and chosen_here and not progress.out_of_time():
                 with progress.stage("partition"):
                     other = partitioned(searched_part(), k, aim, effort, rng, progress)
-                if value_of(found.goal.objective, summed(searched_part(), other.labels, k)[1]) > found.value:
+                if value_of(found.goal.objective, other.sums) > found.value:
                     labels = in_all_nodes(searched, other.labels.astype(np.int64))
                     options["method"], found, outcome = "multilevel", other, Outcome(labels)
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
@@ -310,7 +309,8 @@ def _best(
                 with progress.stage("refining"):
                     on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
                     _, resolutions = goal_for(aim, on, k, rng, progress)
-                    labels, _ = in_cycles(on, labels, k, aimed, resolutions, 1.0, rng, progress)
+                    search = Search(k, aimed, resolutions, 1.0, rng, progress)
+                    labels = in_cycles(on, assigned(on, labels, k), search).labels
                 outcome = replace(outcome, labels=in_all_nodes(searched, labels.astype(np.int64)))
         else:
             on = searched_part()

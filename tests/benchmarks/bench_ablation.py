@@ -22,6 +22,7 @@ from peers_data import largest_component, nearest_neighbors, planted, real_graph
 from tables import write_table
 
 from graphclust import Progress, adjusted_rand_index, coreset_graph, coreset_sc, modularity, normalized_cut
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.partition import coarsening, coreset_regions, moves, multilevel, resolution
 
@@ -47,9 +48,9 @@ def numbers(method: str, module: Any, tried: dict[str, tuple]) -> list[Change]:
     ]
 
 
-def only_value(on, labels, k, objective, progress: Progress, most_sweeps: int = 1, few: float = 0.0) -> float:
+def not_moved(on, labels, k, objective, progress: Progress, most_sweeps=1, few=0.0, sums=None) -> ClusterSums:
     """In place of the moves of single nodes: none."""
-    return moves.value_of(objective, moves.summed(on, labels, k)[1])
+    return moves.summed(on, labels, k)[1]
 
 
 def one_step_graph(kernel, coreset):
@@ -66,12 +67,12 @@ CHANGES = [
         "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100),
         "WORTHWHILE": (0.0005, 0.05), "LARGE": (0,), "CHEAP": (0, 10**9),
     }),
-    *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1.0, 5.0)}),
+    *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
-    Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", only_value),)),
+    Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", not_moved),)),
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 10), "WELL_COVERED": (0.0,), "FEW_LINKS": (0.0, 60.0), "MANY_REGIONS": (300,),
         "NODES_PER_REGION": (6, 24), "COVERAGE": (0.4, 1.6), "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),

@@ -246,13 +246,14 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
 
 
 @njit(cache=True, nogil=True)
-def number_roots(merged_into, number, labels):
-    """Number the clusters by first appearance; number (n,) is scratch of -1."""
+def number_roots(merged_into, number, labels, roots):
+    """Number the clusters by first appearance, in labels and roots; number (n,) is scratch of -1. Returns how many."""
     count = 0
     for u in range(len(merged_into)):
         root = _alive(merged_into, u)
         if number[root] < 0:
             number[root] = count
+            roots[count] = root
             count += 1
         labels[u] = number[root]
     return count

@@ -71,6 +71,17 @@ def staying_weights(first, last, block, rows, labels, stays):
 
 
 @njit(cache=True, nogil=True)
+def add_to_sums(labels, stays, terms, sums):
+    """Adds to the sums of the clusters what each node brings, `stays` being its weight to others of its cluster."""
+    for u in range(len(labels)):
+        c = labels[u]
+        if c >= 0:
+            sums.inside[c] += stays[u] + terms.loops[u]
+            sums.mass[c] += terms.mass[u]
+            sums.size[c] += 1
+
+
+@njit(cache=True, nogil=True)
 def changes_inside(first, last, block, rows, labels, moved, movers, changes):
     """What the clusters that movers[i] leaves and joins lose and win inside, its own loop aside, when all move at once.
 
@@ -164,6 +175,17 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
         for i in range(n_met):
             link[met[i]] = 0.0
     return read
+
+
+@njit(cache=True, nogil=True)
+def bounds_of(sums):
+    """The least mass of a cluster, and the worst score per mass; see `most_from_joining`."""
+    least_mass, worst = np.inf, 0.0
+    for c in range(len(sums.mass)):
+        if sums.mass[c] > 0.0:
+            least_mass = min(least_mass, sums.mass[c])
+            worst = max(worst, -sums.inside[c] / sums.mass[c])
+    return least_mass, worst
 
 
 @njit(cache=True, nogil=True)

@@ -146,6 +146,8 @@ def rows_in_blocks(
 
     run_in_blocks(make, boundaries)
     np.cumsum(indptr, out=indptr)
+    if n_blocks == 1:
+        return indptr, indices[0], weights[0]
     return indptr, np.concatenate([np.empty(0, np.int32), *indices]), np.concatenate([np.empty(0), *weights])
 
 
