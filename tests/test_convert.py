@@ -75,6 +75,7 @@ def told(call):
     return found, [str(warning.message) for warning in caught]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_any_number_of_buckets_makes_the_graph_that_is_loaded(tmp_path, name, small_steps):
     text, options = FILES[name]

@@ -42,6 +42,7 @@ def assert_fixed_point(X, weights, result):
         assert centroid == pytest.approx(mean, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [1.0, 100.0])
 @pytest.mark.parametrize(("d", "dtype"), [(3, np.float64), (70, np.float32)])
 def test_nested_ends_in_a_fixed_point_of_lloyd(rho, d, dtype):

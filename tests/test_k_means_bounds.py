@@ -49,6 +49,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
         bounded.move((bounded.centroids + scale * rng.standard_normal((k, d))).astype(dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("k, most_bytes", [(5, 1 << 30), (40, 1 << 30), (40, 4 * 300 * 7)])
 def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypatch, dtype, k, most_bytes):

@@ -208,6 +208,7 @@ def test_sparse_seeding_draws_the_same_points():
         assert (distance_seeding(sparse.csr_array(X), 20, rng=9, **arguments) == dense).all()
 
 
+@pytest.mark.slow
 def test_storage_does_not_matter():
     X = blobs(300, 4, 5, 21)
     expected = kmeans(X, 5, rng=1)

@@ -62,6 +62,7 @@ def test_every_graph_goes_through(name, embedding, all_apart):
     assert (quietly(matrix, 1, rng=0, **PAPER).labels[~isolated] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
 @pytest.mark.parametrize("method", [spectral_clustering, fast_spectral_clustering])
 def test_every_graph_goes_through_the_baselines(name, method):
