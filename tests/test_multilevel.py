@@ -14,7 +14,7 @@ from graphclust.errors import Interrupted, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.cuts import normalized_cut
+from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, value_of, weighed
 from graphclust.partition import multilevel
 from graphclust.partition.improvement import move_nodes, refine_partition
@@ -298,6 +298,32 @@ def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monke
         cycles.clear()
         multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 1.0, np.random.default_rng(0), Progress())
         assert sum(graph is on and found is not None for (graph, found, *_), _ in cycles) == n_on_the_whole
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_nodes_that_heavy_edges_tie_together_move_together(monkeypatch):
+    """With weights of which few make up most, pairs and triples are what moves; single nodes and regions miss it."""
+    pattern = sparse.triu(planted_partition(20, 300, 12, 3, rng=1).graph.to_scipy(), 1).tocoo()
+    pattern.data = np.random.default_rng(2).lognormal(0.0, 1.5, pattern.nnz)
+    graph = as_graph(pattern + pattern.T)
+    values = {}
+    for heavy in (multilevel.HEAVY, 1e-9):
+        monkeypatch.setattr(multilevel, "HEAVY", heavy)
+        found = [multilevel_partition(graph, 20, resolution=1.0, rng=seed) for seed in range(4)]
+        values[heavy] = [modularity(graph, labels) for labels in found]
+    tied, apart = values.values()
+    assert np.mean(tied) > np.mean(apart) + 0.001
+
+
+def test_the_first_level_is_of_small_groups_where_weights_tie_them(monkeypatch):
+    graph = make_graph("weights of all sizes")
+    assert multilevel.tying_resolution(make_graph("power-law blocks")) == 0.0  # all edges are alike
+    assert multilevel.tying_resolution(graph) == multilevel.HEAVY * graph.n_nodes**2 / graph.n_entries
+    levels = counted_calls(monkeypatch, "coarsened")
+    aim = as_aim("normalized_cut", None)
+    multilevel.partitioned(weighed(graph, aim.name), 2, aim, 1.0, np.random.default_rng(0), Progress())
+    finest = [arguments[-1] for arguments, _ in levels]
+    assert finest[:4] == [0.0] * 4 and finest[4:] == [multilevel.tying_resolution(graph), 0.0] * 2
 
 
 def test_more_effort_is_never_worse_on_average():

@@ -99,6 +99,18 @@ def test_a_higher_resolution_leaves_more_regions():
         assert counts == sorted(counts) and counts[0] < counts[-1] == graph.n_nodes
 
 
+def test_a_first_level_of_small_groups_comes_before_the_usual_ones():
+    graph, _ = planted_partition(12, 80, 12, 2, rng=518)
+    on = weighed(graph, "modularity")
+    usual, small = (
+        coarsened(on, 2.0, 24, np.random.default_rng(1), Progress(), None, finest)[0] for finest in (0.0, 60.0)
+    )
+    sizes = [level.coarse.max() + 1 for level in small]
+    assert sizes[0] > 2 * (usual[0].coarse.max() + 1) and sizes[1] < sizes[0] / 2
+    nothing_joins = coarsened(on, 2.0, 24, np.random.default_rng(1), Progress(), None, 1e6)[0]
+    assert 0 < len(nothing_joins) <= len(usual) + 1  # the usual levels follow all the same
+
+
 def test_joining_stops_in_time_to_leave_enough_regions():
     """A pass that would leave too few is not made; where the first does, none follows."""
     graph, _ = planted_partition(12, 80, 12, 2, rng=518)

@@ -37,15 +37,21 @@ def coarsened(
     rng: np.random.Generator,
     progress: Progress,
     parts: np.ndarray | None = None,
+    finest: float = 0.0,
 ) -> tuple[list[Level], Weighed, np.ndarray]:
     """Levels from fine to coarse, the coarsest graph, of `enough` nodes at least, and the part of each of its nodes.
 
     parts : int32, shape (n_nodes,); nodes of different parts are never joined. None: all are of one part.
+    finest : the resolution of a first level of small groups, where it is a higher one.
     """
     levels: list[Level] = []
+    at = max(finest, resolution)
     while on.graph.n_nodes > enough:
-        coarse, n_coarse = joined(on, resolution, parts, enough, rng, progress)
+        coarse, n_coarse = joined(on, at, parts, enough, rng, progress)
+        at, before = resolution, at
         if n_coarse < enough or n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
+            if at < before:
+                continue
             break
         levels.append(Level(on, coarse))
         if parts is not None:

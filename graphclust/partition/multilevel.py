@@ -7,6 +7,7 @@
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
    on every level again; while that pays, and for cuts, which have many more local optima, at each resolution once.
+   Where edges have weights every other cycle begins with groups of a few nodes that heavy edges tie together.
 4. Where k is natural over a narrow range of resolutions only, cycles at higher ones, while the edges become likelier.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
@@ -23,7 +24,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
-from graphclust.graph.container import GraphLike
+from graphclust.graph.container import Graph, GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, value_of, weighed
 from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, coarsened, joined
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
@@ -43,7 +44,8 @@ LEAST = 20  # clusters that every other size is made for at least, for cuts: the
 FEWEST = 2  # regions a cluster; of fewer there is hardly one way to merge them
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
-LARGE = 1_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
+HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
+LARGE = 2_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
 WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much off
 HIGH_EFFORT = 2.0  # from here on, there are so many tries, and cycles of the whole of large graphs
 
@@ -266,26 +268,39 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
         if search.progress.out_of_time():
             break
         before = value
-        found = cycle(on, found, search, resolution, settled=settled or done > 0)
+        tied = tying_resolution(on.graph) if done % 2 == 0 else 0.0
+        found = cycle(on, found, search, resolution, settled=settled or done > 0, finest=tied)
         value = search.value(found)
         if done + 1 >= n_turns and value - before <= WORTHWHILE * (lacking - before):
             break
     return found
 
 
+def tying_resolution(graph: Graph) -> float:
+    """At which resolution an edge of HEAVY times the mean weight still joins two average nodes; 0 without weights."""
+    return 0.0 if graph.weights is None else HEAVY * graph.n_nodes**2 / graph.n_entries
+
+
 def cycle(
-    on: Weighed, found: Assigned | None, search: Search, resolution: float | None, *, settled: bool = False
+    on: Weighed,
+    found: Assigned | None,
+    search: Search,
+    resolution: float | None,
+    *,
+    settled: bool = False,
+    finest: float = 0.0,
 ) -> Assigned:
     """Down to regions, which are merged into k clusters, and back with nodes moving on every level.
 
     found : a partition to better; None: there is none yet. The graph is then coarsened within its clusters, so that
     whole regions move, and the regions merged anew are kept only where they are better: that splits a cluster which is
     two and joins two which are one, the local optimum that no moves leave.
+    settled : see `in_cycles`; finest : see `coarsened`.
     """
     k, objective, progress = search.k, search.objective, search.progress
     parts = None if found is None else found.labels
     enough = on.graph.n_nodes if resolution is None else FEWEST * k
-    levels, core, parts = coarsened(on, resolution or 1.0, enough, search.rng, progress, parts)
+    levels, core, parts = coarsened(on, resolution or 1.0, enough, search.rng, progress, parts, finest)
     best = moved(core, Assigned(*merged(core, k, objective, progress)), search)
     if found is not None:
         kept = moved(core, Assigned(parts, found.sums), search)

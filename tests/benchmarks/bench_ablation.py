@@ -65,7 +65,7 @@ CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (20, 80, 10**9), "REGIONS": ((4,), (8,), (4, 8)), "FEWEST": (1, 3),
         "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100),
-        "WORTHWHILE": (0.0005, 0.05), "LARGE": (0,), "CHEAP": (0, 10**9),
+        "WORTHWHILE": (0.0005, 0.05), "HEAVY": (1e-9, 1.0, 4.0), "LARGE": (0,), "CHEAP": (0, 10**9),
     }),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),

@@ -499,6 +499,37 @@ MUTANTS = [
         ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_only_while_that_pays"],
     ),
     (
+        "nothing-is-tied-by-heavy-edges",
+        "partition/multilevel.py",
+        "tied = tying_resolution(on.graph) if done % 2 == 0 else 0.0",
+        "tied = 0.0",
+        ["test_nodes_that_heavy_edges_tie_together_move_together"],
+    ),
+    (
+        "no-usual-levels-after-groups-that-do-not-join",
+        "partition/coarsening.py",
+        "            if at < before:\n                continue\n",
+        "",
+        ["test_a_first_level_of_small_groups_comes_before_the_usual_ones"],
+    ),
+    (
+        "a-pass-that-leaves-too-few-is-kept",
+        "partition/coarsening.py",
+        "            if done > 0:\n                cluster = before\n",
+        "",
+        ["test_joining_stops_in_time_to_leave_enough_regions"],
+    ),
+    (
+        "sums-of-another-level-kept",
+        "partition/multilevel.py",
+        "sums = found.sums._replace(size=np.bincount(labels, minlength=search.k))",
+        "sums = found.sums",
+        [
+            "test_sums_travel_with_labels_from_level_to_level",
+            "test_refining_never_lowers_the_value_and_keeps_every_cluster",
+        ],
+    ),
+    (
         "no-cycles-on-large-graphs-without-shared-levels",
         "partition/multilevel.py",
         "on.graph.n_entries <= LARGE or not shared or effort",
