@@ -17,6 +17,7 @@ from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, value_of, weighed
 from graphclust.partition import multilevel
+from graphclust.partition.coarsening import Level
 from graphclust.partition.improvement import move_nodes, refine_partition
 from graphclust.partition.merging import merge_clusters
 from graphclust.partition.moves import summed
@@ -165,6 +166,28 @@ def test_sums_travel_with_labels_from_level_to_level():
     settled = multilevel.carried([], start, search)
     again = multilevel.cycle(on, settled, search, 4.0, settled=True)
     assert again is settled and sum(progress.entries_read.values()) - read <= 2.0 * graph.n_entries
+
+
+def test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level():
+    """There it has many nodes, and may lose some."""
+    graph = as_graph(nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(6)))
+    on, wanted = on_and_objective(graph, "modularity", 1.0, 2)
+    coarse = np.repeat(np.array([0, 1], np.int32), [6, 5])  # a region with a node of the other clique
+    core = contracted(on, coarse, 2)
+    search = searched(2, wanted)
+    found = multilevel.carried([Level(on, coarse)], multilevel.assigned(core, np.array([0, 1], np.int32), 2), search)
+    assert found.labels.tolist() == [0] * 5 + [1] * 6 and found.sums.size.tolist() == [5, 6]
+
+
+def test_no_cycle_begins_when_time_is_up(monkeypatch):
+    graph, planted = planted_partition(5, 60, 14, 1, rng=0)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 5)
+    found = multilevel.assigned(on, planted.astype(np.int32), 5)
+    cycles = counted_calls(monkeypatch, "cycle")
+    for budget, n_expected in ((1e-9, 0), (1e6, 2)):
+        search = multilevel.Search(5, wanted, [2.0, 4.0], 1.0, np.random.default_rng(0), Progress(time_budget=budget))
+        multilevel.in_cycles(on, found, search)
+        assert len(cycles) == n_expected
 
 
 def searched(k, wanted, rng=None):

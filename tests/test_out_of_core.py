@@ -19,9 +19,10 @@ from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import weighed
-from graphclust.partition import clustering, quotient, streamed_quotient
+from graphclust.partition import clustering, coreset_regions, quotient, streamed_quotient
 from graphclust.partition.coreset_regions import sums_by_quotient
 from graphclust.partition.moves import summed
+from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import masked
 
 N_BLOCKS, SIZE = 12, 150
@@ -153,6 +154,65 @@ def test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes(graph_and_truth
     monkeypatch.setattr(streamed_quotient, "SAMPLED", graph.n_entries // 3)
     estimate = quotient.contracted(on, pieces, 40)
     assert sums_by_quotient(graph, estimate, of_pieces, labels) is None
+
+
+@pytest.fixture(scope="module")
+def shuffled():
+    """150 clusters whose nodes stand all over the file, as in a store of a graph that is found by crawling."""
+    graph, truth = planted_partition(150, 200, 30, 8, rng=1)
+    order = np.random.default_rng(0).permutation(graph.n_nodes)
+    return as_graph(graph.to_scipy()[order][:, order]), truth[order]
+
+
+def sampled_quotients(monkeypatch, n_entries):
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 1 << 10)
+    monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", 100)
+    monkeypatch.setattr(streamed_quotient, "SAMPLED", n_entries)
+
+
+def replaced_turn(labels_of):
+    """In place of merging anew: labels made of those there are."""
+
+    def turned(aim, on, labels, fragments, k, *rest):
+        return labels_of(labels), goal_of(aim._replace(resolution=1.0), on, k, np.ones(k + 1)), None
+
+    return turned
+
+
+def test_where_regions_were_merged_by_a_sample_they_are_merged_anew_once_they_are_pure(shuffled, monkeypatch):
+    graph, truth = shuffled
+    sampled_quotients(monkeypatch, 60_000)
+    options = {"method": "two-step", "objective": "normalized_cut", "rng": 0}
+    twice = coreset_sc(graph, 150, **options)
+    monkeypatch.setattr(coreset_regions, "turned_to", replaced_turn(np.copy))
+    once = coreset_sc(graph, 150, **options)
+    assert twice.normalized_cut < 0.98 * once.normalized_cut
+    assert adjusted_rand_index(twice.labels, truth) > adjusted_rand_index(once.labels, truth) + 0.05
+
+
+@pytest.mark.parametrize("objective", ["normalized_cut", "modularity", "ratio_cut"])
+def test_a_sample_that_misleads_changes_nothing(shuffled, objective, monkeypatch):
+    graph, _ = shuffled
+    sampled_quotients(monkeypatch, 300_000)  # enough to find the clusters at once
+    options = {"method": "two-step", "objective": objective, "rng": 0}
+    seen = []
+    real = coreset_regions.moved_until_stable
+
+    def noted(on, labels, *rest):
+        sums = real(on, labels, *rest)
+        seen.append(labels.copy())
+        return sums
+
+    monkeypatch.setattr(coreset_regions, "moved_until_stable", noted)
+
+    def shifted(labels):
+        return np.roll(labels, 1)
+
+    monkeypatch.setattr(coreset_regions, "turned_to", replaced_turn(shifted))
+    found = coreset_sc(graph, 150, **options)
+    before, misled, after = seen
+    assert (before != misled).mean() > 0.5 and (before != after).mean() < 0.2
+    assert adjusted_rand_index(found.labels, after) == 1.0
 
 
 def labelled(graph: Graph, k: int) -> np.ndarray:

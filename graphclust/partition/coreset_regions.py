@@ -5,7 +5,7 @@
 3. Every node with a coreset neighbor takes the nearest centroid in kernel space; the rest follow along the edges.
 4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the normalised cut.
 5. Single nodes move. For another objective what the clusters have of each region is merged anew by it, where that is
-   better, and nodes move again.
+   better, and nodes move again; so it is for the cut where the quotient graph was an estimate.
 
 Where coreset nodes have few links the regions are not pure enough for that. Then there are a thousand of them; those
 are merged into 5 k on the whole graph, and nodes move between these in a few rounds, before the k clusters are made.
@@ -32,6 +32,7 @@ from graphclust.coreset.two_step import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import (
+    BY_DEGREE,
     CUT,
     RATIOS,
     Aim,
@@ -69,6 +70,7 @@ NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
 REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
+MODULARITY = Aim("modularity", "auto")
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
@@ -154,20 +156,29 @@ def by_shared_neighbors(
     with progress.stage("mending"):
         progress.offer(labels.copy)
         goal = goal_of(CUT, by_cut, k, NO_UNIONS)
+        anew = aim != CUT or estimated  # moves leave purer regions than those that were merged
         if late := progress.out_of_time():
             sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS, sums)
         else:
-            sweeps = MENDING_SWEEPS if aim == CUT else 1
+            sweeps = 1 if anew else MENDING_SWEEPS
             sums = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
         leaving = 1.0 - value_of(goal.objective, sums) / k
         if aim != CUT and late:
             _, sums = summed(on, labels, k)
             progress.reads(graph, graph.n_entries)
             goal = implied_goal(aim, on, k, sums)
-        elif aim != CUT:
-            labels, goal, sums = turned_to(aim, on, labels, fragments, k, effort, rng, progress)
-            estimated = estimated or sums is None
-            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
+        elif anew and not late:
+            kept = Assigned(labels, sums if aim.name in BY_DEGREE else summed(on, labels, k)[1])
+            # On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass.
+            labels, turned, known = turned_to(
+                MODULARITY if aim == CUT else aim, on, labels, fragments, k, effort, rng, progress
+            )
+            goal = goal if aim == CUT else turned
+            estimated = estimated or known is None
+            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, known)
+            if estimated and value_of(goal.objective, sums) < value_of(goal.objective, kept.sums):
+                labels = kept.labels  # the sample misled
+                sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, kept.sums)
 
     counts = shown.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]

@@ -148,4 +148,18 @@ MUTANTS = [
         "return TO_SAMPLE + DIMENSION",
         ["test_counts_of_nodes_matter_and_not_only_of_entries"],
     ),
+    (
+        "sampled-regions-merged-once-for-cuts",
+        "partition/coreset_regions.py",
+        "anew = aim != CUT or estimated",
+        "anew = aim != CUT",
+        ["test_where_regions_were_merged_by_a_sample_they_are_merged_anew_once_they_are_pure"],
+    ),
+    (
+        "a-sample-that-misleads-is-followed",
+        "partition/coreset_regions.py",
+        "if estimated and value_of(goal.objective, sums) < value_of(goal.objective, kept.sums):",
+        "if False:",
+        ["test_a_sample_that_misleads_changes_nothing"],
+    ),
 ]
