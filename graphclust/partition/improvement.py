@@ -77,8 +77,8 @@ def refine_partition(
     objective, resolution : as `coreset_sc` takes them.
 
     Returns new labels, int64, shape (n_nodes,), of as many clusters and no lower value. The graph is coarsened within
-    the clusters, the regions are merged anew where that is better, and nodes move on every level on the way back; again
-    while that takes half a per cent off what is lacking, three times at most.
+    the clusters, the regions are merged anew where that is better, and nodes move on every level on the way back; four
+    times at most, for a cut always, and for other objectives while that takes half a per cent off what is lacking.
 
     Raises ParameterError for labels with gaps, isolated nodes, an unknown objective or resolution.
 

@@ -24,7 +24,7 @@ __all__ = ["estimate_memory"]
 # Bytes a node. Sampling: degrees, self-affinities and squared distances 8 each, the tree 16, the nearest seed 8, masses
 # on their way into the tree 8, components and labels 8 each, four masks. Afterwards, while the coreset is linked or
 # nodes move, fewer. Coarsening: a permutation, a queue, sums of every node's own cluster, weights to it.
-TO_SAMPLE, AFTERWARDS, TO_COARSEN = 76, 48, 90
+TO_SAMPLE, AFTERWARDS, TO_COARSEN = 76, 60, 90
 LINK, COPIES = 12, 3  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 COARSE_ENTRY = 16  # bytes for each entry of the graph: of a graph without clusters most are there again a level higher
 RUN_OF_ROWS = 1 << 18  # entries of the coreset's rows that a thread links at a time

@@ -38,6 +38,7 @@ __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 50  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
+VERY_SMALL = 500  # nodes; fewer cost next to nothing, and fewer starts end in a poor local optimum
 CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
 REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs
 LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
@@ -143,7 +144,7 @@ def partitioned(
         labels, sums = merged(coarsest, k, goal.objective, progress)
         return Partition(carried_over(levels, labels), sums, goal)
     shared = []
-    while levels and levels[0].on.graph.n_nodes >= SMALL * k and on.graph.n_entries > CHEAP:
+    while levels and levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL) and on.graph.n_entries > CHEAP:
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     best: Assigned | None = None
