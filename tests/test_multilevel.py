@@ -315,6 +315,7 @@ def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monke
     on = weighed(make_graph("power-law blocks"), "normalized_cut")
     monkeypatch.setattr(multilevel, "LARGE", 0)
     monkeypatch.setattr(multilevel, "CHEAP", 0)
+    monkeypatch.setattr(multilevel, "VERY_SMALL", 0)
     cycles = counted_calls(monkeypatch, "cycle")
     for small, n_on_the_whole in ((10**9, 4), (1, 0)):
         monkeypatch.setattr(multilevel, "SMALL", small)
