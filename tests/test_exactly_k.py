@@ -37,6 +37,7 @@ METHODS = {
     "low resolution": {"resolution": 1e-3, "components": "all"},
     "Potts' high resolution": {"objective": "constant_potts", "resolution": 1e4},
 }
+QUICK = ("auto", "multilevel", "two-step", "normalised cut", "ratio cut", "constant Potts", "two-step, normalised cut")
 SMALLEST_CORESETS = {  # of k draws, of which some hit the same node
     "two-step": {"method": "two-step"},
     "uniform": {"sampling": "uniform"},
@@ -110,7 +111,9 @@ def some_k(n: int) -> list[int]:
     return sorted({1, 2, 3, 5, n // 2, n - 1, n} & set(range(1, n + 1)))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [pytest.param(method, marks=() if method in QUICK else pytest.mark.slow) for method in METHODS]
+)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_every_graph_is_cut_into_exactly_k(name, method):
     graph = graph_of(name)

@@ -34,7 +34,7 @@ class Aim(NamedTuple):
     resolution: float | str | None
 
 
-CUT = Aim("normalized_cut", None)
+CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
 
 
 class Weighed(NamedTuple):

@@ -34,6 +34,7 @@ from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import (
     BY_DEGREE,
     CUT,
+    MODULARITY,
     RATIOS,
     Aim,
     Weighed,
@@ -70,7 +71,6 @@ NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
 REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
-MODULARITY = Aim("modularity", "auto")
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
