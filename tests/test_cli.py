@@ -294,8 +294,10 @@ def test_a_reader_who_leaves_ends_the_work_that_is_left(capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_closed_and_full_stdout():
-    command = f"{sys.executable} -m graphclust info karate"
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", ["info karate", "cluster karate -k 2 -o -"])
+def test_closed_and_full_stdout(arguments, unbuffered):
+    command = f"PYTHONUNBUFFERED={unbuffered} {sys.executable} -m graphclust {arguments}"
     for target, message in (
         (">&-", ""),
         (">/dev/full", "graphclust: cannot write to standard output: No space left on device\n"),

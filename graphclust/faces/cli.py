@@ -5,7 +5,6 @@ imported where it is used, so that Ctrl-C is quiet at any time.
 """
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from graphclust.faces.commands import cache, cluster, compare, compile, convert, datasets, demo, info, knn, path
 from graphclust.faces.commands.options import WRONG_USE, Parser
 from graphclust.faces.shell_words import in_the_shell
+from graphclust.faces.terminal import give_up_output
 from graphclust.progress_bar import ProgressLine
 
 COMMANDS = (cluster, path, info, compare, convert, knn, demo, compile, datasets, cache)  # in the order of the help
@@ -56,7 +56,7 @@ def _run(arguments: list[str] | None) -> int:
     except BrokenPipeError:
         if sys.stdout is None:
             return FAILED
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout is quiet too
+        give_up_output()
         return 0
     except (ParameterError, FileExistsError) as problem:
         line.clear()
