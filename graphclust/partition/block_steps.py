@@ -20,6 +20,7 @@ from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import Weighed, node_terms, weighed
+from graphclust.partition.moves import bounds_of
 
 
 class GraphSource:
@@ -128,7 +129,7 @@ def moves_in_block(
     n = on.graph.n_nodes
     stays, target = np.empty(n), np.empty(n, np.int32)
     stays[first:last] = part.stays
-    now = loops.MoveRound(labels, sums, stays, True, loops.bounds_of(sums), -1)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), -1)
     loops.choose_moves(first, last, 0, on.graph.rows, on.terms, objective, now, target)
     movable = first + np.flatnonzero(target[first:last] >= 0)
     drawn = np.empty(len(movable), np.bool_)

@@ -85,7 +85,6 @@ def merged(
     merger = loops.Merger(
         merged_into, terms.loops.copy(), terms.mass.copy(), np.zeros(n), *heap, np.zeros(n), met, state, trace, pairs
     )
-    loops.start_merging(objective, chains, merger)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):
         progress.step(n - int(state[2]), n - k)
     labels, roots = np.empty(n, np.int32), np.empty(n, np.int32)

@@ -126,9 +126,16 @@ def best_moves(
     """
     target = np.empty(on.graph.n_nodes, np.int32)
     blocks = entry_blocks(on.graph.indptr, 1 << 19)
-    now = loops.MoveRound(labels, sums, stays, known, loops.bounds_of(sums), turn)
+    now = loops.MoveRound(labels, sums, stays, known, bounds_of(sums), turn)
     run_in_blocks(loops.choose_moves, blocks, on.graph.rows, on.terms, objective, now, target)
     return target
+
+
+def bounds_of(sums: ClusterSums) -> tuple[float, float]:
+    """The least mass of a cluster, and the worst score per mass; see `most_from_joining`."""
+    used = sums.mass > 0
+    least_mass = sums.mass[used].min(initial=np.inf)
+    return least_mass, -(sums.inside[used] / sums.mass[used]).min(initial=0.0)
 
 
 def moved_at_once(

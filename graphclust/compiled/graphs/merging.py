@@ -30,9 +30,9 @@ class Merger(NamedTuple):
     """merged_into (n,): itself for live clusters; inside and mass of the live; a heap of gains and their clusters.
 
     expected (n,) is the gain that each cluster was last pushed with, state = (size of the heap, the cluster of most
-    mass, clusters left); link (n,) and met (n,) are scratch, link all zero between calls. trace is empty, or (n,):
-    trace[t] becomes the gain of the union that leaves t clusters. pairs has no row, or n: pairs[t] becomes the cluster
-    that this union ends and the one that it enlarges.
+    mass, clusters left), zeros before the first call; link (n,) and met (n,) are scratch, link all zero between calls.
+    trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has no row, or n:
+    pairs[t] becomes the cluster that this union ends and the one that it enlarges.
     """
 
     merged_into: np.ndarray
@@ -140,7 +140,7 @@ def _best_partner(a, objective, chains, merger):
 
 
 @njit(cache=True, nogil=True)
-def start_merging(objective, chains, merger):
+def _start(objective, chains, merger):
     """Every node is a cluster; fills what is empty of chains and merger."""
     n = len(merger.mass)
     giant = 0
@@ -204,13 +204,15 @@ def _unite_unlinked(n_clusters, chains, merger):
 def merge_pairs(budget, n_clusters, objective, chains, merger):
     """Merge until n_clusters are left or about `budget` entries were read; returns whether it ended for the first.
 
-    A pair must share an edge or, for ratio objectives, include the giant, the cluster of most mass; where plain ones
-    have no linked pair left the lightest clusters are united. The heap holds, for each cluster, the gain of its
-    best partner when it was last looked at; the cluster on top is looked at again before it is merged. Merging changes
-    only pairs with the merged cluster, which is looked at at once unless it hardly grew; those pairs, and all pairs
-    with the giant, are also kept by their other ends.
+    The first call begins with a cluster for every node. A pair must share an edge or, for ratio objectives, include the
+    giant, the cluster of most mass; where plain ones have no linked pair left the lightest clusters are united. The
+    heap holds, for each cluster, the gain of its best partner when it was last looked at; the cluster on top is looked
+    at again before it is merged. Merging changes only pairs with the merged cluster, which is looked at at once unless
+    it hardly grew; those pairs, and all pairs with the giant, are also kept by their other ends.
     """
     gains, items, state = merger.gains, merger.items, merger.state
+    if state[2] == 0:
+        _start(objective, chains, merger)
     near = NEAR_ENOUGH * objective.unit if objective.kind == RATIO else 0.0
     while state[2] > n_clusters:
         if budget <= 0:

@@ -178,17 +178,6 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
 
 
 @njit(cache=True, nogil=True)
-def bounds_of(sums):
-    """The least mass of a cluster, and the worst score per mass; see `most_from_joining`."""
-    least_mass, worst = np.inf, 0.0
-    for c in range(len(sums.mass)):
-        if sums.mass[c] > 0.0:
-            least_mass = min(least_mass, sums.mass[c])
-            worst = max(worst, -sums.inside[c] / sums.mass[c])
-    return least_mass, worst
-
-
-@njit(cache=True, nogil=True)
 def choose_moves(first, last, block, rows, terms, objective, now, target):
     """target[u] = the cluster to which a move of u would raise the objective most as things stand, or -1.
 
