@@ -168,17 +168,21 @@ def by_shared_neighbors(
             progress.reads(graph, graph.n_entries)
             goal = implied_goal(aim, on, k, sums)
         elif anew and not late:
-            kept = Assigned(labels, sums if aim.name in BY_DEGREE else summed(on, labels, k)[1])
+            by_first_merging, sums_before = labels, sums
             # On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass.
-            labels, turned, known = turned_to(
+            labels, turned, sums = turned_to(
                 MODULARITY if aim == CUT else aim, on, labels, fragments, k, effort, rng, progress
             )
             goal = goal if aim == CUT else turned
-            estimated = estimated or known is None
-            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, known)
-            if estimated and value_of(goal.objective, sums) < value_of(goal.objective, kept.sums):
-                labels = kept.labels  # the sample misled
-                sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, kept.sums)
+            estimated = estimated or sums is None
+            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
+            if estimated:
+                if aim.name not in BY_DEGREE:
+                    _, sums_before = summed(on, by_first_merging, k)
+                    progress.reads(graph, graph.n_entries)
+                if value_of(goal.objective, sums) < value_of(goal.objective, sums_before):  # the sample misled
+                    labels = by_first_merging
+                    sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums_before)
 
     counts = shown.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
