@@ -1,14 +1,16 @@
 """How well clusters explain the edges, and the resolution that follows: held to the model written out pair by pair."""
 
+from math import comb, factorial, log
+
 import networkx as nx
 import numpy as np
 import pytest
 from aims import looped
 
-from graphclust import adjusted_rand_index, coreset_sc
+from graphclust import adjusted_rand_index, coreset_sc, planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, value_of, weighed
-from graphclust.partition.likelihood import implied_resolution, log_likelihood
+from graphclust.partition.likelihood import description_length, implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.resolution import Goal, goal_at, in_doubt
@@ -23,6 +25,10 @@ def on_and_labels(objective, seed=5):
     drawn = np.random.default_rng(seed).integers(K, size=(2, N_NODES)).astype(np.int32)
     drawn[:, :K] = np.arange(K)
     return on, drawn
+
+
+def sums_of(on, labels):
+    return summed(on, labels.astype(np.int32), int(labels.max()) + 1)[1]
 
 
 def by_pairs(on, labels, rates, between):
@@ -47,6 +53,42 @@ def test_the_likelihood_is_that_of_the_best_rates(objective):
         assert best > max(by_pairs(on, labels, 1.05 * rates, between), by_pairs(on, labels, rates, 0.95 * between))
         values.append(best)
     assert values[0] != pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_the_description_is_of_the_clusters_their_rates_and_the_edges(objective):
+    on, (labels, _) = on_and_labels(objective)
+    sums = summed(on, labels, K)[1]
+    ways = factorial(N_NODES) // np.prod([factorial(int(size)) for size in sums.size], dtype=object)
+    clusters = log(N_NODES) + log(comb(N_NODES - 1, K - 1)) + log(ways)
+    n_edges = on.graph.n_entries / 2
+    edges = -log_likelihood(on, sums) * n_edges / on.graph.total_volume
+    assert description_length(on, sums) == pytest.approx(clusters + K / 2 * log(n_edges) + edges, rel=1e-12)
+    heavier = weighed(as_graph(1000.0 * on.graph.to_scipy()), objective)
+    assert description_length(heavier, summed(heavier, labels, K)[1]) == pytest.approx(description_length(on, sums))
+
+
+def test_the_planted_clusters_have_the_shortest_description():
+    graph, truth = planted_partition(8, 60, 8, 4, rng=3)
+    on = weighed(graph, "modularity")
+    half = np.random.default_rng(0).random(graph.n_nodes) < 0.5
+    others = [
+        np.zeros_like(truth),
+        np.where(truth == 7, 0, truth),
+        np.where((truth == 0) & half, 8, truth),
+        truth + 8 * half,
+        np.arange(graph.n_nodes),
+    ]
+    lengths = [description_length(on, sums_of(on, other)) for other in others]
+    assert description_length(on, sums_of(on, truth)) < min(lengths)
+
+
+def test_clusters_of_a_random_graph_are_likelier_than_none_but_not_worth_describing():
+    graph = as_graph(nx.fast_gnp_random_graph(300, 0.05, seed=1))
+    on, found = weighed(graph, "modularity"), coreset_sc(graph, 10, rng=0).labels
+    none = np.zeros_like(found)
+    assert log_likelihood(on, sums_of(on, found)) > log_likelihood(on, sums_of(on, none))
+    assert description_length(on, sums_of(on, found)) > description_length(on, sums_of(on, none))
 
 
 @pytest.mark.parametrize("objective", ["modularity", "constant_potts"])

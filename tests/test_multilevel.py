@@ -275,7 +275,7 @@ def test_cuts_of_few_clusters_are_looked_for_among_small_regions_too():
     for name in ("normalized_cut", "ratio_cut"):
         assert multilevel.numbers_of_regions(as_aim(name, None), 3) == [80, 24, 320, 9]
         assert multilevel.numbers_of_regions(as_aim(name, None), 50) == [200, 400, 800, 150]
-    assert multilevel.numbers_of_regions(MODULARITY, 3) == [12, 24, 48, 9]
+    assert multilevel.numbers_of_regions(MODULARITY, 3) == [12, 24, 48]
 
 
 def test_high_effort_is_so_many_tries_of_which_the_best_is_kept(monkeypatch):

@@ -1,12 +1,13 @@
 """How well clusters explain the edges, whatever resolution they were made for, and the resolution that they call for.
 
-Both compare the weight inside clusters with what chance would put there, in a model with one rate of edges for each
+They compare the weight inside clusters with what chance would put there, in a model with one rate of edges for each
 cluster and one between all of them; with degrees as masses, the degree-corrected blocks of Karrer & Newman 2011.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import gammaln
 
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed
@@ -21,6 +22,24 @@ def log_likelihood(on: Weighed, sums: ClusterSums) -> float:
     total, expected = on.graph.total_volume, on.chance * sums.mass**2
     between = total - float(sums.inside.sum())
     return _times_log_ratio(np.append(sums.inside, between), np.append(expected, total - expected.sum()))
+
+
+def description_length(on: Weighed, sums: ClusterSums) -> float:
+    """Nats that the clusters, their rates and the edges given those take, up to a constant of the graph.
+
+    Other than the likelihood it compares partitions into any numbers of clusters; of a graph that has none, the
+    shortest is that of a single cluster. Weights count by their ratio to the mean, whatever the unit that they come in.
+
+    Source: Peixoto 2017, "Nonparametric Bayesian inference of the microcanonical stochastic block model", for the
+    clusters; for a rate half the logarithm of the number of edges, as in Schwarz 1978, "Estimating the dimension of a
+    model".
+    """
+    n, k, size = on.graph.n_nodes, len(sums.size), sums.size
+    n_edges = on.graph.n_entries / 2.0
+    clusters = gammaln(n + 1.0) - gammaln(size + 1.0).sum() + np.log(n)
+    clusters += gammaln(n) - gammaln(k) - gammaln(n - k + 1.0)
+    edges = -log_likelihood(on, sums) * n_edges / on.graph.total_volume
+    return float(clusters + 0.5 * k * np.log(n_edges) + edges)
 
 
 def implied_resolution(on: Weighed, sums: ClusterSums) -> float:

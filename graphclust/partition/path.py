@@ -224,6 +224,11 @@ class Path:
 
         return suggestion_of(self, as_progress(progress, time_budget))
 
+    @property
+    def on_nodes(self) -> Weighed:
+        """The graph between the nodes that are searched, `kept`, and what they count for."""
+        return self._levels[0].on if self._levels else self._on
+
     def _value(self, k: int) -> float:
         figures, resolution = self.descent.figures[k], self.resolution(k)
         if resolution is None:
@@ -257,7 +262,7 @@ class Path:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
         resolution = self.resolution(k)
         at = 0.0 if resolution is None else resolution / unit_of_resolution(self.aim, self._on)
-        on = self._levels[0].on if self._levels else self._on
+        on = self.on_nodes
         objective = objective_of_moves(self.aim, on, k, at)
         labels = self.descent.labels(k)
         given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution}
