@@ -613,6 +613,27 @@ MUTANTS = [
         ["test_the_likelihood_is_that_of_the_best_rates"],
     ),
     (
+        "description-without-the-clusters",
+        _LIKELIHOOD,
+        "return float(clusters + 0.5",
+        "return float(0.5",
+        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
+    ),
+    (
+        "description-without-the-rates",
+        _LIKELIHOOD,
+        "0.5 * k * np.log(n_edges)",
+        "0.0",
+        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
+    ),
+    (
+        "description-in-the-unit-of-the-weights",
+        _LIKELIHOOD,
+        "* n_edges / on.graph.total_volume",
+        "* 0.5",
+        ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
+    ),
+    (
         "implied-resolution-of-the-sum",
         _LIKELIHOOD,
         "(within - between) / float",

@@ -127,6 +127,20 @@ MUTANTS = [
         ["test_numbers_near_one_another_are_one_answer"],
     ),
     (
+        "description-of-the-candidates-alone",
+        _SUGGESTION,
+        "shortest = min([best, *fewer[-1:], *more[:1]], key=length)",
+        "shortest = best",
+        ["test_the_edges_say_which_number_near_the_candidates_it_is"],
+    ),
+    (
+        "description-without-fewer",
+        _SUGGESTION,
+        "min([best, *fewer[-1:], *more[:1]]",
+        "min([best, *more[:1]]",
+        ["test_the_edges_say_which_number_near_the_candidates_it_is"],
+    ),
+    (
         "clear-without-a-lead",
         _SUGGESTION,
         "lead >= CLEAR_LEAD or",
