@@ -123,10 +123,11 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
     read = 0
-    while ends[1] > 0 and read < budget:
-        u = nodes[ends[0]]
-        ends[0] = (ends[0] + 1) % n
-        ends[1] -= 1
+    head, waiting = ends[0], ends[1]
+    while waiting > 0 and read < budget:
+        u = nodes[head]
+        head = head + 1 if head + 1 < n else 0
+        waiting -= 1
         queued[u] = False
         own = labels[u]
         if own < 0 or (sums.size[own] <= 1 and not may_empty):
@@ -170,10 +171,11 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
                 v = rows.indices[e]
                 if not queued[v] and labels[v] != best and labels[v] >= 0:
                     queued[v] = True
-                    nodes[(ends[0] + ends[1]) % n] = v
-                    ends[1] += 1
+                    nodes[head + waiting if head + waiting < n else head + waiting - n] = v
+                    waiting += 1
         for i in range(n_met):
             link[met[i]] = 0.0
+    ends[0], ends[1] = head, waiting
     return read
 
 
