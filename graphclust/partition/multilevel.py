@@ -40,7 +40,8 @@ ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and l
 SMALL = 50  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 VERY_SMALL = 500  # nodes; fewer cost next to nothing, and fewer starts end in a poor local optimum
 CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
-REGIONS = (4, 8, 16, 3)  # a cluster, for each of the starts: no one size suits all graphs; the last for cuts alone
+REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
+FEW_REGIONS = 3  # a cluster, for one more start of cuts, which have more local optima
 LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
 FEWEST = 2  # regions a cluster; of fewer there is hardly one way to merge them
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
@@ -203,7 +204,7 @@ def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:
 
 def numbers_of_regions(aim: Aim, k: int) -> list[int]:
     """How many regions k clusters are made of, in starts and cycles; for cuts small ones every other time."""
-    small, sizes = k_of_small_regions(aim, k), REGIONS if aim.name in RATIOS else REGIONS[:-1]
+    small, sizes = k_of_small_regions(aim, k), (*REGIONS, FEW_REGIONS) if aim.name in RATIOS else REGIONS
     return [n * (k if place % 2 else small) for place, n in enumerate(sizes)]
 
 
