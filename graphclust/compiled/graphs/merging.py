@@ -154,7 +154,26 @@ def _start(objective, chains, merger):
     merger.state[0], merger.state[1], merger.state[2] = 0, giant, n
     for u in range(n):
         if not (objective.kind == RATIO and u == giant):
-            _look_at(u, objective, chains, merger)
+            merger.expected[u] = _first_gain(u, giant, objective, chains, merger)
+            merger.state[0] = _push(merger.gains, merger.items, merger.state[0], merger.expected[u], u)
+
+
+@njit(cache=True, nogil=True)
+def _first_gain(u, giant, objective, chains, merger):
+    """What `_best_partner` says of a node before any merge, in less than half the time: nothing is to be summed."""
+    inside, mass = merger.inside[u], merger.mass[u]
+    most, with_giant = -np.inf, 0.0
+    for e in range(chains.indptr[u], chains.indptr[u + 1]):
+        v = chains.neighbors[e]
+        if v == u:
+            continue
+        if v == giant:
+            with_giant = chains.links[e]
+        most = max(most, gain_of_union(objective, chains.links[e], inside, mass, merger.inside[v], merger.mass[v]))
+    if objective.kind == RATIO:
+        at_giant = gain_of_union(objective, with_giant, inside, mass, merger.inside[giant], merger.mass[giant])
+        most = max(most, at_giant)
+    return most
 
 
 @njit(cache=True, nogil=True)
