@@ -29,7 +29,8 @@ class Chains(NamedTuple):
 class Merger(NamedTuple):
     """merged_into (n,): itself for live clusters; inside and mass of the live; a heap of gains and their clusters.
 
-    expected (n,) is the gain that each cluster was last pushed with, state = (size of the heap, the cluster of most
+    expected (n,) is the gain that each cluster was last pushed with, partner and shared (n,) are with whom and their
+    link; looked and changed (n,) tell how many clusters were left when it was last looked at, and last enlarged. state = (size of the heap, the cluster of most
     mass, clusters left), zeros before the first call; link (n,) and met (n,) are scratch, link all zero between calls.
     trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has no row, or n:
     pairs[t] becomes the cluster that this union ends and the one that it enlarges.
@@ -39,6 +40,10 @@ class Merger(NamedTuple):
     inside: np.ndarray
     mass: np.ndarray
     expected: np.ndarray
+    partner: np.ndarray
+    shared: np.ndarray
+    looked: np.ndarray
+    changed: np.ndarray
     gains: np.ndarray
     items: np.ndarray
     link: np.ndarray
@@ -148,38 +153,58 @@ def _start(objective, chains, merger):
         merger.merged_into[u] = chains.tail[u] = u
         chains.following[u] = -1
         merger.expected[u] = -np.inf
+        merger.changed[u] = n
         chains.lengths[u] = chains.indptr[u + 1] - chains.indptr[u]
         if merger.mass[u] > merger.mass[giant]:
             giant = u
     merger.state[0], merger.state[1], merger.state[2] = 0, giant, n
     for u in range(n):
         if not (objective.kind == RATIO and u == giant):
-            merger.expected[u] = _first_gain(u, giant, objective, chains, merger)
+            _first_look(u, giant, objective, chains, merger)
             merger.state[0] = _push(merger.gains, merger.items, merger.state[0], merger.expected[u], u)
 
 
 @njit(cache=True, nogil=True)
-def _first_gain(u, giant, objective, chains, merger):
+def _first_look(u, giant, objective, chains, merger):
     """What `_best_partner` says of a node before any merge, in less than half the time: nothing is to be summed."""
     inside, mass = merger.inside[u], merger.mass[u]
-    most, with_giant = -np.inf, 0.0
+    best, most, shared, with_giant = -1, -np.inf, 0.0, 0.0
     for e in range(chains.indptr[u], chains.indptr[u + 1]):
         v = chains.neighbors[e]
         if v == u:
             continue
         if v == giant:
             with_giant = chains.links[e]
-        most = max(most, gain_of_union(objective, chains.links[e], inside, mass, merger.inside[v], merger.mass[v]))
+        gain = gain_of_union(objective, chains.links[e], inside, mass, merger.inside[v], merger.mass[v])
+        if gain > most or (gain == most and v < best):
+            best, most, shared = v, gain, chains.links[e]
     if objective.kind == RATIO:
-        at_giant = gain_of_union(objective, with_giant, inside, mass, merger.inside[giant], merger.mass[giant])
-        most = max(most, at_giant)
-    return most
+        gain = gain_of_union(objective, with_giant, inside, mass, merger.inside[giant], merger.mass[giant])
+        if gain > most or (gain == most and giant < best):
+            best, most, shared = giant, gain, with_giant
+    _note(u, best, most, shared, merger)
+
+
+@njit(cache=True, nogil=True)
+def _note(a, best, most, shared, merger):
+    merger.partner[a], merger.expected[a], merger.shared[a] = best, most, shared
+    merger.looked[a] = merger.state[2]
+
+
+@njit(cache=True, nogil=True)
+def _holds(a, objective, merger):
+    """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
+    b, looked = merger.partner[a], merger.looked[a]
+    if b < 0 or merger.merged_into[b] != b or merger.changed[a] < looked or merger.changed[b] < looked:
+        return False
+    return objective.kind != RATIO or merger.changed[merger.state[1]] >= looked
 
 
 @njit(cache=True, nogil=True)
 def _look_at(a, objective, chains, merger):
     """Push the best gain of a; returns the entries read."""
-    _, merger.expected[a], _, n_read = _best_partner(a, objective, chains, merger)
+    best, most, shared, n_read = _best_partner(a, objective, chains, merger)
+    _note(a, best, most, shared, merger)
     size = merger.state[0]
     if size == len(merger.gains):  # full of entries that are no longer true
         size = 0
@@ -199,6 +224,7 @@ def _unite(a, b, link, chains, merger):
     chains.following[chains.tail[b]] = a
     chains.tail[b] = chains.tail[a]
     merger.state[2] -= 1
+    merger.changed[b] = merger.state[2]
     if len(merger.pairs):
         merger.pairs[merger.state[2], 0], merger.pairs[merger.state[2], 1] = a, b
 
@@ -243,10 +269,12 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         state[0] = _pop(gains, items, state[0])
         if merger.merged_into[a] != a or (objective.kind == RATIO and a == state[1]) or gain != merger.expected[a]:
             continue  # merged meanwhile, or pushed again with another gain
-        b, now, link, n_read = _best_partner(a, objective, chains, merger)
-        budget -= n_read
+        if not _holds(a, objective, merger):
+            b, now, link, n_read = _best_partner(a, objective, chains, merger)
+            _note(a, b, now, link, merger)
+            budget -= n_read
+        b, now, link = merger.partner[a], merger.expected[a], merger.shared[a]
         if (state[0] > 0 and now < gains[0] - near) or b < 0:
-            merger.expected[a] = now
             state[0] = _push(gains, items, state[0], now, a)
             continue
         grew_little = merger.mass[a] * SMALL_SHARE < merger.mass[b]
