@@ -32,8 +32,16 @@ def outgrown_giant():
     return as_graph(sparse.block_diag(pieces).toarray())
 
 
+def growing_giant():
+    """A drawn graph in which a pair stands first until the giant swallows a neighbor of one of the two."""
+    rng = np.random.default_rng(5667)
+    n = int(rng.integers(6, 22))
+    A = np.triu((rng.random((n, n)) < rng.uniform(0.15, 0.7)) * rng.exponential(size=(n, n)) ** rng.uniform(0.5, 3))
+    return as_graph(A + A.T + np.diag(rng.random(n) * rng.integers(2) * rng.exponential(3, size=n)))
+
+
 def some_graph(name):
-    made = {"uneven and looped": looped, "outgrown giant": outgrown_giant}
+    made = {"uneven and looped": looped, "outgrown giant": outgrown_giant, "growing giant": growing_giant}
     return made[name]() if name in made else connected_part(name)
 
 
@@ -70,7 +78,7 @@ def test_merging_reaches_what_its_slow_twin_reaches(name, k):
 
 
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
-@pytest.mark.parametrize("name", [*TREES, "uneven and looped", "outgrown giant"])
+@pytest.mark.parametrize("name", [*TREES, "uneven and looped", "outgrown giant", "growing giant"])
 def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
     """Of linked pairs and, for ratios, pairs with the cluster of most mass; to within the stated slack there.
 
