@@ -3,8 +3,9 @@
 On planted graphs the planted k is natural over a factor of 2 to 70 in resolution, all others over 1.5 or less; on
 random graphs no k stands out. Numbers within a twentieth of one another are one answer, for of many clusters some may
 be two. The best is looked at again on a path that starts near it, and all are sought again where edges were left out.
-Where none stands out, the clusters are made for the numbers near the best and the edges say which of them they need:
-those that describe the graph in the fewest bits. On LFR graphs of mixing 0.4 that is within a tenth of the planted k.
+Where none stands out, the range tells the scale and the edges the number: clusters are made for numbers near the best,
+and those taken that describe the graph in the fewest bits. Farther away that is no guide, for nearest-neighbor graphs
+are described the shorter the more clusters there are. On LFR graphs of mixing 0.4 it is within a tenth of the planted k.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 LOWEST = 0.05  # resolutions below say only that parts hang together by next to nothing
 NEAR = 0.05  # relative to k; planted graphs with power-law sizes spread over no more
 WELL_BELOW_TOP = 0.85  # of the first k of a path: partitions above were not made from better ones
-CLOSER = 1.2  # where the second path starts, as a multiple of the best k
+CLOSER = 1.2  # where the second path starts, as a multiple of the best k, and how far numbers near it may be
 N_CANDIDATES = 4
 N_TIMES, SHARE_LEFT_OUT = 3, 0.1
 # Widths are logarithms. Of 20 planted graphs the least clear had 0.7 and 2 to its runner-up, agreeing to 0.56 with
@@ -61,8 +62,8 @@ class Suggestion:
     """Which k a graph shows.
 
     k : the number of clusters. clear : whether the graph shows it; otherwise it is a way to look at the graph: of the
-        stable candidates and the numbers near them the one whose clusters describe the edges in the fewest bits, or the
-        number that is natural at the usual resolution of 1 where no stable one has a wide range.
+        numbers near the best candidate the one whose clusters describe the edges in the fewest bits, or the number that
+        is natural at the usual resolution of 1 where no stable one has a wide range.
     reasons : plain sentences; `str(suggestion)` is all of them.
     candidates : those with the widest ranges, the widest first. runners_up : of them, those other than k.
     """
@@ -93,7 +94,6 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
         Candidate(k, path.natural_range(k), width, stability)
         for (k, width), stability in zip(found, stable, strict=True)
     )
-    usable = [one.k for one in candidates if is_usable(one)]
     wide = bool(found) and is_usable(candidates[0])
     clear = wide and is_clear(candidates)
     if not wide:
@@ -102,8 +102,8 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
         k, how = candidates[0].k, "the one with the widest range"
     else:
         with progress.stage("suggesting"), progress.within(None):
-            k = described_shortest(path, usable, progress)
-        how = "of several the one whose clusters describe its edges in the fewest bits"
+            k = described_shortest(path, candidates[0].k, progress)
+        how = "the one, of the numbers near the best, whose clusters describe its edges in the fewest bits"
     said = sentences(path, candidates)
     if not clear:
         said.insert(0, f"the graph shows no number of clusters clearly; {k} is {how}")
@@ -168,10 +168,10 @@ def stabilities(path: Path, ks: list[int], rng: np.random.Generator, progress: P
     return [float(total / n_done) if n_done else float("nan") for total in agreement.sum(axis=0)]
 
 
-def described_shortest(path: Path, ks: list[int], progress: Progress) -> int:
-    """The k of some, or of the path near the best of them, whose clusters describe the edges in the fewest bits.
+def described_shortest(path: Path, k: int, progress: Progress) -> int:
+    """The number near k, of those on the path, whose clusters describe the edges in the fewest bits.
 
-    Those of the path would not do: they are of the better quality the wider the range that k is natural over.
+    Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
     """
     rng, on = np.random.default_rng([path.seed, 2]), path.on_nodes
     lengths: dict[int, float] = {}
@@ -181,15 +181,15 @@ def described_shortest(path: Path, ks: list[int], progress: Progress) -> int:
             lengths[k] = description_length(on, partitioned(on, k, path.aim, 1.0, rng, progress).sums)
         return lengths[k]
 
-    best = min(ks, key=length)
+    near = [other for other in path.ks if max(k / CLOSER, 1.5) < other < CLOSER * k]
     while not progress.out_of_time():
-        fewer = [k for k in path.ks if 1 < k <= (1.0 - NEAR) * best]
-        more = [k for k in path.ks if k >= (1.0 + NEAR) * best]
-        shortest = min([best, *fewer[-1:], *more[:1]], key=length)
-        if shortest == best:
+        fewer = [other for other in near if other <= (1.0 - NEAR) * k]
+        more = [other for other in near if other >= (1.0 + NEAR) * k]
+        best = min([k, *fewer[-1:], *more[:1]], key=length)
+        if best == k:
             break
-        best = shortest
-    return best
+        k = best
+    return k
 
 
 def is_usable(candidate: Candidate) -> bool:
