@@ -80,13 +80,14 @@ def merged(
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
     lengths, (following, tail, merged_into, met) = np.empty(n, np.int64), np.empty((4, n), np.int32)
     partner, looked, changed = np.empty((3, n), np.int32)
+    last_look = partner, np.empty(n), looked, changed
     chains = loops.Chains(graph.indptr, graph.indices.copy(), links, lengths, following, tail)
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     state, terms = np.zeros(3, np.int64), on.terms
     merger = loops.Merger(
-        merged_into, terms.loops.copy(), terms.mass.copy(), np.zeros(n), partner, np.empty(n), looked, changed, *heap,
-        np.zeros(n), met, state, trace, pairs,
-    )
+        merged_into, terms.loops.copy(), terms.mass.copy(), np.zeros(n), *last_look, *heap, np.zeros(n), met, state,
+        trace, pairs,
+    )  # fmt: skip
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):
         progress.step(n - int(state[2]), n - k)
     labels, roots = np.empty(n, np.int32), np.empty(n, np.int32)

@@ -5,7 +5,7 @@ random graphs no k stands out. Numbers within a twentieth of one another are one
 be two. The best is looked at again on a path that starts near it, and all are sought again where edges were left out.
 Where none stands out, the range tells the scale and the edges the number: clusters are made for numbers near the best,
 and those taken that describe the graph in the fewest bits. Farther away that is no guide, for nearest-neighbor graphs
-are described the shorter the more clusters there are. On LFR graphs of mixing 0.4 it is within a tenth of the planted k.
+are the shorter to describe the more clusters there are. On LFR graphs of mixing 0.4 it is within a tenth of the truth.
 """
 
 from __future__ import annotations

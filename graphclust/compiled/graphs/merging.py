@@ -30,10 +30,11 @@ class Merger(NamedTuple):
     """merged_into (n,): itself for live clusters; inside and mass of the live; a heap of gains and their clusters.
 
     expected (n,) is the gain that each cluster was last pushed with, partner and shared (n,) are with whom and their
-    link; looked and changed (n,) tell how many clusters were left when it was last looked at, and last enlarged. state = (size of the heap, the cluster of most
-    mass, clusters left), zeros before the first call; link (n,) and met (n,) are scratch, link all zero between calls.
-    trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has no row, or n:
-    pairs[t] becomes the cluster that this union ends and the one that it enlarges.
+    link; looked and changed (n,) tell how many clusters were left when it was last looked at, and when it last grew.
+    state = (size of the heap, the cluster of most mass, clusters left), zeros before the first call; link (n,) and met
+    (n,) are scratch, link all zero between calls. trace is empty, or (n,): trace[t] becomes the gain of the union that
+    leaves t clusters. pairs has no row, or n: pairs[t] becomes the cluster that this union ends and the one that it
+    enlarges.
     """
 
     merged_into: np.ndarray
