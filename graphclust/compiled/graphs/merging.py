@@ -167,7 +167,7 @@ def _start(objective, chains, merger):
 
 @njit(cache=True, nogil=True)
 def _first_look(u, giant, objective, chains, merger):
-    """What `_best_partner` says of a node before any merge, in less than half the time: nothing is to be summed."""
+    """Note what `_best_partner` would say of a node before any merge, when there are no links to be summed."""
     inside, mass = merger.inside[u], merger.mass[u]
     best, most, shared, with_giant = -1, -np.inf, 0.0, 0.0
     for e in range(chains.indptr[u], chains.indptr[u + 1]):
@@ -188,6 +188,7 @@ def _first_look(u, giant, objective, chains, merger):
 
 @njit(cache=True, nogil=True)
 def _note(a, best, most, shared, merger):
+    """Keep what a look at a has shown: its best partner, the gain and their link."""
     merger.partner[a], merger.expected[a], merger.shared[a] = best, most, shared
     merger.looked[a] = merger.state[2]
 
@@ -253,8 +254,9 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     The first call begins with a cluster for every node. A pair must share an edge or, for ratio objectives, include the
     giant, the cluster of most mass; where plain ones have no linked pair left the lightest clusters are united. The
     heap holds, for each cluster, the gain of its best partner when it was last looked at; the cluster on top is looked
-    at again before it is merged. Merging changes only pairs with the merged cluster, which is looked at at once unless
-    it hardly grew; those pairs, and all pairs with the giant, are also kept by their other ends.
+    at again before it is merged, unless that still holds. Merging changes only pairs with the merged cluster, which is
+    looked at at once unless it hardly grew; those pairs, and all pairs with the giant, are also kept by their other
+    ends.
     """
     gains, items, state = merger.gains, merger.items, merger.state
     if state[2] == 0:
