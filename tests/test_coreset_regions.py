@@ -18,14 +18,18 @@ from graphclust.generators import planted_partition, stochastic_block_model
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import as_aim, weighed
+from graphclust.objective.objective import as_aim, plain_objective, value_of, weighed
 from graphclust.partition import coreset_regions, pipeline
 from graphclust.partition.coreset_regions import (
     Sampling,
+    are_impure,
     are_same_clusters,
     by_shared_neighbors,
     default_size,
+    is_better,
     is_doubtful,
+    turned,
+    united_below,
 )
 from graphclust.partition.multilevel import Partition, assigned
 from graphclust.partition.small_components import put_back
@@ -168,16 +172,6 @@ def test_what_was_left_out_joins_the_largest_cluster_undecided():
     assert whole.coreset.nodes.tolist() == [3, 8]
 
 
-@pytest.mark.parametrize(("share", "thin"), [(1.0, False), (0.25, True)])
-def test_a_coreset_that_covers_the_graph_is_not_thin(share, thin, monkeypatch):
-    graph = as_graph(nx.connected_caveman_graph(400, 5))  # 4 neighbors a node: of a quarter of the nodes, 1
-    rounds = []
-    monkeypatch.setattr(coreset_regions, "moved_in_rounds", lambda *arguments: rounds.append(arguments))
-    options = {"coreset_size": int(share * graph.n_nodes), "effort": "low", "rng": 0}
-    coreset_sc(graph, 2, method="two-step", **options)
-    assert len(rounds) == thin
-
-
 def test_unevenness_of_the_weights_is_a_reason_for_doubt(monkeypatch):
     on = weighed(stochastic_block_model([60] * 3, 0.5, 0.01, rng=2).graph, "normalized_cut")
     arguments = on, 3, as_aim("normalized_cut", None), Sampling(100, 2.0, "tree"), 0.3
@@ -200,7 +194,7 @@ def test_every_effort_is_good_and_seeded(effort):
 
 
 def test_high_effort_refines_what_the_coreset_showed():
-    planted = planted_partition(30, 300, 10, 3, rng=5)
+    planted = planted_partition(30, 300, 6, 5, rng=5)
     normal, high = (
         coreset_sc(planted.graph, 30, method="two-step", coreset_size=150, effort=effort, rng=8, **CUT)
         for effort in ("normal", "high")
@@ -261,6 +255,82 @@ def test_the_better_of_two_looks_is_kept(monkeypatch):
     found = coreset_sc(planted.graph, 20, rng=3)
     assert found.parameters["method"] == "two-step" and "partition" in found.seconds
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99
+
+
+@pytest.fixture(scope="module")
+def two_as_one():
+    """A planted graph, its blocks, and the same but for two that are one and one that is two."""
+    planted = planted_partition(8, 60, 12, 3, rng=2)
+    wrong = np.where(planted.labels == 1, 0, planted.labels)
+    halved = np.flatnonzero(planted.labels == 5)[::2]
+    wrong[halved] = 1
+    return weighed(planted.graph, "normalized_cut"), planted.labels.astype(np.int32), wrong.astype(np.int32)
+
+
+@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
+def test_two_clusters_are_better_united_below_a_resolution(two_as_one, name):
+    graph, labels = two_as_one[0].graph, two_as_one[1]
+    on = weighed(graph, name)
+    below = united_below(on, labels, 8, Progress())
+    pairs = [np.where(labels == b, a, labels) for a in range(8) for b in range(a)]
+    for factor, pays in ((0.999, True), (1.001, False)):
+        objective = plain_objective(on, 8, below * factor)
+        before = value_of(objective, assigned(on, labels, 8).sums)
+        united = [value_of(objective, assigned(on, pair.astype(np.int32), 8).sums) for pair in pairs]
+        assert (max(united) > before) == pays
+
+
+def test_clusters_are_impure_where_two_belong_together(two_as_one):
+    on, labels, wrong = two_as_one
+    assert not are_impure(on, labels, assigned(on, labels, 8).sums, Progress())
+    assert are_impure(on, wrong, assigned(on, wrong, 8).sums, Progress())
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "constant_potts", "ratio_cut"])
+def test_impure_clusters_are_merged_anew(two_as_one, objective):
+    on, labels, wrong = two_as_one
+    on, aim = weighed(on.graph, objective), as_aim(objective, None)
+    fragments = 2 * labels + np.arange(len(labels), dtype=np.int32) % 2
+    found = assigned(on, wrong, 8)
+    partition, impure = turned(aim, on, found, fragments, 8, False, 1.0, np.random.default_rng(0), Progress())
+    assert adjusted_rand_index(partition.labels, labels) == 1.0 and not impure
+    assert all(np.allclose(*sums) for sums in zip(partition.sums, assigned(on, partition.labels, 8).sums, strict=True))
+    assert (found.labels == wrong).all()
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
+    """Of these regions some hold two blocks, and moves of single nodes never part clusters that are two."""
+    planted = planted_partition(30, 500, 9, 3, rng=5)
+    options = {"method": "two-step", "coreset_size": 600, "objective": objective, "rng": 2}
+    assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
+    monkeypatch.setattr(coreset_regions, "MOST_TURNS", 0)
+    assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
+
+
+def test_impure_clusters_that_nothing_mends_are_in_doubt(monkeypatch):
+    planted = planted_partition(30, 500, 9, 3, rng=5)
+    on = weighed(planted.graph, "modularity")
+    arguments = on, 30, as_aim("modularity", "auto"), Sampling(600, 2.0, "tree"), 1.0
+
+    def doubtful():
+        return by_shared_neighbors(*arguments, np.random.default_rng(2), Progress())[1].doubtful
+
+    monkeypatch.setattr(coreset_regions, "is_doubtful", lambda *of: False)
+    assert not doubtful()
+    monkeypatch.setattr(coreset_regions, "is_better", lambda *of: False)
+    assert doubtful()
+
+
+def test_of_partitions_for_matched_resolutions_the_likelier_is_the_better(two_as_one):
+    on, labels, _ = two_as_one
+    united = np.where(labels == 1, 0, labels)
+    united[np.argmax(labels == 5)] = 1
+    right, wrong = (assigned(on, of.astype(np.int32), 8).sums for of in (labels, united))
+    coarse = plain_objective(on, 8, 0.01)  # under which two blocks in one are worth more than two
+    assert value_of(coarse, wrong) > value_of(coarse, right)
+    assert is_better(as_aim("modularity", "auto"), on, coarse, right, wrong)
+    assert is_better(as_aim("modularity", 0.01), on, coarse, wrong, right)
 
 
 def test_uneven_weights_leave_fewer_links_that_count():

@@ -31,13 +31,12 @@ from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
     HASTY_ROUNDS,
     ONE_START,
-    REGION_ROUNDS,
     SPREADING_ROUNDS,
     Sampling,
     common_pieces,
     implied_goal,
     merged_anew,
-    regions_wanted,
+    number_of_regions,
     used_labels,
 )
 from graphclust.partition.multilevel import partitioned
@@ -57,18 +56,15 @@ Collect = Callable[[Engine, Whole], np.ndarray]
 
 
 class CoresetRegions(NamedTuple):
-    """Regions of the coreset: the places of the nodes that have one, their labels, and how to go on."""
+    """Regions of the coreset: the places of the nodes that have one, and their labels."""
 
     places: np.ndarray
     labels: np.ndarray
-    few: int
-    thin: bool
 
 
 def by_blocks(
     engine: Engine,
     n_points: int,
-    n_entries: int,
     k: int,
     aim: Aim,
     sampling: Sampling,
@@ -89,10 +85,9 @@ def by_blocks(
     with progress.stage("coreset graph"):
         rows, weights = coreset_rows(engine, sample), engine.once(second_of, sample.joined)
         small = engine.once(link_rows, rows, weights)
-        covered = len(coreset.nodes) * n_entries / n_points**2
     with progress.stage("coreset partition"):
-        regions = engine.once(coreset_regions, small, k, covered, components, key)
-        few, thin, n_regions = engine.fetch(engine.once(plan_of, regions))
+        regions = engine.once(coreset_regions, small, k, components, key)
+        n_regions = engine.fetch(engine.once(number_of, regions))
     with progress.stage("labelling"):
         labels, n_missing = labelled(engine, rows, weights, regions, n_regions, progress)
     remarks: tuple[str, ...] = ()
@@ -104,10 +99,6 @@ def by_blocks(
     with progress.stage("merging"):
         work = Work(engine, key, progress)
         labels, n_found = work.renumbered(labels)
-        if thin and n_found > few and not progress.out_of_time():
-            labels = work.partitioned(labels, n_found, few, ONE_START)
-            labels = work.moved(labels, few, CUT_GOAL.objective, CUT.name, REGION_ROUNDS)
-            labels, n_found = work.renumbered(labels)
         if n_found < k:  # a coreset too small or too scattered to show k clusters
             labels, n_found = engine.once(whole_partition, k, effort, key), k
         fragments = labels
@@ -230,25 +221,23 @@ class Work:
         return part, ClusterSums(*(summed_in_order(list(column)) for column in zip(*sums, strict=True)))
 
 
-def coreset_regions(
-    source: GraphSource, small: Graph, k: int, covered: float, components: str, key: int
-) -> CoresetRegions:
+def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, key: int) -> CoresetRegions:
     """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
     m = small.n_nodes
     linked = np.arange(0)
     if small.n_entries:
         linked = np.flatnonzero(searched_nodes(small, k, components, [], Progress()))
     part = small if len(linked) == m else small.subgraph(linked)
-    n_regions, few, thin = regions_wanted(k, len(linked), covered, part.n_entries / max(part.n_nodes, 1))
+    n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
-        return CoresetRegions(np.arange(m), np.arange(m) % k, few, thin)
+        return CoresetRegions(np.arange(m), np.arange(m) % k)
     found = partitioned(weighed(part, CUT.name), n_regions, CUT, ONE_START, generator(key, n_regions), Progress())
-    return CoresetRegions(linked, found.labels.astype(np.int64), few, thin)
+    return CoresetRegions(linked, found.labels.astype(np.int64))
 
 
-def plan_of(source: GraphSource, regions: CoresetRegions) -> tuple[int, bool, int]:
-    """How to go on with the regions of a coreset, and how many they are."""
-    return regions.few, regions.thin, int(regions.labels.max()) + 1
+def number_of(source: GraphSource, regions: CoresetRegions) -> int:
+    """How many regions there are."""
+    return int(regions.labels.max()) + 1
 
 
 def region_centroids(source: GraphSource, rows: ChosenRows, weights: np.ndarray, regions: CoresetRegions) -> Centroids:

@@ -4,11 +4,12 @@
 2. That small graph is partitioned into several times k regions, so that no cluster is missed.
 3. Every node with a coreset neighbor takes the nearest centroid in kernel space; the rest follow along the edges.
 4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the normalised cut.
-5. Single nodes move. For another objective what the clusters have of each region is merged anew by it, where that is
-   better, and nodes move again; so it is for the cut where the quotient graph was an estimate.
+5. Single nodes move, and for another objective they move again by it, at a resolution at which these clusters are
+   natural ones.
 
-Where coreset nodes have few links the regions are not pure enough for that. Then there are a thousand of them; those
-are merged into 5 k on the whole graph, and nodes move between these in a few rounds, before the k clusters are made.
+Where two of the clusters still belong together, and so others are two, the regions were too impure. What the clusters
+have of each region is purer: it is merged anew by modularity, or by the other objective, and nodes move again; so they
+do where the quotient graph was an estimate.
 
 When time is up the coreset's own graph decides which regions are one cluster, and two rounds of moves, of half of the
 nodes each, are all that is mended: without them most nodes of a graph with few coreset neighbors would be misplaced.
@@ -16,13 +17,14 @@ nodes each, are all that is mended: without them most nodes of a graph with few 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -45,7 +47,7 @@ from graphclust.objective.objective import (
     weighed,
 )
 from graphclust.partition import streamed_quotient
-from graphclust.partition.likelihood import implied_resolution
+from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
 from graphclust.partition.multilevel import (
@@ -63,14 +65,12 @@ from graphclust.partition.small_components import in_all_nodes
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 5
-WELL_COVERED, FEW_LINKS = 2.0, 30.0  # coreset neighbors of a node; links of a coreset node
-MANY_REGIONS = 1_000
 NODES_PER_REGION = 12
 COVERAGE = 0.8  # expected coreset neighbors of a node
 NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
-REGION_ROUNDS = 4
 MENDING_SWEEPS, FEW = 3, 0.001
+MOST_TURNS = 3  # of merging anew; two were enough wherever it helped
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
@@ -117,6 +117,17 @@ class Shown(NamedTuple):
     united: np.ndarray | None
 
 
+class Merged(NamedTuple):
+    """Regions merged into clusters: int32 labels of the nodes, the fragments that those were made of, and their sums.
+
+    sums : None where they are not known.
+    """
+
+    labels: np.ndarray
+    fragments: np.ndarray
+    sums: ClusterSums | None
+
+
 def by_shared_neighbors(
     on: Weighed,
     k: int,
@@ -131,58 +142,37 @@ def by_shared_neighbors(
     n = _number_of_points(graph)
     shown = shown_by_coreset(graph, k, sampling, rng, progress)
     by_cut = weighed(graph, CUT.name)
-    labels = shown.labels
-    estimated = streamed_quotient.is_estimate(graph, int(labels.max()) + 1)
+    estimated = streamed_quotient.is_estimate(graph, int(shown.labels.max()) + 1)
     with progress.stage("merging"):
-        if shown.united is not None and progress.out_of_time():
-            labels = taken(shown.united, labels)
-            labels[shown.coreset.nodes[shown.linked]] = shown.united[shown.regions]  # so that none is without a node
-        elif has_thin_links(coverage(graph, shown.coreset), shown.links):
-            labels = fewer_regions(by_cut, labels, REGIONS_PER_CLUSTER * k, rng, progress)
-        fragments, n_found = used_labels(labels)
-        if n_found < k:  # a coreset too small or too scattered to show k clusters
-            nodes, part = without_isolated_nodes(by_cut)
-            with progress.within(lambda labels: in_all_nodes(~graph.isolated, labels)):
-                fragments[nodes], n_found = partitioned(part, k, CUT, effort, rng, progress).labels, k
-        labels, sums = fragments.copy(), None
-        if n_found > k:
-            quotient = contracted(by_cut, fragments, n_found)
-            progress.reads(graph, graph.n_entries)
-            with progress.within(lambda labels: taken(labels, fragments)):
-                of_fragments = partitioned(quotient, k, CUT, effort, rng, progress)
-                labels = taken(of_fragments.labels, fragments)
-            sums = sums_by_quotient(graph, quotient, of_fragments.sums, labels)
-            del quotient
+        labels, fragments, sums = merged_regions(by_cut, shown, k, effort, rng, progress)
     with progress.stage("mending"):
         progress.offer(labels.copy)
-        goal = goal_of(CUT, by_cut, k, NO_UNIONS)
-        anew = aim != CUT or estimated  # moves leave purer regions than those that were merged
+        goal, impure = goal_of(CUT, by_cut, k, NO_UNIONS), estimated
         if late := progress.out_of_time():
             sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS, sums)
+            impure = False
         else:
-            sweeps = 1 if anew else MENDING_SWEEPS
+            sweeps = MENDING_SWEEPS if aim == CUT and not estimated else 1
             sums = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
+            if aim == CUT and not estimated:
+                impure = are_impure(by_cut, labels, sums, progress)
+                progress.reads(graph, graph.n_entries)
         leaving = 1.0 - value_of(goal.objective, sums) / k
-        if aim != CUT and late:
+        if aim.name not in BY_DEGREE:
             _, sums = summed(on, labels, k)
             progress.reads(graph, graph.n_entries)
+        before = Assigned(labels, sums)
+        if aim != CUT and late:
             goal = implied_goal(aim, on, k, sums)
-        elif anew and not late:
-            by_first_merging, sums_before = labels, sums
+        elif aim != CUT:
+            (labels, sums, goal), impure = turned(aim, on, before, fragments, k, estimated, effort, rng, progress)
+        elif impure:
             # On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass.
-            labels, turned, sums = turned_to(
-                MODULARITY if aim == CUT else aim, on, labels, fragments, k, effort, rng, progress
-            )
-            goal = goal if aim == CUT else turned
-            estimated = estimated or sums is None
-            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums)
-            if estimated:
-                if aim.name not in BY_DEGREE:
-                    _, sums_before = summed(on, by_first_merging, k)
-                    progress.reads(graph, graph.n_entries)
-                if value_of(goal.objective, sums) < value_of(goal.objective, sums_before):  # the sample misled
-                    labels = by_first_merging
-                    sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, sums_before)
+            healed, impure = turned(MODULARITY, on, before, fragments, k, estimated, effort, rng, progress)
+            labels = healed.labels
+            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, healed.sums)
+            if value_of(goal.objective, sums) < value_of(goal.objective, before.sums):
+                labels, sums = before
 
     counts = shown.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -190,8 +180,8 @@ def by_shared_neighbors(
     coreset_labels = labels[shown.coreset.nodes].astype(np.int64)
     doubtful = is_doubtful(leaving, k, shown.links * evenness(graph.weights), coreset_labels)
     outcome = Outcome(
-        labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided, doubtful,
-        (streamed_quotient.ESTIMATED,) if estimated else (),
+        labels.astype(np.int64), shown.coreset, coreset_labels, shown.out_of_reach, {}, decided,
+        doubtful or impure, (streamed_quotient.ESTIMATED,) if estimated else (),
     )  # fmt: skip
     return Partition(labels, sums, goal), outcome
 
@@ -211,7 +201,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
             small = small.subgraph(linked)
     links = small.n_entries / max(small.n_nodes, 1)
     united = None
-    n_regions, _, _ = regions_wanted(k, len(linked), coverage(graph, coreset), links)
+    n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
         linked, found = np.arange(len(coreset.nodes)), np.arange(len(coreset.nodes)) % k
     else:
@@ -237,68 +227,85 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
     return Shown(spread.labels, out_of_reach, coreset, links, counts, linked, found, united)
 
 
-def coverage(graph: Graph, coreset: Coreset) -> float:
-    """Coreset neighbors of a node, on average."""
-    return len(coreset.nodes) * graph.n_entries / _number_of_points(graph) ** 2
+def number_of_regions(k: int, n_linked: int) -> int:
+    """How many regions to part a coreset of n_linked nodes into."""
+    return max(min(k, n_linked), min(REGIONS_PER_CLUSTER * k, n_linked // NODES_PER_REGION))
 
 
-def fewer_regions(
-    by_cut: Weighed, labels: np.ndarray, k: int, rng: np.random.Generator, progress: Progress
-) -> np.ndarray:
-    """Many small regions merged into k larger ones on the whole graph, between which nodes move in a few rounds."""
-    labels, n_found = used_labels(labels)
-    if n_found > k:
-        quotient = contracted(by_cut, labels, n_found)
-        progress.reads(by_cut.graph, by_cut.graph.n_entries)
-        with progress.within(None):
-            of_regions = partitioned(quotient, k, CUT, ONE_START, rng, progress)
-            labels = taken(of_regions.labels, labels)
-        sums = sums_by_quotient(by_cut.graph, quotient, of_regions.sums, labels)
-        moved_in_rounds(by_cut, labels, k, ratio_objective(by_cut), REGION_ROUNDS, progress, 0, sums)
-    return labels
+def merged_regions(
+    by_cut: Weighed, shown: Shown, k: int, effort: float, rng: np.random.Generator, progress: Progress
+) -> Merged:
+    """Step 4: the regions that a coreset shows merged into k clusters by the normalised cut."""
+    graph, labels = by_cut.graph, shown.labels
+    if shown.united is not None and progress.out_of_time():
+        labels = taken(shown.united, labels)
+        labels[shown.coreset.nodes[shown.linked]] = shown.united[shown.regions]  # so that none is without a node
+    fragments, n_found = used_labels(labels)
+    if n_found < k:  # a coreset too small or too scattered to show k clusters
+        nodes, part = without_isolated_nodes(by_cut)
+        with progress.within(lambda labels: in_all_nodes(~graph.isolated, labels)):
+            fragments[nodes], n_found = partitioned(part, k, CUT, effort, rng, progress).labels, k
+    if n_found == k:
+        return Merged(fragments.copy(), fragments, None)
+    quotient = contracted(by_cut, fragments, n_found)
+    progress.reads(graph, graph.n_entries)
+    with progress.within(lambda labels: taken(labels, fragments)):
+        of_fragments = partitioned(quotient, k, CUT, effort, rng, progress)
+        labels = taken(of_fragments.labels, fragments)
+    return Merged(labels, fragments, sums_by_quotient(graph, quotient, of_fragments.sums, labels))
 
 
-def regions_wanted(k: int, n_linked: int, covered: float, mean_links: float) -> tuple[int, int, bool]:
-    """How many regions to part a coreset of n_linked nodes into, how many to leave of them, and whether it is thin.
-
-    covered : coreset neighbors of a node, on average.  mean_links : links of a coreset node.
-    """
-    thin = has_thin_links(covered, mean_links)
-    few = REGIONS_PER_CLUSTER * k
-    return max(min(k, n_linked), min(max(few, MANY_REGIONS) if thin else few, n_linked // NODES_PER_REGION)), few, thin
-
-
-def has_thin_links(covered: float, mean_links: float) -> bool:
-    """Whether regions of the coreset alone are too impure to be merged into clusters."""
-    return covered < WELL_COVERED and mean_links < FEW_LINKS
-
-
-def turned_to(
+def turned(
     aim: Aim,
     on: Weighed,
-    labels: np.ndarray,
+    found: Assigned,
     fragments: np.ndarray,
     k: int,
+    estimated: bool,
     effort: float,
     rng: np.random.Generator,
     progress: Progress,
-) -> tuple[np.ndarray, Goal, ClusterSums | None]:
-    """A partition by the normalised cut turned to another aim: its fragments are merged anew where that is better.
+) -> tuple[Partition, bool]:
+    """A partition by the normalised cut turned to another aim, and whether its clusters are impure all the same.
 
-    Returns the labels, what they are for, and the sums of their clusters where the quotient graph tells them.
+    estimated : whether quotient graphs are made of a sample, so that this is not known.
 
-    The cut comes first since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where
-    the tree of unions, which knows nothing of the cut, ends in the same clusters, nothing is to be merged anew.
+    What the clusters have of each fragment is merged anew where that is better, and nodes move. The cut comes first
+    since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where clusters are impure
+    that is done time and again while they become likelier: each time the pieces are purer.
     """
-    pieces, n_pieces = common_pieces(on.terms.degrees, labels, fragments)
-    quotient = contracted(on, pieces, n_pieces)
-    progress.reads(on.graph, on.graph.n_entries)
-    of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
-    of_piece[pieces] = labels
-    with progress.within(lambda labels: taken(labels, pieces)):
-        found, goal = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
-    labels = taken(found.labels, pieces)
-    return labels, goal, sums_by_quotient(on.graph, quotient, found.sums, labels)
+    goal, impure = None, False
+    for _ in range(1 if estimated else MOST_TURNS):
+        pieces, n_pieces = common_pieces(on.terms.degrees, found.labels, fragments)
+        quotient = contracted(on, pieces, n_pieces)
+        progress.reads(on.graph, on.graph.n_entries)
+        of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
+        of_piece[pieces] = found.labels
+        impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
+        if goal is not None and not impure:
+            break
+        with progress.within(partial(_taken_at, pieces)):
+            of_pieces, tried = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
+        labels = taken(of_pieces.labels, pieces)
+        sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
+        sums = moved_until_stable(on, labels, k, tried.objective, progress, MENDING_SWEEPS, FEW, sums)
+        if (impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
+            break
+        found, goal = Assigned(labels, sums), tried
+        if not impure or progress.out_of_time():
+            break
+    if goal is None:
+        goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
+        sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, found.sums)
+        found = Assigned(labels, sums)
+    return Partition(*found, goal), impure
+
+
+def is_better(aim: Aim, on: Weighed, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
+    """Whether one of two partitions is the better; where resolutions are matched, which differ, it is the likelier."""
+    if aim.resolution == "auto":
+        return log_likelihood(on, sums) > log_likelihood(on, than)
+    return value_of(objective, sums) > value_of(objective, than)
 
 
 def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels: np.ndarray) -> ClusterSums | None:
@@ -310,6 +317,16 @@ def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels:
         return None
     size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=len(sums.size))
     return sums._replace(size=size)
+
+
+def are_impure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progress: Progress) -> bool:
+    """Whether two clusters belong together at the resolution that all of them call for: mostly another is two then."""
+    return united_below(on, labels, len(sums.size), progress) > implied_resolution(on, sums)
+
+
+def united_below(on: Weighed, labels: np.ndarray, k: int, progress: Progress) -> float:
+    """The resolution below which two of k clusters are better united; no more than 0 where none are linked."""
+    return float(unions(contracted(on, labels, k), progress, k)[k - 1])
 
 
 def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
@@ -336,7 +353,7 @@ def merged_anew(
     by_tree, _ = merged(quotient, k, chance_objective(quotient), progress, tree)
     tree /= quotient.chance
     # The resolutions at which k is natural start where no two of the clusters belong together.
-    tree[k - 1] = min(unions(contracted(quotient, of, k), progress, k)[k - 1] for of in (of_piece, by_tree))
+    tree[k - 1] = min(united_below(quotient, of, k, progress) for of in (of_piece, by_tree))
     goal = goal_of(aim, quotient, k, tree)
     found = assigned(quotient, of_piece, k)
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
@@ -386,6 +403,10 @@ def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     found = values[np.maximum(places, 0)]
     found[places < 0] = -1
     return found
+
+
+def _taken_at(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return taken(values, places)
 
 
 def without_isolated_nodes(on: Weighed) -> tuple[np.ndarray, Weighed]:

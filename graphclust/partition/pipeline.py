@@ -15,12 +15,12 @@ from graphclust.coreset.parallel_sampling import count_points
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, value_of, weighed
+from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, weighed
 from graphclust.partition import streamed_quotient
 from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size
+from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size, is_better
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.memory import check_memory
 from graphclust.partition.multilevel import HIGH_EFFORT, Search, assigned, in_cycles, partitioned
@@ -258,7 +258,7 @@ def partitioned_by_blocks(
     key = int(rng.integers(2**63))
     effort = EFFORTS[options["effort"]]
     components = options["components"]
-    return by_blocks(engine, n_points, n_entries, k, aim, sampling, effort, components, key, progress, collect)
+    return by_blocks(engine, n_points, k, aim, sampling, effort, components, key, progress, collect)
 
 
 def _best(
@@ -301,7 +301,7 @@ def _best(
             if outcome.doubtful and chosen_here and not progress.out_of_time():
                 with progress.stage("partition"):
                     other = partitioned(searched_part(), k, aim, effort, rng, progress)
-                if value_of(found.goal.objective, other.sums) > found.value:
+                if is_better(aim, searched_part(), found.goal.objective, other.sums, found.sums):
                     labels = in_all_nodes(searched, other.labels.astype(np.int64))
                     options["method"], found, outcome = "multilevel", other, Outcome(labels)
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
