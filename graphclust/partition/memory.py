@@ -91,7 +91,7 @@ def _needed(
     n_links = min(float((counts * visits * np.minimum(visits, MOST_VISITORS)).sum()), size * size)
     links = COPIES * LINK * ceil(n_links)
     linking = _scratch(MOST_VISITORS * ceil(coreset_entries), MOST_VISITORS * RUN_OF_ROWS)
-    regions = REGIONS_PER_CLUSTER * k
+    regions = (REGIONS_PER_CLUSTER + 1) * k  # and what moves have taken off them
     if n_entries < STREAMED:
         quotient = COPIES * LINK * min(regions * regions, n_entries) + _scratch(n_entries, ENTRIES_PER_BLOCK)
     elif regions <= MOST_IN_A_TABLE:

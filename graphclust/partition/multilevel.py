@@ -38,12 +38,9 @@ __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 50  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
-VERY_SMALL = 500  # nodes; fewer cost next to nothing, and fewer starts end in a poor local optimum
-CHEAP = 10_000  # entries up to which starts begin on the graph itself; on meshes that finds smaller cuts
 REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
 FEW_REGIONS = 3  # a cluster, for one more start of cuts, which have more local optima
 LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
-FEWEST = 2  # regions a cluster; of fewer there is hardly one way to merge them
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
@@ -145,7 +142,7 @@ def partitioned(
         labels, sums = merged(coarsest, k, goal.objective, progress)
         return Partition(carried_over(levels, labels), sums, goal)
     shared = []
-    while levels and levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL) and on.graph.n_entries > CHEAP:
+    while levels and levels[0].on.graph.n_nodes >= SMALL * k:
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     best: Assigned | None = None
@@ -190,7 +187,7 @@ def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goa
 
     Too few nodes for regions leave a start from the nodes themselves, and no resolutions; so does a cut without time.
     """
-    enough = regions.graph.n_nodes >= 2 * FEWEST * k
+    enough = regions.graph.n_nodes >= REGIONS[0] * k
     if aim.name in RATIOS and (not enough or progress.out_of_time()):
         return goal_of(aim, regions, k, NO_UNIONS), []
     tree = unions(regions, progress, k)
@@ -223,11 +220,11 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     k = k_of_small_regions(aim, k)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
-        fewest = FEWEST * k if progress.out_of_time() else ENOUGH * k
+        fewest = 2 * k if progress.out_of_time() else ENOUGH * k
         coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
-        if n_coarse < ENOUGH * k and not (n_coarse >= FEWEST * k and progress.out_of_time()):
+        if n_coarse < ENOUGH * k and not (n_coarse >= 2 * k and progress.out_of_time()):
             resolution *= FINER
             continue
         levels.append(Level(on, coarse))
@@ -301,7 +298,7 @@ def cycle(
     """
     k, objective, progress = search.k, search.objective, search.progress
     parts = None if found is None else found.labels
-    enough = on.graph.n_nodes if resolution is None else FEWEST * k
+    enough = on.graph.n_nodes if resolution is None else k
     levels, core, parts = coarsened(on, resolution or 1.0, enough, search.rng, progress, parts, finest)
     best = moved(core, Assigned(*merged(core, k, objective, progress)), search)
     if found is not None:

@@ -16,7 +16,6 @@ from graphclust.partition.clustering import Clustering, clustering_of, numbering
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.multilevel import (
-    CHEAP,
     Level,
     Search,
     assigned,
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from graphclust.partition.suggestion import Suggestion
 
 __all__ = ["Path", "PathRow"]
+
+CHEAP = 10_000  # entries up to which each k gets cycles, as a clustering by itself does
 
 
 class PathRow(NamedTuple):
