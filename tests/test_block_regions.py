@@ -8,6 +8,7 @@ from graphs import make
 import graphclust
 from graphclust.graph.block_engine import ByBlock, InProcess
 from graphclust.objective.objective import plain_objective, ratio_objective, value_of, weighed
+from graphclust.partition import block_regions
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_regions import Work
 from graphclust.partition.block_steps import GraphSource
@@ -161,3 +162,12 @@ def test_the_two_ways_to_sample_are_equal_within_noise():
     tree, ours = (np.array(figures) for figures in found.values())
     noise = np.sqrt((tree.var(axis=0) + ours.var(axis=0)) / 20)
     assert (ours.mean(axis=0) >= tree.mean(axis=0) - 3 * noise - 0.002).all(), (tree.mean(axis=0), ours.mean(axis=0))
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective, monkeypatch):
+    hidden = graphclust.planted_partition(30, 500, 9, 3, rng=5)
+    options = {"coreset_size": 600, "objective": objective, "rng": 2}
+    assert graphclust.adjusted_rand_index(parallel(hidden.graph, 30, **options).labels, hidden.labels) > 0.99
+    monkeypatch.setattr(block_regions, "MOST_TURNS", 0)
+    assert graphclust.adjusted_rand_index(parallel(hidden.graph, 30, **options).labels, hidden.labels) < 0.95

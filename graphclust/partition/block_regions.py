@@ -25,16 +25,19 @@ from graphclust.coreset.two_step import link_rows
 from graphclust.errors import counted
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Aim, Weighed, value_of, weighed
+from graphclust.objective.objective import CUT, MODULARITY, Aim, Weighed, value_of, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
     HASTY_ROUNDS,
+    MOST_TURNS,
     ONE_START,
     SPREADING_ROUNDS,
     Sampling,
+    are_impure,
     common_pieces,
     implied_goal,
+    is_better,
     merged_anew,
     number_of_regions,
     used_labels,
@@ -44,7 +47,6 @@ from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress
 
-CUT = Aim("normalized_cut", None)
 CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)
 FIRST_ROUNDS, LAST_ROUNDS = 10, 30  # of moves by the cut before another aim takes over; by what the partition is for
 VERY_FEW = 0.0001  # of the nodes: not worth a round any more
@@ -108,11 +110,12 @@ def by_blocks(
         goal = CUT_GOAL
         n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
         labels = work.moved(labels, k, goal.objective, CUT.name, n_rounds, HASTY_ROUNDS)
-        if aim != CUT and progress.out_of_time():
+        if aim == CUT and not progress.out_of_time() and work.are_impure(labels, k):
+            labels = work.healed(labels, fragments, k, effort)
+        elif aim != CUT and progress.out_of_time():
             goal = engine.fetch(engine.once(goal_of_sums, aim, k, work.standing(labels, k, aim.name)[1]))
         elif aim != CUT:
             labels, goal = work.turned(labels, fragments, k, aim, effort)
-            labels = work.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
         coreset_labels = engine.fetch(engine.once(labels_at, labels, sample.joined))
 
     counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
@@ -170,13 +173,43 @@ class Work:
         return self.engine.once(looked_up, self.engine.once(quotient_partition, quotient, k, effort, self.key), labels)
 
     def turned(self, labels: Whole, fragments: Whole, k: int, aim: Aim, effort: float) -> tuple[Whole, Goal]:
-        """The partition turned to another aim, see `turned_to`."""
-        found = self.engine.once(pieces_of_connected, labels, fragments)
-        pieces, n_pieces = self.engine.once(first_of, found), self.engine.fetch(self.engine.once(second_of, found))
-        quotient = self.quotient(pieces, n_pieces, aim.name)
-        merged = self.engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
-        goal = self.engine.fetch(self.engine.once(second_of, merged))
-        return self.engine.once(looked_up, self.engine.once(first_of, merged), pieces), goal
+        """The partition turned to another aim, see `coreset_regions.turned`."""
+        engine = self.engine
+        goal, sums = None, self.standing(labels, k, aim.name)[1]
+        for _ in range(MOST_TURNS):
+            found = engine.once(pieces_of_connected, labels, fragments)
+            pieces, n_pieces = engine.once(first_of, found), engine.fetch(engine.once(second_of, found))
+            quotient = self.quotient(pieces, n_pieces, aim.name)
+            impure = engine.fetch(engine.once(pieces_are_impure, quotient, pieces, labels, sums))
+            if goal is not None and not impure:
+                break
+            merged = engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
+            tried = engine.fetch(engine.once(second_of, merged))
+            after = engine.once(looked_up, engine.once(first_of, merged), pieces)
+            after = self.moved(after, k, tried.objective, aim.name, LAST_ROUNDS)
+            sums_after = self.standing(after, k, aim.name)[1]
+            if impure and not engine.fetch(engine.once(sums_are_better, aim, tried.objective, sums_after, sums)):
+                break
+            labels, goal, sums = after, tried, sums_after
+            if not impure or self.progress.out_of_time():
+                break
+        if goal is None:
+            goal = engine.fetch(engine.once(goal_of_sums, aim, k, sums))
+            labels = self.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
+        return labels, goal
+
+    def are_impure(self, labels: Whole, k: int) -> bool:
+        """Whether two clusters of a cut belong together, see `coreset_regions.are_impure`."""
+        sums = self.standing(labels, k, CUT.name)[1]
+        quotient = self.quotient(labels, k, CUT.name)
+        return self.engine.fetch(self.engine.once(pieces_are_impure, quotient, labels, labels, sums))
+
+    def healed(self, labels: Whole, fragments: Whole, k: int, effort: float) -> Whole:
+        """Impure clusters of a cut merged anew by modularity, where that makes the cut smaller."""
+        after, _ = self.turned(labels, fragments, k, MODULARITY, effort)
+        after = self.moved(after, k, CUT_GOAL.objective, CUT.name, LAST_ROUNDS)
+        value, before = (value_of(CUT_GOAL.objective, self.standing(of, k, CUT.name)[1]) for of in (after, labels))
+        return after if value >= before else labels
 
     def moved(self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int, at_least: int = 0) -> Whole:
         """Labels after rounds of moves, each of which raises the value; they end when hardly any node would gain.
@@ -285,11 +318,29 @@ def pieces_merged_anew(
     key: int,
 ) -> tuple[np.ndarray, Goal]:  # fmt: skip
     """The cluster of each piece by another aim, and that aim's goal."""
+    of_piece = clusters_of_pieces(quotient, pieces, labels)
+    found, goal = merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
+    return found.labels, goal
+
+
+def clusters_of_pieces(quotient: Weighed, pieces: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The cluster that each piece is of, int32."""
     of_piece = np.empty(quotient.graph.n_nodes, np.int32)
     connected = labels >= 0
     of_piece[pieces[connected]] = labels[connected]
-    found, goal = merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
-    return found.labels, goal
+    return of_piece
+
+
+def pieces_are_impure(
+    source: GraphSource, quotient: Weighed, pieces: np.ndarray, labels: np.ndarray, sums: ClusterSums
+) -> bool:
+    """Whether two clusters that are made of these pieces belong together."""
+    return are_impure(quotient, clusters_of_pieces(quotient, pieces, labels), sums, Progress())
+
+
+def sums_are_better(source: GraphSource, aim: Aim, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
+    """Which of two partitions is the better, see `coreset_regions.is_better`."""
+    return is_better(aim, source.weighed(aim.name), objective, sums, than)
 
 
 def goal_of_sums(source: GraphSource, aim: Aim, k: int, sums: ClusterSums) -> Goal:

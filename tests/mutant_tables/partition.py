@@ -599,6 +599,13 @@ MUTANTS = [
         ["test_clusters_of_impure_regions_are_mended"],
     ),
     (
+        "impure-clusters-by-blocks",
+        "partition/block_regions.py",
+        "            labels = work.healed(labels, fragments, k, effort)",
+        "            pass",
+        ["test_clusters_of_impure_regions_are_mended_by_blocks_too"],
+    ),
+    (
         "impure-clusters-never",
         "partition/coreset_regions.py",
         "return united_below(on, labels, len(sums.size), progress) > implied_resolution(on, sums)",
