@@ -96,7 +96,7 @@ def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted):
         moved = engine.fetch(
             Work(engine, 9, Progress()).moved(
                 engine.once(lambda source: labels), 8, objective, "normalized_cut", n_rounds
-            )
+            )[0]
         )
         value = value_of(objective, summed(on, moved, 8)[1])
         assert value >= previous and np.bincount(moved, minlength=8).all()
@@ -110,7 +110,7 @@ def test_a_cluster_that_all_would_leave_stays():
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
     engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity"), 3, 1.0)
     moved = engine.fetch(
-        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 3, objective, "modularity", 1)
+        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 3, objective, "modularity", 1)[0]
     )
     assert np.bincount(moved, minlength=3).all()
 
@@ -123,7 +123,7 @@ def test_a_round_that_does_harm_is_taken_back():
     labels = np.repeat([0, 1], 20).astype(np.int32)
     engine = engine_of(graph, 3)
     moved = engine.fetch(
-        Work(engine, 1, Progress()).moved(engine.once(lambda source: labels), 2, objective, "normalized_cut", 9)
+        Work(engine, 1, Progress()).moved(engine.once(lambda source: labels), 2, objective, "normalized_cut", 9)[0]
     )
     assert value_of(objective, summed(on, moved, 2)[1]) > value_of(objective, summed(on, labels, 2)[1])
 

@@ -25,7 +25,7 @@ from graphclust.coreset.two_step import link_rows
 from graphclust.errors import counted
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import CUT, MODULARITY, Aim, Weighed, value_of, weighed
+from graphclust.objective.objective import BY_DEGREE, CUT, MODULARITY, Aim, Weighed, value_of, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
@@ -109,13 +109,15 @@ def by_blocks(
     with progress.stage("mending"):
         goal = CUT_GOAL
         n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
-        labels = work.moved(labels, k, goal.objective, CUT.name, n_rounds, HASTY_ROUNDS)
-        if aim == CUT and not progress.out_of_time() and work.are_impure(labels, k):
-            labels = work.healed(labels, fragments, k, effort)
+        labels, sums = work.moved(labels, k, goal.objective, CUT.name, n_rounds, HASTY_ROUNDS)
+        if aim.name not in BY_DEGREE:
+            _, sums = work.standing(labels, k, aim.name)
+        if aim == CUT and not progress.out_of_time() and work.are_impure(labels, sums):
+            labels = work.healed(labels, sums, fragments, k, effort)
         elif aim != CUT and progress.out_of_time():
-            goal = engine.fetch(engine.once(goal_of_sums, aim, k, work.standing(labels, k, aim.name)[1]))
+            goal = engine.fetch(engine.once(goal_of_sums, aim, k, sums))
         elif aim != CUT:
-            labels, goal = work.turned(labels, fragments, k, aim, effort)
+            labels, goal = work.turned(labels, sums, fragments, k, aim, effort)
         coreset_labels = engine.fetch(engine.once(labels_at, labels, sample.joined))
 
     counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
@@ -172,10 +174,11 @@ class Work:
         quotient = self.quotient(labels, n_clusters, CUT.name)
         return self.engine.once(looked_up, self.engine.once(quotient_partition, quotient, k, effort, self.key), labels)
 
-    def turned(self, labels: Whole, fragments: Whole, k: int, aim: Aim, effort: float) -> tuple[Whole, Goal]:
-        """The partition turned to another aim, see `coreset_regions.turned`."""
-        engine = self.engine
-        goal, sums = None, self.standing(labels, k, aim.name)[1]
+    def turned(
+        self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, aim: Aim, effort: float
+    ) -> tuple[Whole, Goal]:
+        """The partition turned to another aim, see `coreset_regions.turned`; sums are of the clusters as they are."""
+        engine, goal = self.engine, None
         for _ in range(MOST_TURNS):
             found = engine.once(pieces_of_connected, labels, fragments)
             pieces, n_pieces = engine.once(first_of, found), engine.fetch(engine.once(second_of, found))
@@ -186,8 +189,7 @@ class Work:
             merged = engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
             tried = engine.fetch(engine.once(second_of, merged))
             after = engine.once(looked_up, engine.once(first_of, merged), pieces)
-            after = self.moved(after, k, tried.objective, aim.name, LAST_ROUNDS)
-            sums_after = self.standing(after, k, aim.name)[1]
+            after, sums_after = self.moved(after, k, tried.objective, aim.name, LAST_ROUNDS)
             if impure and not engine.fetch(engine.once(sums_are_better, aim, tried.objective, sums_after, sums)):
                 break
             labels, goal, sums = after, tried, sums_after
@@ -195,24 +197,26 @@ class Work:
                 break
         if goal is None:
             goal = engine.fetch(engine.once(goal_of_sums, aim, k, sums))
-            labels = self.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
+            labels, _ = self.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
         return labels, goal
 
-    def are_impure(self, labels: Whole, k: int) -> bool:
+    def are_impure(self, labels: Whole, sums: ClusterSums) -> bool:
         """Whether two clusters of a cut belong together, see `coreset_regions.are_impure`."""
-        sums = self.standing(labels, k, CUT.name)[1]
-        quotient = self.quotient(labels, k, CUT.name)
+        quotient = self.quotient(labels, len(sums.size), CUT.name)
         return self.engine.fetch(self.engine.once(pieces_are_impure, quotient, labels, labels, sums))
 
-    def healed(self, labels: Whole, fragments: Whole, k: int, effort: float) -> Whole:
+    def healed(self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, effort: float) -> Whole:
         """Impure clusters of a cut merged anew by modularity, where that makes the cut smaller."""
-        after, _ = self.turned(labels, fragments, k, MODULARITY, effort)
-        after = self.moved(after, k, CUT_GOAL.objective, CUT.name, LAST_ROUNDS)
-        value, before = (value_of(CUT_GOAL.objective, self.standing(of, k, CUT.name)[1]) for of in (after, labels))
-        return after if value >= before else labels
+        after, _ = self.turned(labels, sums, fragments, k, MODULARITY, effort)
+        after, sums_after = self.moved(after, k, CUT_GOAL.objective, CUT.name, LAST_ROUNDS)
+        return after if value_of(CUT_GOAL.objective, sums_after) >= value_of(CUT_GOAL.objective, sums) else labels
 
-    def moved(self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int, at_least: int = 0) -> Whole:
-        """Labels after rounds of moves, each of which raises the value; they end when hardly any node would gain.
+    def moved(
+        self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int, at_least: int = 0
+    ) -> tuple[Whole, ClusterSums]:
+        """Labels after rounds of moves, each of which raises the value, and their sums.
+
+        The rounds end when hardly any node would gain.
 
         at_least : so many rounds are made even where time is up.
         """
@@ -241,7 +245,7 @@ class Work:
                 share, misses = share / 2.0, misses + 1
             else:
                 break
-        return labels
+        return labels, sums
 
     def counts(self, moves: ByBlock) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """How many nodes of each block would gain, and how many leave and join each cluster."""

@@ -69,7 +69,7 @@ NODES_PER_REGION = 12
 COVERAGE = 0.8  # expected coreset neighbors of a node
 NODES_PER_CLUSTER = 20
 SPREADING_ROUNDS = 4
-MENDING_SWEEPS, FEW = 3, 0.001
+MENDING_SWEEPS, FEW = 2, 0.001
 MOST_TURNS = 3  # of merging anew; two were enough wherever it helped
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
@@ -283,7 +283,7 @@ def turned(
         impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
         if goal is not None and not impure:
             break
-        with progress.within(partial(_taken_at, pieces)):
+        with progress.within(partial(taken, places=pieces)):
             of_pieces, tried = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
         labels = taken(of_pieces.labels, pieces)
         sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
@@ -402,10 +402,6 @@ def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     found = values[np.maximum(places, 0)]
     found[places < 0] = -1
     return found
-
-
-def _taken_at(places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return taken(values, places)
 
 
 def without_isolated_nodes(on: Weighed) -> tuple[np.ndarray, Weighed]:

@@ -220,11 +220,11 @@ def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: P
     k = k_of_small_regions(aim, k)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
-        fewest = 2 * k if progress.out_of_time() else ENOUGH * k
+        fewest = (REGIONS[0] if progress.out_of_time() else ENOUGH) * k
         coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
-        if n_coarse < ENOUGH * k and not (n_coarse >= 2 * k and progress.out_of_time()):
+        if n_coarse < ENOUGH * k and not (n_coarse >= REGIONS[0] * k and progress.out_of_time()):
             resolution *= FINER
             continue
         levels.append(Level(on, coarse))

@@ -601,7 +601,7 @@ MUTANTS = [
     (
         "impure-clusters-by-blocks",
         "partition/block_regions.py",
-        "            labels = work.healed(labels, fragments, k, effort)",
+        "            labels = work.healed(labels, sums, fragments, k, effort)",
         "            pass",
         ["test_clusters_of_impure_regions_are_mended_by_blocks_too"],
     ),
