@@ -314,6 +314,7 @@ def test_an_interruption_of_a_later_try_returns_the_best_of_those_before(monkeyp
 def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monkeypatch):
     on = weighed(make_graph("power-law blocks"), "normalized_cut")
     monkeypatch.setattr(multilevel, "LARGE", 0)
+    monkeypatch.setattr(multilevel, "VERY_SMALL", 0)
     cycles = counted_calls(monkeypatch, "cycle")
     for small, n_on_the_whole in ((10**9, 4), (1, 0)):
         monkeypatch.setattr(multilevel, "SMALL", small)
