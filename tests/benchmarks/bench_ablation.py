@@ -63,7 +63,8 @@ def one_step_graph(kernel, coreset):
 
 CHANGES = [
     *numbers("multilevel", multilevel, {
-        "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000), "REGIONS": ((4,), (8,), (4, 8)), "FEW_REGIONS": (2, 6),
+        "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
+        "REGIONS": ((4,), (8,), (4, 8)), "FEW_REGIONS": (2, 6),
         "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100),
         "WORTHWHILE": (0.0005, 0.05), "HEAVY": (1e-9, 1.0, 4.0), "LARGE": (0,),
     }),
