@@ -78,21 +78,18 @@ def merged(
     """
     graph, n = on.graph, on.graph.n_nodes
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
-    lengths, (following, tail, merged_into, met) = np.empty(n, np.int64), np.empty((4, n), np.int32)
-    partner, looked, changed = np.empty((3, n), np.int32)
-    last_look = partner, np.empty(n), looked, changed
-    chains = loops.Chains(graph.indptr, graph.indices.copy(), links, lengths, following, tail)
+    chains = loops.Chains(graph.indptr, graph.indices.copy(), links, np.empty(n, loops.LIST))
+    clusters = np.zeros(n, loops.CLUSTER)
+    clusters["inside"], clusters["mass"] = on.terms.loops, on.terms.mass
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
-    state, terms = np.zeros(3, np.int64), on.terms
-    merger = loops.Merger(
-        merged_into, terms.loops.copy(), terms.mass.copy(), np.zeros(n), *last_look, *heap, np.zeros(n), met, state,
-        trace, pairs,
-    )  # fmt: skip
+    labels, roots = np.empty((2, n), np.int32)
+    state = np.zeros(3, np.int64)
+    merger = loops.Merger(clusters, *heap, roots, state, trace, pairs)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):
         progress.step(n - int(state[2]), n - k)
-    labels, roots = np.empty(n, np.int32), np.empty(n, np.int32)
-    roots = roots[: loops.number_roots(merged_into, np.full(n, -1, np.int32), labels, roots)]
-    return labels, ClusterSums(merger.inside[roots], merger.mass[roots], np.bincount(labels, minlength=len(roots)))
+    roots = roots[: loops.number_roots(clusters, np.full(n, -1, np.int32), labels, roots)]
+    left = clusters[roots]
+    return labels, ClusterSums(left["inside"].copy(), left["mass"].copy(), np.bincount(labels, minlength=len(roots)))
 
 
 def unions(on: Weighed, progress: Progress, k: int = 2) -> np.ndarray:

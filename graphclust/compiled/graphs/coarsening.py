@@ -61,9 +61,8 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
                 if other == c:
                     stays += rows.weights[e] if weighted else 1.0
                     continue
-                if link[other] == 0.0:
-                    q_indices[written] = other
-                    written += 1
+                q_indices[written] = other  # counted only where it is the first link: a branch would be a coin toss
+                written += link[other] == 0.0
                 link[other] += rows.weights[e] if weighted else 1.0
         if stays > 0.0:
             link[c] = q_loops[c] = stays

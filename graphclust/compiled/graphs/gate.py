@@ -4,13 +4,14 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.references import UNCOUNTED
 
 # Columns of the report that `count_faults` fills, one row a block.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
 N_FAULTS = 5
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _total(weights, start, end):
     """Sum of weights[start:end] with what each addition rounded off kept apart (Neumaier 1974; Knuth's two-sum).
 
@@ -27,7 +28,7 @@ def _total(weights, start, end):
     return total + lost if total < np.inf else total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
     """Sum the rows (`RowSums`), and for each block the asymmetry and the number of faulty entries.
 
@@ -67,7 +68,7 @@ def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
     asymmetry[block] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def sum_rows(first, last, block, rows, sums):
     """The same sums as `check_rows` makes, of rows that are known to be right."""
     indptr, indices, weights = rows
@@ -81,7 +82,7 @@ def sum_rows(first, last, block, rows, sums):
             loops[i] = weights[place] if weighted else 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def count_faults(first, last, block, rows, counts, examples):
     """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
     indptr, indices, weights = rows
@@ -109,14 +110,14 @@ def count_faults(first, last, block, rows, counts, examples):
                 counts[block, kind] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def narrow_indices(first, last, block, wide, narrow):
     """Copy int64 indices, already known to be in range, to int32."""
     for e in range(first, last):
         narrow[e] = wide[e]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _root(parent, u):
     while parent[u] != u:
         parent[u] = parent[parent[u]]
@@ -124,7 +125,7 @@ def _root(parent, u):
     return u
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _join(parent, u, v):
     """The lower root becomes the parent, so that a component's root is its lowest node."""
     u, v = _root(parent, u), _root(parent, v)
@@ -134,7 +135,7 @@ def _join(parent, u, v):
         parent[u] = v
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
     """Join each node with its first few neighbors: on most graphs this finds the giant component already."""
     for u in range(first, last):
@@ -142,7 +143,7 @@ def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
             _join(parent, u, indices[e])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, parent):
     """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
     for u in range(first, last):
@@ -152,7 +153,7 @@ def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, p
             _join(parent, u, indices[e])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def flatten(parent):
     for u in range(len(parent)):
         parent[u] = parent[parent[u]]  # a parent is never above its child, and is flat already

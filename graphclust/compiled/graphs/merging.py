@@ -6,55 +6,58 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.objective import RATIO, gain_of_union
+from graphclust.compiled.runtime.references import UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
 NEAR_ENOUGH = 1e-3  # units; each merge with the giant shifts all gains by a little
 
 
+# Of each cluster, in one place of the memory, since most of it is asked for together.
+CLUSTER = np.dtype([
+    ("inside", np.float64),
+    ("mass", np.float64),
+    ("gain", np.float64),  # by the union with its partner when it was last looked at, and what it was last pushed with
+    ("shared", np.float64),  # the link with its partner
+    ("link", np.float64),  # scratch, zero between looks
+    ("merged_into", np.int32),  # itself while it is live
+    ("partner", np.int32),
+    ("looked", np.int32),  # clusters left when it was last looked at ...
+    ("changed", np.int32),  # ... and when it last grew
+])  # fmt: skip
+# Of each node: how much of its list of neighbors is used, the next list of the chain, and the last of all.
+LIST = np.dtype([("length", np.int32), ("following", np.int32), ("tail", np.int32)])
+
+
 class Chains(NamedTuple):
     """The neighbors of each live cluster: a chain of the lists of the nodes that it swallowed.
 
-    neighbors and links are those of the graph at first, `lengths` how much of each list is used, `following` the next
-    list of the chain, `tail` its last.
+    neighbors and links are those of the graph at first; lists (n,) is of LIST, empty at first.
     """
 
     indptr: np.ndarray
     neighbors: np.ndarray
     links: np.ndarray
-    lengths: np.ndarray
-    following: np.ndarray
-    tail: np.ndarray
+    lists: np.ndarray
 
 
 class Merger(NamedTuple):
-    """merged_into (n,): itself for live clusters; inside and mass of the live; a heap of gains and their clusters.
+    """The clusters (n,), of CLUSTER, with inside and mass of the nodes at first; a heap of gains and their clusters.
 
-    expected (n,) is the gain that each cluster was last pushed with, partner and shared (n,) are with whom and their
-    link; looked and changed (n,) tell how many clusters were left when it was last looked at, and when it last grew.
-    state = (size of the heap, the cluster of most mass, clusters left), zeros before the first call; link (n,) and met
-    (n,) are scratch, link all zero between calls. trace is empty, or (n,): trace[t] becomes the gain of the union that
-    leaves t clusters. pairs has no row, or n: pairs[t] becomes the cluster that this union ends and the one that it
-    enlarges.
+    state = (size of the heap, the cluster of most mass, clusters left), zeros before the first call; met (n,) is
+    scratch. trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has no row,
+    or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges.
     """
 
-    merged_into: np.ndarray
-    inside: np.ndarray
-    mass: np.ndarray
-    expected: np.ndarray
-    partner: np.ndarray
-    shared: np.ndarray
-    looked: np.ndarray
-    changed: np.ndarray
+    clusters: np.ndarray
     gains: np.ndarray
     items: np.ndarray
-    link: np.ndarray
     met: np.ndarray
     state: np.ndarray
     trace: np.ndarray
     pairs: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _push(gains, items, size, gain, item):
     place = size
     while place > 0:
@@ -67,7 +70,7 @@ def _push(gains, items, size, gain, item):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _pop(gains, items, size):
     """Take the top away and close the gap; returns the new size."""
     size -= 1
@@ -89,165 +92,167 @@ def _pop(gains, items, size):
     return size
 
 
-@njit(cache=True, nogil=True)
-def _alive(merged_into, a):
-    while merged_into[a] != a:
-        merged_into[a] = merged_into[merged_into[a]]
-        a = merged_into[a]
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _alive(clusters, a):
+    while clusters[a]["merged_into"] != a:
+        clusters[a]["merged_into"] = clusters[clusters[a]["merged_into"]]["merged_into"]
+        a = clusters[a]["merged_into"]
     return a
 
 
-@njit(cache=True, nogil=True)
-def _best_partner(a, objective, chains, merger):
-    """The live neighbor that a gains most by joining, the gain, their link, and how many entries were read.
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _start(objective, chains, merger):
+    """Every node is a cluster; fills what is empty of chains and merger."""
+    indptr, lists, clusters = chains.indptr, chains.lists, merger.clusters
+    n = len(clusters)
+    giant = 0
+    for u in range(n):
+        lists[u]["length"] = indptr[u + 1] - indptr[u]
+        lists[u]["following"] = -1
+        lists[u]["tail"] = clusters[u]["merged_into"] = u
+        clusters[u]["changed"] = n
+        if clusters[u]["mass"] > clusters[giant]["mass"]:
+            giant = u
+    merger.state[1], merger.state[2] = giant, n
+    size = 0
+    for u in range(n):
+        if objective.kind == RATIO and u == giant:
+            clusters[u]["gain"] = -np.inf
+        else:
+            _look_first(u, giant, objective, chains, clusters)
+            size = _push(merger.gains, merger.items, size, clusters[u]["gain"], u)
+    merger.state[0] = size
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _look_first(u, giant, objective, chains, clusters):
+    """Note what `_look_at` would show of a node before any merge, when there are no links to be summed."""
+    neighbors, links = chains.neighbors, chains.links
+    inside, mass = clusters[u]["inside"], clusters[u]["mass"]
+    best, most, shared, with_giant = -1, -np.inf, 0.0, 0.0
+    for e in range(chains.indptr[u], chains.indptr[u + 1]):
+        v = neighbors[e]
+        if v == u:
+            continue
+        if v == giant:
+            with_giant = links[e]
+        gain = gain_of_union(objective, links[e], inside, mass, clusters[v]["inside"], clusters[v]["mass"])
+        if gain > most or (gain == most and v < best):
+            best, most, shared = v, gain, links[e]
+    if objective.kind == RATIO:
+        other = clusters[giant]
+        gain = gain_of_union(objective, with_giant, inside, mass, other["inside"], other["mass"])
+        if gain > most or (gain == most and giant < best):
+            best, most, shared = giant, gain, with_giant
+    _note(clusters[u], best, most, shared, len(clusters))
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _note(cluster, best, most, shared, left):
+    """Keep what a look at a cluster has shown while so many were left: its best partner, the gain and their link."""
+    cluster["partner"], cluster["gain"], cluster["shared"] = best, most, shared
+    cluster["looked"] = left
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _look_at(a, objective, chains, merger):
+    """Note the live neighbor that a gains most by joining, the gain and their link; returns the entries read.
 
     For ratio objectives the cluster of most mass is a candidate too, linked or not: such a union can pay. The chain of
-    a is rewritten to one entry a live neighbor, which never needs more room than it had. Without candidates -1 and a
-    gain of minus infinity.
+    a is rewritten to one entry a live neighbor, which never needs more room than it had. Without candidates the partner
+    is -1 and the gain minus infinity.
     """
-    link, met = merger.link, merger.met
+    indptr, neighbors, links, lists = chains
+    clusters, met, giant = merger.clusters, merger.met, merger.state[1]
     n_met = 0
     n_read = 1
     piece = a
     while piece >= 0:
-        n_read += chains.lengths[piece]
-        for e in range(chains.indptr[piece], chains.indptr[piece] + chains.lengths[piece]):
-            b = _alive(merger.merged_into, chains.neighbors[e])
+        first, length = indptr[piece], lists[piece]["length"]
+        n_read += length
+        for e in range(first, first + length):
+            b = _alive(clusters, neighbors[e])
             if b == a:
                 continue
-            if link[b] == 0.0:
-                met[n_met] = b
-                n_met += 1
-            link[b] += chains.links[e]
-        piece = chains.following[piece]
+            met[n_met] = b  # counted only where it is the first link to b: a branch would be a coin toss
+            n_met += clusters[b]["link"] == 0.0
+            clusters[b]["link"] += links[e]
+        piece = lists[piece]["following"]
     best, most, shared = -1, -np.inf, 0.0
-    giant = merger.state[1]
-    inside, mass = merger.inside[a], merger.mass[a]
+    inside, mass = clusters[a]["inside"], clusters[a]["mass"]
     if objective.kind == RATIO and giant != a:
-        best, shared = giant, link[giant]
-        most = gain_of_union(objective, shared, inside, mass, merger.inside[giant], merger.mass[giant])
+        other = clusters[giant]
+        best, shared = giant, other["link"]
+        most = gain_of_union(objective, shared, inside, mass, other["inside"], other["mass"])
     for i in range(n_met):
         b = met[i]
-        gain = gain_of_union(objective, link[b], inside, mass, merger.inside[b], merger.mass[b])
+        other = clusters[b]
+        gain = gain_of_union(objective, other["link"], inside, mass, other["inside"], other["mass"])
         if gain > most or (gain == most and b < best):
-            best, most, shared = b, gain, link[b]
+            best, most, shared = b, gain, other["link"]
     written = 0
     piece = a
     while piece >= 0:
-        chains.lengths[piece] = min(chains.indptr[piece + 1] - chains.indptr[piece], n_met - written)
-        for e in range(chains.indptr[piece], chains.indptr[piece] + chains.lengths[piece]):
-            chains.neighbors[e] = met[written]
-            chains.links[e] = link[met[written]]
+        first = indptr[piece]
+        length = min(indptr[piece + 1] - first, n_met - written)
+        for e in range(first, first + length):
+            neighbors[e] = met[written]
+            links[e] = clusters[met[written]]["link"]
             written += 1
-        piece = chains.following[piece]
+        lists[piece]["length"] = length
+        piece = lists[piece]["following"]
     for i in range(n_met):
-        link[met[i]] = 0.0
-    return best, most, shared, n_read
-
-
-@njit(cache=True, nogil=True)
-def _start(objective, chains, merger):
-    """Every node is a cluster; fills what is empty of chains and merger."""
-    n = len(merger.mass)
-    giant = 0
-    for u in range(n):
-        merger.merged_into[u] = chains.tail[u] = u
-        chains.following[u] = -1
-        merger.expected[u] = -np.inf
-        merger.changed[u] = n
-        chains.lengths[u] = chains.indptr[u + 1] - chains.indptr[u]
-        if merger.mass[u] > merger.mass[giant]:
-            giant = u
-    merger.state[0], merger.state[1], merger.state[2] = 0, giant, n
-    for u in range(n):
-        if not (objective.kind == RATIO and u == giant):
-            _first_look(u, giant, objective, chains, merger)
-            merger.state[0] = _push(merger.gains, merger.items, merger.state[0], merger.expected[u], u)
-
-
-@njit(cache=True, nogil=True)
-def _first_look(u, giant, objective, chains, merger):
-    """Note what `_best_partner` would say of a node before any merge, when there are no links to be summed."""
-    inside, mass = merger.inside[u], merger.mass[u]
-    best, most, shared, with_giant = -1, -np.inf, 0.0, 0.0
-    for e in range(chains.indptr[u], chains.indptr[u + 1]):
-        v = chains.neighbors[e]
-        if v == u:
-            continue
-        if v == giant:
-            with_giant = chains.links[e]
-        gain = gain_of_union(objective, chains.links[e], inside, mass, merger.inside[v], merger.mass[v])
-        if gain > most or (gain == most and v < best):
-            best, most, shared = v, gain, chains.links[e]
-    if objective.kind == RATIO:
-        gain = gain_of_union(objective, with_giant, inside, mass, merger.inside[giant], merger.mass[giant])
-        if gain > most or (gain == most and giant < best):
-            best, most, shared = giant, gain, with_giant
-    _note(u, best, most, shared, merger)
-
-
-@njit(cache=True, nogil=True)
-def _note(a, best, most, shared, merger):
-    """Keep what a look at a has shown: its best partner, the gain and their link."""
-    merger.partner[a], merger.expected[a], merger.shared[a] = best, most, shared
-    merger.looked[a] = merger.state[2]
-
-
-@njit(cache=True, nogil=True)
-def _holds(a, objective, merger):
-    """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
-    b, looked = merger.partner[a], merger.looked[a]
-    if b < 0 or merger.merged_into[b] != b or merger.changed[a] < looked or merger.changed[b] < looked:
-        return False
-    return objective.kind != RATIO or merger.changed[merger.state[1]] >= looked
-
-
-@njit(cache=True, nogil=True)
-def _look_at(a, objective, chains, merger):
-    """Push the best gain of a; returns the entries read."""
-    best, most, shared, n_read = _best_partner(a, objective, chains, merger)
-    _note(a, best, most, shared, merger)
-    size = merger.state[0]
-    if size == len(merger.gains):  # full of entries that are no longer true
-        size = 0
-        for u in range(len(merger.mass)):
-            if u != a and merger.merged_into[u] == u and not (objective.kind == RATIO and u == merger.state[1]):
-                size = _push(merger.gains, merger.items, size, merger.expected[u], u)
-    merger.state[0] = _push(merger.gains, merger.items, size, merger.expected[a], a)
+        clusters[met[i]]["link"] = 0.0
+    _note(clusters[a], best, most, shared, merger.state[2])
     return n_read
 
 
-@njit(cache=True, nogil=True)
-def _unite(a, b, link, chains, merger):
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _push_again(a, is_ratio, merger):
+    """Push the gain of a; where the heap is full of entries that are no longer true it is made anew."""
+    clusters, state = merger.clusters, merger.state
+    size = state[0]
+    if size == len(merger.gains):
+        size = 0
+        for u in range(len(clusters)):
+            if u != a and clusters[u]["merged_into"] == u and not (is_ratio and u == state[1]):
+                size = _push(merger.gains, merger.items, size, clusters[u]["gain"], u)
+    state[0] = _push(merger.gains, merger.items, size, clusters[a]["gain"], a)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _unite(a, b, link, lists, merger):
     """Cluster a becomes a part of b."""
-    merger.inside[b] += merger.inside[a] + 2.0 * link
-    merger.mass[b] += merger.mass[a]
-    merger.merged_into[a] = b
-    chains.following[chains.tail[b]] = a
-    chains.tail[b] = chains.tail[a]
-    merger.state[2] -= 1
-    merger.changed[b] = merger.state[2]
+    ended, enlarged, state = merger.clusters[a], merger.clusters[b], merger.state
+    enlarged["inside"] += ended["inside"] + 2.0 * link
+    enlarged["mass"] += ended["mass"]
+    ended["merged_into"] = b
+    lists[lists[b]["tail"]]["following"] = a
+    lists[b]["tail"] = lists[a]["tail"]
+    state[2] -= 1
+    enlarged["changed"] = state[2]
     if len(merger.pairs):
-        merger.pairs[merger.state[2], 0], merger.pairs[merger.state[2], 1] = a, b
+        merger.pairs[state[2], 0], merger.pairs[state[2], 1] = a, b
 
 
-@njit(cache=True, nogil=True)
-def _unite_unlinked(n_clusters, chains, merger):
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _unite_unlinked(n_clusters, lists, merger):
     """Where no two clusters are linked the two of least mass are united, again and again."""
+    clusters, gains, items = merger.clusters, merger.gains, merger.items
     size = 0
-    for u in range(len(merger.mass)):
-        if merger.merged_into[u] == u:
-            size = _push(merger.gains, merger.items, size, -merger.mass[u], u)
+    for u in range(len(clusters)):
+        if clusters[u]["merged_into"] == u:
+            size = _push(gains, items, size, -clusters[u]["mass"], u)
     while merger.state[2] > n_clusters:
-        a = merger.items[0]
-        size = _pop(merger.gains, merger.items, size)
-        b = merger.items[0]
-        size = _pop(merger.gains, merger.items, size)
-        _unite(a, b, 0.0, chains, merger)
-        size = _push(merger.gains, merger.items, size, -merger.mass[b], b)
+        a = items[0]
+        size = _pop(gains, items, size)
+        b = items[0]
+        size = _pop(gains, items, size)
+        _unite(a, b, 0.0, lists, merger)
+        size = _push(gains, items, size, -clusters[b]["mass"], b)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def merge_pairs(budget, n_clusters, objective, chains, merger):
     """Merge until n_clusters are left or about `budget` entries were read; returns whether it ended for the first.
 
@@ -258,51 +263,63 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     looked at at once unless it hardly grew; those pairs, and all pairs with the giant, are also kept by their other
     ends.
     """
-    gains, items, state = merger.gains, merger.items, merger.state
+    clusters, gains, items, state, lists = merger.clusters, merger.gains, merger.items, merger.state, chains.lists
+    is_ratio = objective.kind == RATIO
     if state[2] == 0:
         _start(objective, chains, merger)
-    near = NEAR_ENOUGH * objective.unit if objective.kind == RATIO else 0.0
+    near = NEAR_ENOUGH * objective.unit if is_ratio else 0.0
     while state[2] > n_clusters:
         if budget <= 0:
             return False
         gain, a = gains[0], items[0]
         if gain == -np.inf:
-            _unite_unlinked(n_clusters, chains, merger)
+            _unite_unlinked(n_clusters, lists, merger)
             return True
         state[0] = _pop(gains, items, state[0])
-        if merger.merged_into[a] != a or (objective.kind == RATIO and a == state[1]) or gain != merger.expected[a]:
+        top = clusters[a]
+        if top["merged_into"] != a or (is_ratio and a == state[1]) or gain != top["gain"]:
             continue  # merged meanwhile, or pushed again with another gain
-        if not _holds(a, objective, merger):
-            b, now, link, n_read = _best_partner(a, objective, chains, merger)
-            _note(a, b, now, link, merger)
-            budget -= n_read
-        b, now, link = merger.partner[a], merger.expected[a], merger.shared[a]
-        if (state[0] > 0 and now < gains[0] - near) or b < 0:
-            state[0] = _push(gains, items, state[0], now, a)
+        if not _holds(a, is_ratio, state[1], clusters):
+            budget -= _look_at(a, objective, chains, merger)
+        b = top["partner"]
+        if (state[0] > 0 and top["gain"] < gains[0] - near) or b < 0:
+            state[0] = _push(gains, items, state[0], top["gain"], a)
             continue
-        grew_little = merger.mass[a] * SMALL_SHARE < merger.mass[b]
-        if objective.kind != RATIO and merger.mass[a] > merger.mass[b]:
+        grew_little = top["mass"] * SMALL_SHARE < clusters[b]["mass"]
+        if len(merger.trace):
+            merger.trace[state[2] - 1] = top["gain"]
+        if not is_ratio and top["mass"] > clusters[b]["mass"]:
             a, b = b, a  # the shorter chain goes to the end of the longer; the one without an entry is left
             grew_little = False
-        if len(merger.trace):
-            merger.trace[state[2] - 1] = now
-        _unite(a, b, link, chains, merger)
+        _unite(a, b, top["shared"], lists, merger)
         looked_at = b
-        if objective.kind == RATIO and b != state[1] and merger.mass[b] > merger.mass[state[1]]:
+        if is_ratio and b != state[1] and clusters[b]["mass"] > clusters[state[1]]["mass"]:
             looked_at = state[1]  # the giant of until now has to have an entry again
             state[1] = b
-        elif grew_little or (objective.kind == RATIO and b == state[1]):
+        elif grew_little or (is_ratio and b == state[1]):
             continue
         budget -= _look_at(looked_at, objective, chains, merger)
+        _push_again(looked_at, is_ratio, merger)
     return True
 
 
-@njit(cache=True, nogil=True)
-def number_roots(merged_into, number, labels, roots):
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _holds(a, is_ratio, giant, clusters):
+    """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
+    b, looked = clusters[a]["partner"], clusters[a]["looked"]
+    if b < 0 or clusters[b]["merged_into"] != b:
+        return False
+    if clusters[a]["changed"] < looked or clusters[b]["changed"] < looked:
+        return False
+    return not is_ratio or clusters[giant]["changed"] >= looked
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def number_roots(clusters, number, labels, roots):
     """Number the clusters by first appearance, in labels and roots; number (n,) is scratch of -1. Returns how many."""
     count = 0
-    for u in range(len(merged_into)):
-        root = _alive(merged_into, u)
+    for u in range(len(clusters)):
+        root = _alive(clusters, u)
         if number[root] < 0:
             number[root] = count
             roots[count] = root

@@ -12,6 +12,7 @@ from graphclust.compiled.graphs.objective import (
     loss_of_leaving,
     most_from_joining,
 )
+from graphclust.compiled.runtime.references import UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
@@ -43,7 +44,14 @@ class MoveRound(NamedTuple):
     turn: int
 
 
-@njit(cache=True, nogil=True)
+class Scratch(NamedTuple):
+    """The weight of a node to each cluster, (k,), all zero between nodes, and the clusters that it meets, (k,)."""
+
+    link: np.ndarray
+    met: np.ndarray
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def staying_weight(u, rows, labels):
     """Weight of the edges of u to others of its cluster; 0 for a node without a cluster."""
     own = labels[u]
@@ -63,14 +71,14 @@ def staying_weight(u, rows, labels):
     return float(count)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def staying_weights(first, last, block, rows, labels, stays):
     """stays[u] = weight of the edges of u to others of its cluster; 0 for nodes without a cluster."""
     for u in range(first, last):
         stays[u] = staying_weight(u, rows, labels)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def add_to_sums(labels, stays, terms, sums):
     """Adds to the sums of the clusters what each node brings, `stays` being its weight to others of its cluster."""
     for u in range(len(labels)):
@@ -81,7 +89,7 @@ def add_to_sums(labels, stays, terms, sums):
             sums.size[c] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def changes_inside(first, last, block, rows, labels, moved, movers, changes):
     """What the clusters that movers[i] leaves and joins lose and win inside, its own loop aside, when all move at once.
 
@@ -108,7 +116,7 @@ def changes_inside(first, last, block, rows, labels, moved, movers, changes):
                 won[i] += w
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     """Take nodes from a ring queue and move each to the cluster that raises the objective most.
 
@@ -167,12 +175,15 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
             sums.mass[best] += mass
             sums.size[best] += 1
             labels[u] = best
+            place = head + waiting if head + waiting < n else head + waiting - n
             for e in range(rows.indptr[u], rows.indptr[u + 1]):
-                v = rows.indices[e]
-                if not queued[v] and labels[v] != best and labels[v] >= 0:
-                    queued[v] = True
-                    nodes[head + waiting if head + waiting < n else head + waiting - n] = v
-                    waiting += 1
+                v = np.uint32(rows.indices[e])
+                nodes[place] = v  # free, as u itself does not wait; counted only where v is to wait
+                waits = (not queued[v]) & (labels[v] != best) & (labels[v] >= 0)
+                queued[v] |= waits
+                place += waits
+                waiting += waits
+                place = 0 if place == n else place
         for i in range(n_met):
             link[met[i]] = 0.0
     ends[0], ends[1] = head, waiting
@@ -186,10 +197,16 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
     Most nodes are ruled out by the weight that stays in their cluster: even if all the rest went to a single other one
     it could not make up for the loss.
     """
+    k = len(now.sums.mass)
+    _choose_moves(first, last, rows, terms, objective, now, Scratch(np.zeros(k), np.empty(k, np.int32)), target)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
+    """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
     labels, sums, stays, known, bounds, turn = now
+    link, met = scratch
     weighted = len(rows.weights) > 0
-    link = np.zeros(len(sums.mass))
-    met = np.empty(len(sums.mass), np.int32)
     least = LEAST_GAIN * objective.unit
     for u in range(first, last):
         own = labels[u]

@@ -81,9 +81,8 @@ def shared_neighbors(first, last, block, made, most, sample, rows, visits):
                 y = visitors[i]
                 if y == x:
                     continue
-                if link[y] == 0.0:
-                    out_indices[written] = y
-                    written += 1
+                out_indices[written] = y  # counted only where it is the first link: a branch would be a coin toss
+                written += link[y] == 0.0
                 link[y] += factor * (visit_weights[i] if weighted else 1.0)
         for i in range(start_of_row, written):
             y = out_indices[i]
