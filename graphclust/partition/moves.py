@@ -80,7 +80,7 @@ def queue_of(first: np.ndarray, n: int, k: int) -> loops.MoveQueue:
     nodes, queued = np.empty(n, np.int32), np.zeros(n, bool)
     nodes[: len(first)] = first
     queued[first] = True
-    return loops.MoveQueue(nodes, queued, np.array([0, len(first)]), np.zeros(k), np.empty(k, np.int32))
+    return loops.MoveQueue(nodes, queued, np.array([0, len(first)]), np.zeros(k), np.empty(k + 1, np.int32))
 
 
 def move_in_turn(

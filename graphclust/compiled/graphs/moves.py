@@ -15,11 +15,15 @@ from graphclust.compiled.graphs.objective import (
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
+LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
 class MoveQueue(NamedTuple):
-    """A ring of nodes and who is in it, with ends = (head, length); and scratch, link (k,) all zero between nodes."""
+    """A ring of nodes and who is in it, with ends = (head, length); and scratch.
+
+    link (k,) is all zero between nodes; met (k + 1,) has room for one that is not counted.
+    """
 
     nodes: np.ndarray
     queued: np.ndarray
@@ -140,26 +144,24 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
         own = labels[u]
         if own < 0 or (sums.size[own] <= 1 and not may_empty):
             continue
-        n_met = 0
-        stays = 0.0
+        met[0], n_met = own, 1
+        link[own] = LEAST_LINK
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.uint32(rows.indices[e])
             if v == u:
                 continue
-            w = rows.weights[e] if weighted else 1.0
             c = labels[v]
-            if c == own:
-                stays += w  # apart from the others: most edges do, and adding to link[own] would wait for itself
-            elif c >= 0:
+            if c >= 0:
                 met[n_met] = c  # counted only where it is the first edge to c: a branch here would be a coin toss
                 n_met += link[c] == 0.0
-                link[c] += w
+                link[c] += rows.weights[e] if weighted else 1.0
+        stays = link[own]
         read += rows.indptr[u + 1] - rows.indptr[u]
         loop, mass = terms.loops[u], terms.mass[u]
         best = -1
         if sums.mass[own] > mass or may_empty:
             most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
-            for i in range(n_met):
+            for i in range(1, n_met):
                 c = met[i]
                 if by_parts and parts[c] != parts[own]:
                     continue
