@@ -542,9 +542,23 @@ MUTANTS = [
     (
         "a-neighbor-cluster-counted-at-its-second-edge",
         _MOVES,
-        "                n_met += link[c] == 0.0\n                link[c] += w",
-        "                n_met += link[c] == 1.0\n                link[c] += w",
+        "                n_met += link[c] == 0.0\n                link[c] += rows",
+        "                n_met += link[c] == 1.0\n                link[c] += rows",
         _MOVE_TESTS,
+    ),
+    (
+        "links-of-a-node-are-kept-for-the-next",
+        _MOVES,
+        "            link[met[i]] = 0.0",
+        "            pass",
+        ["test_no_move_is_left_that_would_help"],
+    ),
+    (
+        "merging-looks-at-the-ended-cluster",
+        _MERGING,
+        "b = _alive(clusters, neighbors[e])",
+        "b = neighbors[e]",
+        _UNION_TESTS,
     ),
     (
         "regions-anew-even-where-worse",
