@@ -551,7 +551,7 @@ MUTANTS = [
         _MOVES,
         "            link[met[i]] = 0.0",
         "            pass",
-        ["test_no_move_is_left_that_would_help"],
+        ["test_one_sweep_follows_the_neighbors_of_moved_nodes"],
     ),
     (
         "merging-looks-at-the-ended-cluster",
