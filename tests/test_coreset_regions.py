@@ -302,7 +302,7 @@ def test_impure_clusters_are_merged_anew(two_as_one, objective):
 def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
     """Of these regions some hold two blocks, and moves of single nodes never part clusters that are two."""
     planted = planted_partition(30, 500, 9, 3, rng=5)
-    options = {"method": "two-step", "coreset_size": 600, "objective": objective, "rng": 2}
+    options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 2}
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
     monkeypatch.setattr(coreset_regions, "MOST_TURNS", 0)
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
@@ -311,7 +311,7 @@ def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
 def test_impure_clusters_that_nothing_mends_are_in_doubt(monkeypatch):
     planted = planted_partition(30, 500, 9, 3, rng=5)
     on = weighed(planted.graph, "modularity")
-    arguments = on, 30, as_aim("modularity", "auto"), Sampling(600, 2.0, "tree"), 1.0
+    arguments = on, 30, as_aim("modularity", "auto"), Sampling(500, 2.0, "tree"), 1.0
 
     def doubtful():
         return by_shared_neighbors(*arguments, np.random.default_rng(2), Progress())[1].doubtful

@@ -65,9 +65,8 @@ from graphclust.partition.small_components import in_all_nodes
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
-NODES_PER_REGION = 12
 COVERAGE = 0.8  # expected coreset neighbors of a node
-NODES_PER_CLUSTER = 20
+NODES_PER_CLUSTER = 20  # of the coreset; on planted graphs 10 and 40 do as well
 SPREADING_ROUNDS = 4
 MENDING_SWEEPS, FEW = 2, 0.001
 MOST_TURNS = 3  # of merging anew; two were enough wherever it helped
@@ -228,7 +227,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
 
 def number_of_regions(k: int, n_linked: int) -> int:
     """How many regions to part a coreset of n_linked nodes into."""
-    return max(min(k, n_linked), min(REGIONS_PER_CLUSTER * k, n_linked // NODES_PER_REGION))
+    return max(min(k, n_linked), REGIONS_PER_CLUSTER * min(k, n_linked // NODES_PER_CLUSTER))
 
 
 def merged_regions(

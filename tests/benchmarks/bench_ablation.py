@@ -75,7 +75,7 @@ CHANGES = [
     Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
     Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", not_moved),)),
     *numbers("two-step", coreset_regions, {
-        "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "NODES_PER_REGION": (6, 24), "COVERAGE": (0.4, 1.6),
+        "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
         "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8), "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01),
         "MOST_TURNS": (0, 1), "ONE_START": (0.01, 1.0), "CRUMB": (0.0, 0.5),
     }),
