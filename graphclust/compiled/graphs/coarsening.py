@@ -46,7 +46,11 @@ def group_members(cluster, indptr, starts, entries, members):
 
 @njit(cache=True, nogil=True)
 def sum_links(first, last, block, quotient, rows, clusters, q_loops):
-    """Rows first..last-1 of the quotient graph, other clusters in the order met, itself last; returns their entries."""
+    """Rows first..last-1 of the quotient graph, other clusters in the order met, itself last; returns their entries.
+
+    A row has room for as many clusters as it is made of entries, or as there are, so that one more can always be
+    written than were counted.
+    """
     lengths, q_indices, q_weights = quotient
     cluster, starts, members = clusters
     weighted = len(rows.weights) > 0

@@ -11,7 +11,6 @@ from graphclust.compiled.runtime.references import UNCOUNTED
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
 NEAR_ENOUGH = 1e-3  # units; each merge with the giant shifts all gains by a little
 
-
 # Of each cluster, in one place of the memory, since most of it is asked for together.
 CLUSTER = np.dtype([
     ("inside", np.float64),
@@ -208,6 +207,17 @@ def _look_at(a, objective, chains, merger):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
+def _holds(a, is_ratio, giant, clusters):
+    """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
+    b, looked = clusters[a]["partner"], clusters[a]["looked"]
+    if b < 0 or clusters[b]["merged_into"] != b:
+        return False
+    if clusters[a]["changed"] < looked or clusters[b]["changed"] < looked:
+        return False
+    return not is_ratio or clusters[giant]["changed"] >= looked
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _push_again(a, is_ratio, merger):
     """Push the gain of a; where the heap is full of entries that are no longer true it is made anew."""
     clusters, state = merger.clusters, merger.state
@@ -301,17 +311,6 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         budget -= _look_at(looked_at, objective, chains, merger)
         _push_again(looked_at, is_ratio, merger)
     return True
-
-
-@njit(cache=True, nogil=True, **UNCOUNTED)
-def _holds(a, is_ratio, giant, clusters):
-    """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
-    b, looked = clusters[a]["partner"], clusters[a]["looked"]
-    if b < 0 or clusters[b]["merged_into"] != b:
-        return False
-    if clusters[a]["changed"] < looked or clusters[b]["changed"] < looked:
-        return False
-    return not is_ratio or clusters[giant]["changed"] >= looked
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)

@@ -54,7 +54,8 @@ def shared_neighbors(first, last, block, made, most, sample, rows, visits):
     """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes.
 
     Of more than `most` visitors of one z only those in the same run of `most` count, with their weights scaled up: the
-    work is at most `most` times the entries of the coreset's rows, whatever the hubs. Returns the entries written.
+    work is at most `most` times the entries of the coreset's rows, whatever the hubs. Returns the entries written; a
+    row has room for as many as there are visits or coreset nodes, so that one more can always be written than counted.
     """
     lengths, out_indices, out_weights = made
     nodes, scale = sample
