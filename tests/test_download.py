@@ -278,6 +278,22 @@ def test_a_whole_part_is_not_asked_for_again(get, server, tmp_path, monkeypatch)
     assert len(server.log) == 1 and is_whole(tmp_path)
 
 
+@pytest.mark.parametrize("named", [False, True], ids=["before", "after"])
+def test_a_stop_beside_the_renaming_leaves_nothing_behind(get, tmp_path, monkeypatch, named):
+    def stop(part, file):
+        if named:
+            rename(part, file)
+        raise KeyboardInterrupt
+
+    rename = os.replace
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "replace", stop)
+        get()
+    assert os.listdir(tmp_path) == (["x.tar.gz"] if named else ["x.tar.gz.part"])
+    get()
+    assert is_whole(tmp_path)
+
+
 def test_ctrl_c_leaves_a_part_that_is_gone_on_with(get, server, tmp_path):
     def stop(stage, done, total):
         assert stage == "downloading" and done <= total == len(CONTENT)

@@ -111,8 +111,7 @@ def _accept(part: Part, file: pathlib.Path, url: str) -> Record:
             f"{url}: SHA-256 {sha256[:12]}... came, but {expected.sha256[:12]}... is on record for {file} since "
             f"{expected.fetched}; what came was removed. If the file was changed on purpose, clear it from the cache"
         )
-    os.replace(part.file, file)
-    part.remove()
+    part.become(file)
     return expected or write_record(file, url, size, sha256)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import pathlib
 import sys
 import time
@@ -89,6 +90,11 @@ class Part:
     def sha256(self) -> str | None:
         """Of all that was added, None if this process has not seen it."""
         return None if self._hash is None else self._hash.hexdigest()
+
+    def become(self, file: pathlib.Path) -> None:
+        """Take a name as the whole file. The mark goes first: one that stayed behind would be there for good."""
+        self._notes.unlink(missing_ok=True)
+        os.replace(self.file, file)
 
     def remove(self) -> None:
         self.file.unlink(missing_ok=True)

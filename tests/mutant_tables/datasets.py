@@ -51,6 +51,13 @@ MUTANTS = [
         ["test_refused_with_a_named_error"],
     ),
     (
+        "the-mark-outlives-its-part",
+        "datasets/transfer.py",
+        "        self._notes.unlink(missing_ok=True)\n        os.replace(self.file, file)",
+        "        os.replace(self.file, file)\n        self._notes.unlink(missing_ok=True)",
+        ["test_a_stop_beside_the_renaming_leaves_nothing_behind"],
+    ),
+    (
         "announced-length-not-compared",
         "datasets/transfer.py",
         "if part.total is not None and part.size < part.total:",
