@@ -31,7 +31,8 @@ from graphclust.partition.coreset_regions import (
     turned,
     united_below,
 )
-from graphclust.partition.multilevel import Partition, assigned
+from graphclust.partition.cycles import assigned
+from graphclust.partition.healing import Partition
 from graphclust.partition.small_components import put_back
 from graphclust.progress import Progress
 
@@ -230,23 +231,28 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
-def test_where_a_coreset_cannot_show_the_clusters_the_whole_graph_is_partitioned(monkeypatch):
+def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found(monkeypatch):
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
     monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 1_600)
     found = coreset_sc(planted.graph, 2, rng=9, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
-    assert found.parameters["method"] == "multilevel" and found.coreset is None
-    assert any("coreset could not show" in remark for remark in found.remarks)
+    assert found.parameters["method"] == "two-step" and "healing" in found.seconds
     asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=9, **CUT)
-    assert asked_for.parameters["method"] == "two-step"
-    assert asked_for.normalized_cut > 1.3 * found.normalized_cut
+    assert asked_for.normalized_cut > 1.3 * found.normalized_cut and "healing" not in asked_for.seconds
+    monkeypatch.setattr(pipeline, "healed", lambda on, found, *of: found)
+    monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
+    other = coreset_sc(planted.graph, 2, rng=9, **CUT)
+    assert other.parameters["method"] == "multilevel" and other.coreset is None
+    assert any("coreset could not show" in remark for remark in other.remarks)
+    assert other.normalized_cut <= normalized_cut(planted.graph, planted.labels)
 
 
 def test_the_better_of_two_looks_is_kept(monkeypatch):
     planted = planted_partition(20, 500, 20, 4, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
     monkeypatch.setattr(coreset_regions, "LEAST_SIGNAL", np.inf)
+    monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
 
     def poor(on, k, *of):
         return Partition(*assigned(on, np.arange(on.graph.n_nodes, dtype=np.int32) % k, k), None)

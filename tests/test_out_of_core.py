@@ -21,8 +21,9 @@ from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import weighed
 from graphclust.partition import clustering, coreset_regions, quotient, streamed_quotient
 from graphclust.partition.coreset_regions import sums_by_quotient
+from graphclust.partition.cycles import assigned
+from graphclust.partition.healing import Partition
 from graphclust.partition.moves import summed
-from graphclust.partition.multilevel import Partition, assigned
 from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import masked
 

@@ -34,7 +34,6 @@ from graphclust.partition.coreset_regions import (
     ONE_START,
     SPREADING_ROUNDS,
     Sampling,
-    are_impure,
     common_pieces,
     implied_goal,
     is_better,
@@ -43,6 +42,7 @@ from graphclust.partition.coreset_regions import (
     used_labels,
 )
 from graphclust.partition.multilevel import partitioned
+from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress
@@ -201,7 +201,7 @@ class Work:
         return labels, goal
 
     def are_impure(self, labels: Whole, sums: ClusterSums) -> bool:
-        """Whether two clusters of a cut belong together, see `coreset_regions.are_impure`."""
+        """Whether two clusters of a cut belong together, see `purity`."""
         quotient = self.quotient(labels, len(sums.size), CUT.name)
         return self.engine.fetch(self.engine.once(pieces_are_impure, quotient, labels, labels, sums))
 

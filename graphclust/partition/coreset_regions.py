@@ -47,18 +47,13 @@ from graphclust.objective.objective import (
     weighed,
 )
 from graphclust.partition import streamed_quotient
+from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
+from graphclust.partition.healing import Partition
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
-from graphclust.partition.merging import merged, unions
+from graphclust.partition.merging import merged
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import (
-    Assigned,
-    Partition,
-    Search,
-    assigned,
-    in_cycles,
-    partitioned,
-    resolutions_of_regions,
-)
+from graphclust.partition.multilevel import partitioned, resolutions_of_regions
+from graphclust.partition.purity import are_impure, united_below
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
 from graphclust.partition.small_components import in_all_nodes
@@ -315,16 +310,6 @@ def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels:
         return None
     size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=len(sums.size))
     return sums._replace(size=size)
-
-
-def are_impure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progress: Progress) -> bool:
-    """Whether two clusters belong together at the resolution that all of them call for: mostly another is two then."""
-    return united_below(on, labels, len(sums.size), progress) > implied_resolution(on, sums)
-
-
-def united_below(on: Weighed, labels: np.ndarray, k: int, progress: Progress) -> float:
-    """The resolution below which two of k clusters are better united; no more than 0 where none are linked."""
-    return float(unions(contracted(on, labels, k), progress, k)[k - 1])
 
 
 def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:

@@ -11,9 +11,10 @@ from graphclust.graph.container import GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import Aim, Weighed, as_aim, weighed
+from graphclust.partition.cycles import Search, assigned, in_cycles
 from graphclust.partition.merging import graph_without_isolated_nodes
 from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
-from graphclust.partition.multilevel import Search, assigned, goal_on, in_cycles, regions
+from graphclust.partition.multilevel import goal_on, regions
 from graphclust.partition.resolution import Goal
 from graphclust.progress import Progress, ProgressLike, as_progress
 

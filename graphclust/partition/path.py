@@ -13,18 +13,11 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import RATIOS, Aim, Weighed
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
+from graphclust.partition.coarsening import Level
+from graphclust.partition.cycles import Search, assigned, carried, carried_over, in_cycles, moved
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
-from graphclust.partition.multilevel import (
-    Level,
-    Search,
-    assigned,
-    carried,
-    carried_over,
-    in_cycles,
-    moved,
-    numbers_of_regions,
-)
+from graphclust.partition.multilevel import numbers_of_regions
 from graphclust.partition.resolution import FLOOR, middle_of
 from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -21,11 +21,14 @@ from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size, is_better
+from graphclust.partition.cycles import HIGH_EFFORT, Search, assigned, in_cycles
+from graphclust.partition.healing import healed
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.memory import check_memory
-from graphclust.partition.multilevel import HIGH_EFFORT, Search, assigned, in_cycles, partitioned
+from graphclust.partition.multilevel import partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
 from graphclust.partition.path_making import cluster_path
+from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -273,15 +276,15 @@ def _best(
     n_searched = int(np.count_nonzero(searched))
     k = min(k, n_searched)
     effort = EFFORTS[options["effort"]]
-    part: Weighed | None = None
+    copy: Weighed | None = None
 
     def searched_part() -> Weighed:
         """The graph between the nodes that are searched: a copy, made only where coarser graphs are made of it."""
-        nonlocal part
-        if part is None:
+        nonlocal copy
+        if copy is None:
             whole = n_searched == graph.n_nodes
-            part = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
-        return part
+            copy = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
+        return copy
 
     with (
         progress.within(lambda labels: put_back(graph, searched, Outcome(labels)).labels),
@@ -299,12 +302,18 @@ def _best(
             progress.watch(on.graph)
             found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
             if outcome.doubtful and chosen_here and not progress.out_of_time():
-                with progress.stage("partition"):
-                    other = partitioned(searched_part(), k, aim, effort, rng, progress)
-                if is_better(aim, searched_part(), found.goal.objective, other.sums, found.sums):
-                    labels = in_all_nodes(searched, other.labels.astype(np.int64))
-                    options["method"], found, outcome = "multilevel", other, Outcome(labels)
-                    remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
+                part = searched_part()
+                with progress.stage("healing"):
+                    found = healed(part, found._replace(labels=found.labels[searched]), aim, rng, progress)
+                    impure = are_impure(part, found.labels, found.sums, progress)
+                if impure and not progress.out_of_time():
+                    with progress.stage("partition"):
+                        other = partitioned(part, k, aim, effort, rng, progress)
+                    if is_better(aim, part, found.goal.objective, other.sums, found.sums):
+                        options["method"], found, outcome = "multilevel", other, Outcome(other.labels)
+                        remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
+                found = found._replace(labels=in_all_nodes(searched, found.labels))
+                outcome = replace(outcome, labels=found.labels.astype(np.int64))
             if effort >= HIGH_EFFORT and options["method"] == "two-step" and not progress.out_of_time():
                 with progress.stage("refining"):
                     on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective

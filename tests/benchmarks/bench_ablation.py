@@ -24,7 +24,7 @@ from tables import write_table
 from graphclust import Progress, adjusted_rand_index, coreset_graph, coreset_sc, modularity, normalized_cut
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.checked_rows import graph_from_csr
-from graphclust.partition import coarsening, coreset_regions, moves, multilevel, resolution
+from graphclust.partition import coarsening, coreset_regions, cycles, moves, multilevel, resolution
 
 OBJECTIVES = ("modularity", "normalized_cut")
 KINDS = ("planted", "real", "k-NN", "weighted")
@@ -65,15 +65,16 @@ CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
         "REGIONS": ((4,), (8,), (4, 8)), "FEW_REGIONS": (2, 6),
-        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100),
-        "WORTHWHILE": (0.0005, 0.05), "HEAVY": (1e-9, 1.0, 4.0), "LARGE": (0,),
+        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100), "LARGE": (0,),
     }),
+    *numbers("multilevel", cycles, {"WORTHWHILE": (0.0005, 0.05), "HEAVY": (1e-9, 1.0, 4.0)}),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
-    Change("no moves of single nodes", "multilevel", ((multilevel, "moved_until_stable", not_moved),)),
+    Change("impure clusters stay so", "multilevel", ((multilevel, "is_unhealthy", lambda *of: False),)),
+    Change("no moves of single nodes", "multilevel", ((cycles, "moved_until_stable", not_moved),)),
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
         "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8), "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01),
@@ -87,7 +88,7 @@ CHANGES = [
 # much is summed at a time, and what is done of all in a hurry.
 NOT_VARIED = {"HASTY_ROUNDS", "HIGH_EFFORT", "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME"}
 
-COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3")
+COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
 CORESET_PLANTED = (
     "50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3", "60x10000:8:3", "50x20000:12:4:dc"
 )  # fmt: skip

@@ -1,0 +1,157 @@
+"""Cycles: down to regions, which are merged into k clusters, and back with nodes moving on every level."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import Weighed, value_of
+from graphclust.partition.coarsening import Level, coarsened
+from graphclust.partition.merging import merged
+from graphclust.partition.moves import moved_until_stable, summed
+from graphclust.progress import Progress
+
+HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
+WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much off
+HIGH_EFFORT = 2.0  # from here on, there are so many tries, and cycles of the whole of large graphs
+
+
+class Assigned(NamedTuple):
+    """int32 labels and the sums of their clusters, which are the same on every level but for the numbers of nodes."""
+
+    labels: np.ndarray
+    sums: ClusterSums
+
+
+def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
+    """Labels with their sums, which takes a pass over the graph."""
+    return Assigned(labels, summed(on, labels, k)[1])
+
+
+class Search(NamedTuple):
+    """What is looked for, and what it takes: k clusters by an objective, from regions at these resolutions.
+
+    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make.
+    """
+
+    k: int
+    objective: Objective
+    resolutions: list[float]
+    effort: float
+    rng: np.random.Generator
+    progress: Progress
+
+    def value(self, found: Assigned) -> float:
+        return value_of(self.objective, found.sums)
+
+
+def best_start(on: Weighed, search: Search) -> Assigned:
+    """The best of several partitions, each merged from the regions of another resolution."""
+    best: Assigned | None = None
+    resolutions: list[float | None] = [*(turns(search) or search.resolutions[:1])]
+    for resolution in resolutions or [None]:  # one start, from the nodes
+        if best is not None and search.progress.out_of_time():
+            break
+        found = cycle(on, None, search, resolution)
+        if best is None or search.value(found) > search.value(best):
+            best = found
+            search.progress.offer(best.labels.copy)
+    assert best is not None
+    return best
+
+
+def turns(search: Search) -> list[float]:
+    """The resolutions of as many starts or cycles as the effort asks for, one after the other."""
+    resolutions = search.resolutions
+    return [resolutions[turn % len(resolutions)] for turn in range(round(search.effort * len(resolutions)))]
+
+
+def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False) -> Assigned:
+    """Cycles at one resolution after the other while they pay; the value never falls.
+
+    For cuts, and at high effort, each resolution has its turn before one that hardly pays ends them.
+    settled : whether the nodes of this graph have moved already, as far as any gains by it.
+    """
+    value, lacking = search.value(found), best_conceivable(on, search.k, search.objective)
+    all_have_turns = search.objective.kind == RATIO or search.effort >= HIGH_EFFORT
+    n_turns = len(search.resolutions) if all_have_turns else 1
+    for done, resolution in enumerate(turns(search)):
+        search.progress.offer(found.labels.copy)
+        if search.progress.out_of_time():
+            break
+        before = value
+        tied = tying_resolution(on.graph) if done % 2 == 0 else 0.0
+        found = cycle(on, found, search, resolution, settled=settled or done > 0, finest=tied)
+        value = search.value(found)
+        if done + 1 >= n_turns and value - before <= WORTHWHILE * (lacking - before):
+            break
+    return found
+
+
+def tying_resolution(graph: Graph) -> float:
+    """At which resolution an edge of HEAVY times the mean weight still joins two average nodes; 0 without weights."""
+    return 0.0 if graph.weights is None else HEAVY * graph.n_nodes**2 / graph.n_entries
+
+
+def cycle(
+    on: Weighed,
+    found: Assigned | None,
+    search: Search,
+    resolution: float | None,
+    *,
+    settled: bool = False,
+    finest: float = 0.0,
+) -> Assigned:
+    """Down to regions, which are merged into k clusters, and back with nodes moving on every level.
+
+    found : a partition to better; None: there is none yet. The graph is then coarsened within its clusters, so that
+    whole regions move, and the regions merged anew are kept only where they are better: that splits a cluster which is
+    two and joins two which are one, the local optimum that no moves leave.
+    settled : see `in_cycles`; finest : see `coarsened`.
+    """
+    k, objective, progress = search.k, search.objective, search.progress
+    parts = None if found is None else found.labels
+    enough = on.graph.n_nodes if resolution is None else k
+    levels, core, parts = coarsened(on, resolution or 1.0, enough, search.rng, progress, parts, finest)
+    best = moved(core, Assigned(*merged(core, k, objective, progress)), search)
+    if found is not None:
+        kept = moved(core, Assigned(parts, found.sums), search)
+        best = kept if search.value(kept) >= search.value(best) else best
+    return carried(levels, best, search, found if settled else None)
+
+
+def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
+    """The partition after moves of single nodes, unless time is up."""
+    labels = found.labels.copy()
+    sums = found.sums._replace(size=np.bincount(labels, minlength=search.k))
+    return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
+
+
+def carried(levels: list[Level], found: Assigned, search: Search, settled: Assigned | None = None) -> Assigned:
+    """A partition of the coarsest graph carried to the finest of the levels, nodes moving on each.
+
+    settled : a partition of the finest in which no node gains by a move; where it comes back nothing is tried again.
+    """
+    for depth, level in reversed(list(enumerate(levels))):
+        labels = found.labels[level.coarse]
+        if depth == 0 and settled is not None and np.array_equal(labels, settled.labels):
+            return settled
+        found = moved(level.on, Assigned(labels, found.sums), search)
+    return found
+
+
+def carried_over(levels: list[Level], labels: np.ndarray) -> np.ndarray:
+    """Labels of the coarsest graph as those of the finest of the levels, as they are."""
+    for level in reversed(levels):
+        labels = labels[level.coarse]
+    return labels
+
+
+def best_conceivable(on: Weighed, k: int, objective: Objective) -> float:
+    """A value that no partition exceeds: no edge cut, and nothing taken off for mass."""
+    if objective.kind == RATIO:
+        return k * objective.unit + float((on.terms.loops - on.graph.loops).sum()) / float(on.terms.mass.sum()) * k
+    return on.graph.total_volume

@@ -1,0 +1,156 @@
+"""Clusters that are halves of one here and two there: they are noticed, and made whole on the whole graph."""
+
+import os
+
+import numpy as np
+import pytest
+
+from graphclust import adjusted_rand_index, coreset_sc, planted_partition
+from graphclust.objective.objective import as_aim, weighed
+from graphclust.partition import healing, multilevel
+from graphclust.partition.cycles import assigned
+from graphclust.partition.healing import Partition, healed, is_unhealthy
+from graphclust.partition.likelihood import implied_resolution, log_likelihood
+from graphclust.partition.multilevel import partitioned
+from graphclust.partition.purity import are_impure, in_plain_terms
+from graphclust.partition.resolution import NO_UNIONS, goal_at, goal_of
+from graphclust.progress import Progress
+
+K = 8
+
+
+@pytest.fixture(scope="module")
+def two_as_one():
+    """A planted graph, its blocks, and the same but for two that are one and one that is two."""
+    planted = planted_partition(K, 60, 12, 3, rng=2)
+    wrong = np.where(planted.labels == 1, 0, planted.labels)
+    wrong[np.flatnonzero(planted.labels == 5)[::2]] = 1
+    return planted.graph, planted.labels.astype(np.int32), wrong.astype(np.int32)
+
+
+def partition_of(graph, labels, objective, resolution=None):
+    """The aim, the graph as it weighs it, and the labels as a partition made for it at a resolution of 0.5."""
+    aim = as_aim(objective, resolution)
+    on = weighed(graph, aim.name)
+    unit = (
+        goal_of(aim, on, K, NO_UNIONS)
+        if objective in ("normalized_cut", "ratio_cut")
+        else goal_at(aim, on, K, 0.5, None)
+    )
+    return aim, on, Partition(*assigned(on, labels, K), unit)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts", "normalized_cut", "ratio_cut"])
+def test_halves_come_together_and_two_clusters_come_apart(two_as_one, objective):
+    graph, truth, wrong = two_as_one
+    aim, on, found = partition_of(graph, wrong, objective)
+    given = found.labels.copy()
+    better = healed(on, found, aim, np.random.default_rng(0), Progress())
+    assert adjusted_rand_index(better.labels, truth) == 1.0
+    assert not are_impure(on, better.labels, better.sums, Progress())
+    assert all(np.allclose(*sums) for sums in zip(better.sums, assigned(on, better.labels, K).sums, strict=True))
+    assert np.array_equal(found.labels, given)
+
+
+def test_the_resolution_becomes_that_which_the_clusters_call_for(two_as_one):
+    graph, _, wrong = two_as_one
+    aim, on, found = partition_of(graph, wrong, "modularity")
+    better = healed(on, found, aim, np.random.default_rng(0), Progress())
+    assert better.goal.resolution == pytest.approx(implied_resolution(on, found.sums))
+    assert log_likelihood(on, better.sums) > log_likelihood(on, found.sums)
+
+
+@pytest.mark.parametrize("resolution", [0.5, 3.0])
+def test_a_given_resolution_stays_and_its_value_never_falls(two_as_one, resolution):
+    graph, _, wrong = two_as_one
+    aim = as_aim("modularity", resolution)
+    on = weighed(graph, aim.name)
+    found = Partition(*assigned(on, wrong, K), goal_at(aim, on, K, resolution, None))
+    better = healed(on, found, aim, np.random.default_rng(0), Progress())
+    assert better.goal == found.goal and better.value > found.value
+
+
+def test_it_is_gone_on_with_while_clusters_are_impure(two_as_one, monkeypatch):
+    graph, _, wrong = two_as_one
+    aim, on, found = partition_of(graph, wrong, "modularity")
+    resolutions, real = [], healing.cycle
+    monkeypatch.setattr(healing, "cycle", lambda *of: resolutions.append(of[-1]) or real(*of))
+    monkeypatch.setattr(healing, "are_impure", lambda *of: True)
+    better = healed(on, found, aim, np.random.default_rng(0), Progress())
+    called_for = [implied_resolution(on, one.sums) for one in (found, better)]
+    assert resolutions == pytest.approx(called_for)  # the second changes nothing
+
+
+def test_a_partition_of_a_higher_value_is_kept(two_as_one):
+    """At so low a resolution two blocks in one, and a cluster of a single node, are worth more than two blocks."""
+    graph, truth, _ = two_as_one
+    united = np.where(truth == 1, 0, truth)
+    united[np.argmax(truth == 5)] = 1
+    aim = as_aim("modularity", 0.01)
+    on = weighed(graph, aim.name)
+    found = Partition(*assigned(on, united, K), goal_at(aim, on, K, 0.01, None))
+    assert healed(on, found, aim, np.random.default_rng(0), Progress()) is found
+    likelier = healed(on, found, as_aim("modularity", "auto"), np.random.default_rng(0), Progress())
+    assert adjusted_rand_index(likelier.labels, truth) == 1.0
+
+
+def test_likelihoods_of_a_ratio_cut_read_all_that_is_inside(two_as_one):
+    graph, truth, _ = two_as_one
+    on, potts = weighed(graph, "ratio_cut"), weighed(graph, "constant_potts")
+    plain, sums = in_plain_terms(on, truth, assigned(on, truth, K).sums)
+    assert np.allclose(sums.inside, assigned(potts, truth, K).sums.inside) and plain.chance == potts.chance
+    assert all(np.array_equal(*terms) for terms in zip(plain.terms, potts.terms, strict=True))
+    for name in ("modularity", "normalized_cut", "constant_potts"):
+        on = weighed(graph, name)
+        assert in_plain_terms(on, truth, assigned(on, truth, K).sums)[0] is on
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_whole_clusters_stay_as_they_are(two_as_one, objective):
+    graph, truth, _ = two_as_one
+    aim, on, found = partition_of(graph, truth, objective)
+    assert healed(on, found, aim, np.random.default_rng(0), Progress()).labels is found.labels
+
+
+def test_without_time_nothing_is_healed(two_as_one):
+    graph, _, wrong = two_as_one
+    aim, on, found = partition_of(graph, wrong, "modularity")
+    assert healed(on, found, aim, np.random.default_rng(0), Progress(time_budget=1e-9)).labels is found.labels
+
+
+@pytest.mark.parametrize(("resolution", "unhealthy"), [(0.5, True), (9.0, False)])
+def test_only_what_was_made_for_too_low_a_resolution_is_unhealthy(two_as_one, resolution, unhealthy):
+    """Halves of a block belong together at any resolution that blocks call for."""
+    graph, truth, wrong = two_as_one
+    for labels, expected in ((truth, False), (wrong, unhealthy)):
+        aim, on, found = partition_of(graph, labels, "modularity")
+        found = found._replace(goal=goal_at(aim, on, K, resolution, None))
+        assert is_unhealthy(on, found, Progress()) == expected
+
+
+def test_more_clusters_than_there_are_keep_the_matched_resolution(two_as_one):
+    found = coreset_sc(two_as_one[0], 3 * K, rng=0)
+    lowest, highest = found.natural_range
+    assert lowest <= found.resolution <= highest and found.n_clusters == 3 * K
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
+def test_blocks_that_hardly_show_are_found(monkeypatch, objective, large):
+    """As many links leave a block as stay: regions mix the blocks, and the resolution matched to them is below 1."""
+    planted = planted_partition(20, 2_000, 8, 8, rng=1)
+    if large:  # where starts begin on a coarse level, and no cycles run on the nodes
+        monkeypatch.setattr(multilevel, "LARGE", 0)
+    options = {"objective": objective, "method": "multilevel", "rng": 1}
+    assert adjusted_rand_index(coreset_sc(planted.graph, 20, **options).labels, planted.labels) > 0.96
+    if large or objective == "modularity":
+        monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: False)
+        assert adjusted_rand_index(coreset_sc(planted.graph, 20, **options).labels, planted.labels) < 0.92
+
+
+def test_regions_need_not_be_healed(two_as_one, monkeypatch):
+    graph, _, _ = two_as_one
+    monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: pytest.fail("looked at"))
+    aim = as_aim("normalized_cut", None)
+    partitioned(weighed(graph, aim.name), K, aim, 0.1, np.random.default_rng(0), Progress())
