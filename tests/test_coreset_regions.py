@@ -240,6 +240,10 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
     assert found.parameters["method"] == "two-step" and "healing" in found.seconds
     asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=9, **CUT)
     assert asked_for.normalized_cut > 1.3 * found.normalized_cut and "healing" not in asked_for.seconds
+    said = [
+        any("a larger coreset_size or another method" in remark for remark in of.remarks) for of in (found, asked_for)
+    ]
+    assert said == [False, True]
     monkeypatch.setattr(pipeline, "healed", lambda on, found, *of: found)
     monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
     other = coreset_sc(planted.graph, 2, rng=9, **CUT)

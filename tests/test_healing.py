@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from graphclust import adjusted_rand_index, coreset_sc, planted_partition
+from graphclust import Interrupted, adjusted_rand_index, coreset_sc, planted_partition
 from graphclust.objective.objective import as_aim, weighed
 from graphclust.partition import healing, multilevel
 from graphclust.partition.cycles import assigned
@@ -110,6 +110,16 @@ def test_whole_clusters_stay_as_they_are(two_as_one, objective):
     graph, truth, _ = two_as_one
     aim, on, found = partition_of(graph, truth, objective)
     assert healed(on, found, aim, np.random.default_rng(0), Progress()).labels is found.labels
+
+
+def test_an_interruption_has_what_is_healed_already(two_as_one, monkeypatch):
+    graph, truth, wrong = two_as_one
+    aim, on, found = partition_of(graph, wrong, "modularity")
+    monkeypatch.setattr(healing, "are_impure", lambda *of: (_ for _ in ()).throw(KeyboardInterrupt))
+    progress = Progress()
+    with pytest.raises(Interrupted) as raised, progress.interruptible():
+        healed(on, found, aim, np.random.default_rng(0), progress)
+    assert adjusted_rand_index(raised.value.best, truth) == 1.0
 
 
 def test_without_time_nothing_is_healed(two_as_one):

@@ -12,7 +12,7 @@ class Outcome:
     """Labels of all nodes of the graph that was clustered, and how they came about.
 
     decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
-    doubtful : whether a look at more of the graph is likely to find a smaller cut.
+    doubtful : whether a look at more of the graph is likely to find better clusters.
     remarks : what the reader of the labels should know, one sentence each.
     """
 

@@ -74,6 +74,7 @@ def healed(on: Weighed, found: Partition, aim: Aim, rng: np.random.Generator, pr
         if likelihood <= before:
             break
         best, goal = tried, called_for
+        progress.offer(best.labels.copy)
         if not are_impure(plain, *best, progress):
             break
     if best.labels is found.labels:

@@ -22,7 +22,7 @@ from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size, is_better
 from graphclust.partition.cycles import HIGH_EFFORT, Search, assigned, in_cycles
-from graphclust.partition.healing import healed
+from graphclust.partition.healing import Partition, healed
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.memory import check_memory
 from graphclust.partition.multilevel import partitioned
@@ -301,19 +301,19 @@ def _best(
             sampling = Sampling(size, options["oversampling"], options["sampling"])
             progress.watch(on.graph)
             found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
-            if outcome.doubtful and chosen_here and not progress.out_of_time():
-                part = searched_part()
-                with progress.stage("healing"):
-                    found = healed(part, found._replace(labels=found.labels[searched]), aim, rng, progress)
-                    impure = are_impure(part, found.labels, found.sums, progress)
-                if impure and not progress.out_of_time():
-                    with progress.stage("partition"):
-                        other = partitioned(part, k, aim, effort, rng, progress)
-                    if is_better(aim, part, found.goal.objective, other.sums, found.sums):
-                        options["method"], found, outcome = "multilevel", other, Outcome(other.labels)
-                        remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
+            if outcome.doubtful and not chosen_here:
+                remarks.append(
+                    "the coreset may be too small to show the clusters of this graph: a larger coreset_size or another "
+                    "method may find better ones"
+                )
+            elif outcome.doubtful and not progress.out_of_time():
+                found = found._replace(labels=found.labels[searched])
+                found, anew = second_look(searched_part(), found, aim, effort, rng, progress)
                 found = found._replace(labels=in_all_nodes(searched, found.labels))
                 outcome = replace(outcome, labels=found.labels.astype(np.int64))
+                if anew:
+                    options["method"], outcome = "multilevel", Outcome(outcome.labels)
+                    remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
             if effort >= HIGH_EFFORT and options["method"] == "two-step" and not progress.out_of_time():
                 with progress.stage("refining"):
                     on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
@@ -331,3 +331,18 @@ def _best(
                 remarks.append(streamed_quotient.ESTIMATED)
     remarks += outcome.remarks
     return found.goal, put_back(graph, searched, outcome)
+
+
+def second_look(
+    part: Weighed, found: Partition, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
+) -> tuple[Partition, bool]:
+    """Clusters that a coreset leaves in doubt, healed on the whole graph; or, with True, those of coarser graphs."""
+    with progress.stage("healing"):
+        found = healed(part, found, aim, rng, progress)
+        impure = are_impure(part, found.labels, found.sums, progress)
+    if not impure or progress.out_of_time():
+        return found, False
+    with progress.stage("partition"):
+        other = partitioned(part, len(found.sums.size), aim, effort, rng, progress)
+    anew = is_better(aim, part, found.goal.objective, other.sums, found.sums)
+    return (other, True) if anew else (found, False)

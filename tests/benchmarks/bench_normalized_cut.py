@@ -46,7 +46,8 @@ from graphclust import coreset_sc, normalized_cut, stochastic_block_model
 
 OURS = [DEFAULT, SMALLEST_CUT]
 PLANTED = (
-    "50x1000:20:4", "50x1000:40:1", "50x1000:8:2", "40x3400:30:3:dc:unbalanced", "1000x1000:16:3", "200x5000:16:4"
+    "50x1000:20:4", "50x1000:40:1", "50x1000:8:2", "40x3400:30:3:dc:unbalanced", "20x10000:8:8", "1000x1000:16:3",
+    "200x5000:16:4",
 )  # fmt: skip
 MANY_ENTRIES = 10_000_000  # on larger graphs the rivals run once
 
