@@ -238,6 +238,7 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
     found = coreset_sc(planted.graph, 2, rng=9, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
     assert found.parameters["method"] == "two-step" and "healing" in found.seconds
+    assert np.array_equal(found.coreset.labels, found.labels[found.coreset.nodes])
     asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=9, **CUT)
     assert asked_for.normalized_cut > 1.3 * found.normalized_cut and "healing" not in asked_for.seconds
     said = [

@@ -161,6 +161,9 @@ def test_blocks_that_hardly_show_are_found(monkeypatch, objective, large):
 
 def test_regions_need_not_be_healed(two_as_one, monkeypatch):
     graph, _, _ = two_as_one
-    monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: pytest.fail("looked at"))
+    looks = []
+    monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: bool(looks.append(of)))
     aim = as_aim("normalized_cut", None)
-    partitioned(weighed(graph, aim.name), K, aim, 0.1, np.random.default_rng(0), Progress())
+    for effort, n_looks in ((0.1, 0), (1.0, 1)):
+        partitioned(weighed(graph, aim.name), K, aim, effort, np.random.default_rng(0), Progress())
+        assert len(looks) == n_looks

@@ -276,15 +276,15 @@ def _best(
     n_searched = int(np.count_nonzero(searched))
     k = min(k, n_searched)
     effort = EFFORTS[options["effort"]]
-    copy: Weighed | None = None
+    part: Weighed | None = None
 
     def searched_part() -> Weighed:
         """The graph between the nodes that are searched: a copy, made only where coarser graphs are made of it."""
-        nonlocal copy
-        if copy is None:
+        nonlocal part
+        if part is None:
             whole = n_searched == graph.n_nodes
-            copy = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
-        return copy
+            part = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
+        return part
 
     with (
         progress.within(lambda labels: put_back(graph, searched, Outcome(labels)).labels),
@@ -310,7 +310,7 @@ def _best(
                 found = found._replace(labels=found.labels[searched])
                 found, anew = second_look(searched_part(), found, aim, effort, rng, progress)
                 found = found._replace(labels=in_all_nodes(searched, found.labels))
-                outcome = replace(outcome, labels=found.labels.astype(np.int64))
+                outcome = relabelled(outcome, found.labels)
                 if anew:
                     options["method"], outcome = "multilevel", Outcome(outcome.labels)
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
@@ -320,7 +320,7 @@ def _best(
                     _, resolutions = goal_for(aim, on, k, rng, progress)
                     search = Search(k, aimed, resolutions, 1.0, rng, progress)
                     labels = in_cycles(on, assigned(on, labels, k), search).labels
-                outcome = replace(outcome, labels=in_all_nodes(searched, labels.astype(np.int64)))
+                outcome = relabelled(outcome, in_all_nodes(searched, labels))
         else:
             on = searched_part()
             progress.watch(on.graph)
@@ -331,6 +331,13 @@ def _best(
                 remarks.append(streamed_quotient.ESTIMATED)
     remarks += outcome.remarks
     return found.goal, put_back(graph, searched, outcome)
+
+
+def relabelled(outcome: Outcome, labels: np.ndarray) -> Outcome:
+    """The outcome with other labels of all nodes, and so of those of its coreset."""
+    assert outcome.coreset is not None
+    labels = labels.astype(np.int64)
+    return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes])
 
 
 def second_look(

@@ -767,6 +767,20 @@ MUTANTS = [
         ["test_only_what_was_made_for_too_low_a_resolution_is_unhealthy"],
     ),
     (
+        "regions-are-healed",
+        "partition/multilevel.py",
+        "    if effort >= 1.0 and not progress.out_of_time()",
+        "    if not progress.out_of_time()",
+        ["test_regions_need_not_be_healed"],
+    ),
+    (
+        "coreset-keeps-the-labels-before-healing",
+        "partition/pipeline.py",
+        "return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes])",
+        "return replace(outcome, labels=labels)",
+        ["test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found"],
+    ),
+    (
         "healed-once",
         "partition/healing.py",
         "        if not are_impure(plain, *best, progress):\n            break",
