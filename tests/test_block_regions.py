@@ -64,6 +64,25 @@ def test_nodes_out_of_reach_of_the_coreset_are_reported():
     assert found.n_clusters == 2 and any("too far from the coreset" in remark for remark in found.remarks)
 
 
+def tells_of_doubt(found):
+    return any("the coreset may be too small" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_a_coreset_whose_nodes_are_hardly_linked_is_told_of(planted, objective):
+    clear = graphclust.planted_partition(8, 250, 30, 1, rng=7).graph
+    assert not tells_of_doubt(parallel(clear, 8, objective=objective, rng=5))
+    assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, coreset_size=60, rng=5))
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_clusters_that_stay_impure_are_told_of(planted, objective, monkeypatch):
+    monkeypatch.setattr(block_regions, "is_doubtful", lambda *of: False)
+    assert not tells_of_doubt(parallel(planted.graph, 8, objective=objective, rng=5))
+    monkeypatch.setattr(block_regions, "are_impure", lambda *of: True)
+    assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, rng=5))
+
+
 @pytest.mark.parametrize("name", ["karate", "weights of all sizes", "some loops"])
 def test_the_quotient_made_by_blocks_is_the_quotient(name):
     graph = graphclust.as_graph(make(name))

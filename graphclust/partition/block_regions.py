@@ -30,13 +30,16 @@ from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
     HASTY_ROUNDS,
+    IN_DOUBT,
     MOST_TURNS,
     ONE_START,
     SPREADING_ROUNDS,
     Sampling,
     common_pieces,
+    evenness,
     implied_goal,
     is_better,
+    is_doubtful,
     merged_anew,
     number_of_regions,
     used_labels,
@@ -110,15 +113,18 @@ def by_blocks(
         goal = CUT_GOAL
         n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
         labels, sums = work.moved(labels, k, goal.objective, CUT.name, n_rounds, HASTY_ROUNDS)
+        leaving, impure = 1.0 - value_of(goal.objective, sums) / k, False
         if aim.name not in BY_DEGREE:
             _, sums = work.standing(labels, k, aim.name)
         if aim == CUT and not progress.out_of_time() and work.are_impure(labels, sums):
-            labels = work.healed(labels, sums, fragments, k, effort)
+            labels, impure = work.healed(labels, sums, fragments, k, effort)
         elif aim != CUT and progress.out_of_time():
             goal = engine.fetch(engine.once(goal_of_sums, aim, k, sums))
         elif aim != CUT:
-            labels, goal = work.turned(labels, sums, fragments, k, aim, effort)
+            labels, goal, impure = work.turned(labels, sums, fragments, k, aim, effort)
         coreset_labels = engine.fetch(engine.once(labels_at, labels, sample.joined))
+        if impure or engine.fetch(engine.once(coreset_is_doubtful, small, leaving, k)):
+            remarks += (IN_DOUBT,)
 
     counts = [len(coreset.nodes), *(n_points - missing for missing in n_missing)]
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -176,9 +182,9 @@ class Work:
 
     def turned(
         self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, aim: Aim, effort: float
-    ) -> tuple[Whole, Goal]:
+    ) -> tuple[Whole, Goal, bool]:
         """The partition turned to another aim, see `coreset_regions.turned`; sums are of the clusters as they are."""
-        engine, goal = self.engine, None
+        engine, goal, impure = self.engine, None, False
         for _ in range(MOST_TURNS):
             found = engine.once(pieces_of_connected, labels, fragments)
             pieces, n_pieces = engine.once(first_of, found), engine.fetch(engine.once(second_of, found))
@@ -198,18 +204,19 @@ class Work:
         if goal is None:
             goal = engine.fetch(engine.once(goal_of_sums, aim, k, sums))
             labels, _ = self.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
-        return labels, goal
+        return labels, goal, impure
 
     def are_impure(self, labels: Whole, sums: ClusterSums) -> bool:
         """Whether two clusters of a cut belong together, see `purity`."""
         quotient = self.quotient(labels, len(sums.size), CUT.name)
         return self.engine.fetch(self.engine.once(pieces_are_impure, quotient, labels, labels, sums))
 
-    def healed(self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, effort: float) -> Whole:
-        """Impure clusters of a cut merged anew by modularity, where that makes the cut smaller."""
-        after, _ = self.turned(labels, sums, fragments, k, MODULARITY, effort)
+    def healed(self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, effort: float) -> tuple[Whole, bool]:
+        """Impure clusters of a cut merged anew by modularity, if that makes it smaller, and whether they still are."""
+        after, _, impure = self.turned(labels, sums, fragments, k, MODULARITY, effort)
         after, sums_after = self.moved(after, k, CUT_GOAL.objective, CUT.name, LAST_ROUNDS)
-        return after if value_of(CUT_GOAL.objective, sums_after) >= value_of(CUT_GOAL.objective, sums) else labels
+        better = value_of(CUT_GOAL.objective, sums_after) >= value_of(CUT_GOAL.objective, sums)
+        return after if better else labels, impure
 
     def moved(
         self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int, at_least: int = 0
@@ -345,6 +352,12 @@ def pieces_are_impure(
 def sums_are_better(source: GraphSource, aim: Aim, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
     """Which of two partitions is the better, see `coreset_regions.is_better`."""
     return is_better(aim, source.weighed(aim.name), objective, sums, than)
+
+
+def coreset_is_doubtful(source: GraphSource, small: Graph, leaving: float, k: int) -> bool:
+    """Whether a coreset linked like this can have missed clusters, see `coreset_regions.is_doubtful`."""
+    n_linked = int(np.count_nonzero(~small.isolated))
+    return is_doubtful(leaving, k, small.n_entries / max(n_linked, 1) * evenness(source.graph.weights))
 
 
 def goal_of_sums(source: GraphSource, aim: Aim, k: int, sums: ClusterSums) -> Goal:

@@ -70,6 +70,10 @@ ONE_START = 0.1  # the effort of a single start without cycles: regions need not
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 LEAST_SIGNAL = 4.5
 WEIGHTS_AT_A_TIME = 1 << 24
+IN_DOUBT = (
+    "the coreset may be too small to show the clusters of this graph: a larger coreset_size or another method may find "
+    "better ones"
+)
 
 
 class Sampling(NamedTuple):

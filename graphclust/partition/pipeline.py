@@ -20,7 +20,7 @@ from graphclust.partition import streamed_quotient
 from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.partition.coreset_regions import Sampling, by_shared_neighbors, default_size, is_better
+from graphclust.partition.coreset_regions import IN_DOUBT, Sampling, by_shared_neighbors, default_size, is_better
 from graphclust.partition.cycles import HIGH_EFFORT, Search, assigned, in_cycles
 from graphclust.partition.healing import Partition, healed
 from graphclust.partition.improvement import goal_for
@@ -302,10 +302,7 @@ def _best(
             progress.watch(on.graph)
             found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
             if outcome.doubtful and not chosen_here:
-                remarks.append(
-                    "the coreset may be too small to show the clusters of this graph: a larger coreset_size or another "
-                    "method may find better ones"
-                )
+                remarks.append(IN_DOUBT)
             elif outcome.doubtful and not progress.out_of_time():
                 found = found._replace(labels=found.labels[searched])
                 found, anew = second_look(searched_part(), found, aim, effort, rng, progress)
