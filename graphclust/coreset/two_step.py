@@ -72,7 +72,9 @@ def _linked(nodes: np.ndarray, rows: Rows, degrees: np.ndarray, scale: np.ndarra
     indptr, indices, weights = rows_in_blocks(
         loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, sample, rows, visits
     )
-    link_sums = np.add.reduceat(np.append(weights, 0.0), indptr[:-1]) * (np.diff(indptr) > 0)
+    link_sums, linked = np.zeros(m), np.diff(indptr) > 0
+    if linked.any():
+        link_sums[linked] = np.add.reduceat(weights, indptr[:-1][linked])
     return Graph(indptr, indices, weights, link_sums, np.zeros(m))
 
 

@@ -63,7 +63,7 @@ def moved_until_stable(
             break
         progress.step(n - len(movable), n)
         if max(MANY_MOVES, MANY_SHARE * n) <= len(movable) <= most_at_once:
-            progress.reads(graph, entries_of(graph, movable))
+            progress.reads(graph, entries_of_changes(graph, movable))
             after = moved_at_once(on, labels, objective, target, sums)
             if after is not None:
                 sums, most_at_once = after, len(movable) // 2
@@ -159,9 +159,11 @@ def moved_at_once(
 
 
 def sums_after(on: Weighed, labels: np.ndarray, moved: np.ndarray, sums: ClusterSums) -> ClusterSums:
-    """The sums of the clusters once their labels are those in `moved`, from what they are and the rows that change."""
+    """The sums of the clusters once their labels are those in `moved`; from what they are, unless most rows change."""
     k = len(sums.size)
     movers = np.flatnonzero(moved != labels)
+    if entries_of_changes(on.graph, movers) == on.graph.n_entries:
+        return summed(on, moved, k)[1]
     lost, won = changes = np.empty((2, len(movers)))
     blocks = row_blocks(len(movers), MOVERS_PER_BLOCK)
     run_in_blocks(loops.changes_inside, blocks, on.graph.rows, labels, moved, movers, changes)
@@ -201,7 +203,7 @@ def moved_in_rounds(
         if done >= at_least and progress.out_of_time():
             break
         target = best_moves(on, labels, objective, stays, sums, done % 2, known=False)
-        progress.reads(graph, graph.n_entries // 2 + entries_of(graph, np.flatnonzero(target >= 0)))
+        progress.reads(graph, graph.n_entries // 2 + entries_of_changes(graph, np.flatnonzero(target >= 0)))
         after = moved_at_once(on, labels, objective, target, sums)
         progress.step(done + 1, n_rounds)
         if after is None:
@@ -213,6 +215,15 @@ def moved_in_rounds(
 def entries_of(graph: Graph, nodes: np.ndarray) -> int:
     """How many entries the rows of some nodes have."""
     return int((graph.indptr[nodes + 1] - graph.indptr[nodes]).sum())
+
+
+def entries_of_changes(graph: Graph, movers: np.ndarray) -> int:
+    """How many entries the sums after a move of some nodes take: the movers' rows, or all where that is simpler.
+
+    Of each entry of a mover's row two labels are looked up, before and after; of all rows one.
+    """
+    n_entries = entries_of(graph, movers)
+    return n_entries if 2 * n_entries < graph.n_entries else graph.n_entries
 
 
 def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:

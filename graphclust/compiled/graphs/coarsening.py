@@ -5,6 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
+
+AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
+
 
 class Clusters(NamedTuple):
     """The cluster of each node, and the nodes sorted by cluster: cluster c is members[starts[c] : starts[c + 1]]."""
@@ -56,10 +60,15 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
     weighted = len(rows.weights) > 0
     link = np.zeros(len(starts) - 1)
     written = 0
+    many, end = len(cluster) > CACHED, starts[last]
     for c in range(first, last):
         start = written
         stays = 0.0  # apart from the others: often most links do, and adding to link[c] would wait for itself
         for i in range(starts[c], starts[c + 1]):
+            if many and i + 3 * AHEAD < end:
+                ask_for(rows.indptr, members[i + 3 * AHEAD])
+                ask_for_row(rows, members[i + 2 * AHEAD])
+                ask_for_neighbors(cluster, rows, members[i + AHEAD])
             for e in range(rows.indptr[members[i]], rows.indptr[members[i] + 1]):
                 other = cluster[np.uint32(rows.indices[e])]
                 if other == c:

@@ -12,11 +12,13 @@ from graphclust.compiled.graphs.objective import (
     loss_of_leaving,
     most_from_joining,
 )
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
+AHEAD = 2  # rows: so far ahead of the row at hand the labels of the neighbors are asked for
 
 
 class MoveQueue(NamedTuple):
@@ -78,7 +80,10 @@ def staying_weight(u, rows, labels):
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def staying_weights(first, last, block, rows, labels, stays):
     """stays[u] = weight of the edges of u to others of its cluster; 0 for nodes without a cluster."""
+    many = len(labels) > CACHED
     for u in range(first, last):
+        if many and u + AHEAD < last:
+            ask_for_neighbors(labels, rows, u + AHEAD)
         stays[u] = staying_weight(u, rows, labels)
 
 
@@ -101,10 +106,13 @@ def changes_inside(first, last, block, rows, labels, moved, movers, changes):
     labels, moved : of all nodes before and after. An edge counts in both directions; where both of its nodes move each
     stands for its own.
     """
-    weighted = len(rows.weights) > 0
+    weighted, many = len(rows.weights) > 0, len(labels) > CACHED
     lost, won = changes[0], changes[1]
     for i in range(first, last):
         u = movers[i]
+        if many and i + AHEAD < last:
+            ask_for_neighbors(labels, rows, movers[i + AHEAD])
+            ask_for_neighbors(moved, rows, movers[i + AHEAD])
         before, now = labels[u], moved[u]
         lost[i] = won[i] = 0.0
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
@@ -118,6 +126,16 @@ def changes_inside(first, last, block, rows, labels, moved, movers, changes):
                 lost[i] += w
             if moved[v] == now:
                 won[i] += w
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _ask_for_next(rows, labels, queue, head):
+    """Ask for what waiting nodes will need; for labels of neighbors last, as those have to be known by then."""
+    n = len(queue.nodes)
+    near, middle, far = head + AHEAD, head + 2 * AHEAD, head + 3 * AHEAD
+    ask_for(rows.indptr, queue.nodes[far if far < n else far - n])
+    ask_for_row(rows, queue.nodes[middle if middle < n else middle - n])
+    ask_for_neighbors(labels, rows, queue.nodes[near if near < n else near - n])
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -135,11 +153,14 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
     read = 0
+    many = n > CACHED
     head, waiting = ends[0], ends[1]
     while waiting > 0 and read < budget:
         u = nodes[head]
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
+        if many and waiting > 3 * AHEAD:
+            _ask_for_next(rows, labels, queue, head)
         queued[u] = False
         own = labels[u]
         if own < 0 or (sums.size[own] <= 1 and not may_empty):
@@ -210,7 +231,10 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
     link, met = scratch
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
+    many = len(labels) > CACHED
     for u in range(first, last):
+        if many and u + AHEAD < last:
+            ask_for_neighbors(labels, rows, u + AHEAD)
         own = labels[u]
         target[u] = -1
         if turn >= 0 and u * HASH >> 16 & 1 != turn:

@@ -3,16 +3,22 @@
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for_neighbors
+
+AHEAD = 2  # rows: so far ahead of the row at hand the labels of the neighbors are asked for
+
 
 @njit(cache=True, nogil=True)
 def choose_clusters(first, last, block, n_clusters, nodes, rows, labels, chosen):
     """chosen[i] = the cluster that node nodes[i] has most weight to, the lower of equals; -1 when to none."""
     indptr, indices, weights = rows
-    weighted = len(weights) > 0
+    weighted, many = len(weights) > 0, len(labels) > CACHED
     link = np.zeros(n_clusters)
     met = np.empty(n_clusters, np.int32)
     for i in range(first, last):
         u = nodes[i]
+        if many and i + AHEAD < last:
+            ask_for_neighbors(labels, rows, nodes[i + AHEAD])
         n_met = 0
         for e in range(indptr[u], indptr[u + 1]):
             c = labels[indices[e]]

@@ -3,14 +3,20 @@
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for_neighbors
+
+AHEAD = 2  # rows: so far ahead of the row at hand the clusters of the neighbors are asked for
+
 
 @njit(cache=True, nogil=True)
 def add_links(first, last, lane, part, n_parts, rows, cluster, links):
     """Add the entries of one part of a lane's rows to links (n_lanes, k, k); nodes of cluster -1 are left out."""
-    weighted = len(rows.weights) > 0
+    weighted, many = len(rows.weights) > 0, len(cluster) > CACHED
     start = first + (last - first) * part // n_parts
     stop = first + (last - first) * (part + 1) // n_parts
     for u in range(start, stop):
+        if many and u + AHEAD < stop:
+            ask_for_neighbors(cluster, rows, u + AHEAD)
         own = cluster[u]
         if own < 0:
             continue

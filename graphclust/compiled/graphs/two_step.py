@@ -5,6 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for
+
+AHEAD = 8  # entries of a row: so far ahead of the one at hand its visitors are asked for, and twice as far their place
+
 
 class Sample(NamedTuple):
     """Coreset nodes, and what their links are multiplied with."""
@@ -61,12 +65,17 @@ def shared_neighbors(first, last, block, made, most, sample, rows, visits):
     nodes, scale = sample
     indptr, indices, weights = rows
     starts, visitors, visit_weights, degrees = visits
-    weighted = len(weights) > 0
+    weighted, many = len(weights) > 0, len(degrees) > CACHED
     link = np.zeros(len(nodes))
     written = 0
     for x in range(first, last):
         start_of_row = written
-        for e in range(indptr[nodes[x]], indptr[nodes[x] + 1]):
+        row_end = indptr[nodes[x] + 1]
+        for e in range(indptr[nodes[x]], row_end):
+            if many and e + 2 * AHEAD < row_end:
+                ask_for(starts, indices[e + 2 * AHEAD])
+                ask_for(degrees, indices[e + 2 * AHEAD])
+                ask_for(visitors, starts[indices[e + AHEAD]])
             z = indices[e]
             w = weights[e] if weighted else 1.0
             start, end = starts[z], starts[z + 1]

@@ -146,9 +146,22 @@ def rows_in_blocks(
 
     run_in_blocks(make, boundaries)
     np.cumsum(indptr, out=indptr)
-    if n_blocks == 1:
-        return indptr, indices[0], weights[0]
-    return indptr, np.concatenate([np.empty(0, np.int32), *indices]), np.concatenate([np.empty(0), *weights])
+    return indptr, _in_one(indices, np.int32), _in_one(weights, np.float64)
+
+
+def _in_one(parts: list, dtype) -> np.ndarray:
+    """The parts one after the other; each is given back once it is copied, so that memory holds little twice."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+    whole = np.empty(ends[-1], dtype)
+
+    def copy(first, last, block):
+        whole[ends[block] : ends[block + 1]] = parts[block]
+        parts[block] = None
+
+    run_in_blocks(copy, row_blocks(len(parts), 1))
+    return whole
 
 
 def _threads() -> ThreadPoolExecutor:
