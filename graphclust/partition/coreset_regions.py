@@ -247,7 +247,7 @@ def merged_regions(
     quotient = contracted(by_cut, fragments, n_found)
     progress.reads(graph, graph.n_entries)
     with progress.within(lambda labels: taken(labels, fragments)):
-        of_fragments = partitioned(quotient, k, CUT, effort, rng, progress)
+        of_fragments = partitioned(quotient, k, CUT, ONE_START, rng, progress)
         labels = taken(of_fragments.labels, fragments)
     return Merged(labels, fragments, sums_by_quotient(graph, quotient, of_fragments.sums, labels))
 

@@ -91,7 +91,8 @@ def partitioned(
     on: Weighed, k: int, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
-    levels, coarsest = regions(on, k, aim, rng, progress)
+    single = round(effort * len(REGIONS)) == 0
+    levels, coarsest = regions(on, k, aim, single, rng, progress)
     goal, resolutions = goal_on(aim, coarsest, k, progress)
     # At high effort there are more tries, not longer ones.
     search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress)
@@ -99,7 +100,7 @@ def partitioned(
         labels, sums = merged(coarsest, k, goal.objective, progress)
         return Partition(carried_over(levels, labels), sums, goal)
     shared = []
-    while levels and levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL):
+    while levels and (single or levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL)):
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     best: Assigned | None = None
@@ -149,7 +150,9 @@ def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goa
     enough = regions.graph.n_nodes >= REGIONS[0] * k
     if aim.name in RATIOS and (not enough or progress.out_of_time()):
         return goal_of(aim, regions, k, NO_UNIONS), []
-    tree = unions(regions, progress, k)
+    # Cuts do not ask where k itself is natural: their tree is followed to the fewest regions only.
+    fewest = min(*numbers_of_regions(aim, k), regions.graph.n_nodes // 2) if aim.name in RATIOS else k
+    tree = unions(regions, progress, fewest)
     return goal_of(aim, regions, k, tree), resolutions_of_regions(aim, tree, k) if enough else []
 
 
@@ -169,21 +172,23 @@ def k_of_small_regions(aim: Aim, k: int) -> int:
     return max(k, LEAST) if aim.name in RATIOS else k
 
 
-def regions(on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress) -> tuple[list[Level], Weighed]:
+def regions(
+    on: Weighed, k: int, aim: Aim, single: bool, rng: np.random.Generator, progress: Progress
+) -> tuple[list[Level], Weighed]:
     """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
 
     Where a resolution would leave fewer, the level is made again at a higher one; where one hardly joins any nodes,
-    higher ones would join fewer. When time is up a level of enough regions for one start will do.
+    higher ones would join fewer. For a single start, or when time is up, as many as that takes will do.
     """
     levels: list[Level] = []
     k = k_of_small_regions(aim, k)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
-        fewest = (REGIONS[0] if progress.out_of_time() else ENOUGH) * k
+        fewest = (REGIONS[0] if single or progress.out_of_time() else ENOUGH) * k
         coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
-        if n_coarse < ENOUGH * k and not (n_coarse >= REGIONS[0] * k and progress.out_of_time()):
+        if n_coarse < fewest and not (n_coarse >= REGIONS[0] * k and progress.out_of_time()):
             resolution *= FINER
             continue
         levels.append(Level(on, coarse))
