@@ -401,3 +401,28 @@ def test_too_few_nodes_for_regions_start_from_themselves(objective):
     for k, some in [(8, True), (9, False)]:
         _, resolutions = multilevel.goal_on(aim, weighed(graph, objective), k, Progress())
         assert bool(resolutions) == some
+
+
+@pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut", "modularity"])
+def test_of_a_cut_the_tree_is_followed_to_the_fewest_regions_and_says_the_same(objective, monkeypatch):
+    aim, on = as_aim(objective, None), weighed(planted_partition(30, 20, 10, 2, rng=4).graph, objective)
+    followed = []
+    real = multilevel.unions
+    monkeypatch.setattr(multilevel, "unions", lambda on, progress, k: followed.append(k) or real(on, progress, k))
+    _, found = multilevel.goal_on(aim, on, 30, Progress())
+    assert found == multilevel.resolutions_of_regions(aim, real(on, Progress(), 30), 30)
+    assert followed == [30 if objective == "modularity" else 30 * multilevel.FEW_REGIONS]
+
+
+def test_a_single_start_begins_with_as_many_regions_as_it_takes(monkeypatch):
+    on, aim = weighed(planted_partition(20, 40, 12, 2, rng=4).graph, "normalized_cut"), as_aim("normalized_cut", None)
+    starts = counted_calls(monkeypatch, "best_start", multilevel)
+    found = {}
+    for effort in (0.1, 1.0):
+        starts.clear()
+        found[effort] = multilevel.partitioned(on, 20, aim, effort, np.random.default_rng(1), Progress())
+        ((start, _), _), *others = starts
+        assert not others and (start is on) == (effort == 1.0)
+        if effort < 1.0:
+            assert multilevel.REGIONS[0] * 20 <= start.graph.n_nodes < multilevel.ENOUGH * 20
+    assert found[0.1].value > 0.95 * found[1.0].value

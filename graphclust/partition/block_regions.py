@@ -32,7 +32,6 @@ from graphclust.partition.coreset_regions import (
     HASTY_ROUNDS,
     IN_DOUBT,
     MOST_TURNS,
-    ONE_START,
     SPREADING_ROUNDS,
     Sampling,
     common_pieces,
@@ -44,7 +43,7 @@ from graphclust.partition.coreset_regions import (
     number_of_regions,
     used_labels,
 )
-from graphclust.partition.multilevel import partitioned
+from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import searched_nodes
@@ -108,7 +107,7 @@ def by_blocks(
             labels, n_found = engine.once(whole_partition, k, effort, key), k
         fragments = labels
         if n_found > k:
-            labels = work.partitioned(labels, n_found, k, ONE_START if progress.out_of_time() else effort)
+            labels = work.partitioned(labels, n_found, k)
     with progress.stage("mending"):
         goal = CUT_GOAL
         n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
@@ -175,10 +174,10 @@ class Work:
         links = self.engine.each(steps.links_in_block, labels, n_clusters, name)
         return self.engine.once(steps.quotient_of_links, links, n_clusters)
 
-    def partitioned(self, labels: Whole, n_clusters: int, k: int, effort: float) -> Whole:
+    def partitioned(self, labels: Whole, n_clusters: int, k: int) -> Whole:
         """The clusters merged into k by the normalised cut."""
         quotient = self.quotient(labels, n_clusters, CUT.name)
-        return self.engine.once(looked_up, self.engine.once(quotient_partition, quotient, k, effort, self.key), labels)
+        return self.engine.once(looked_up, self.engine.once(quotient_partition, quotient, k, self.key), labels)
 
     def turned(
         self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, aim: Aim, effort: float
@@ -275,7 +274,7 @@ def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, 
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
         return CoresetRegions(np.arange(m), np.arange(m) % k)
-    found = partitioned(weighed(part, CUT.name), n_regions, CUT, ONE_START, generator(key, n_regions), Progress())
+    found = partitioned(weighed(part, CUT.name), n_regions, CUT, SINGLE_START, generator(key, n_regions), Progress())
     return CoresetRegions(linked, found.labels.astype(np.int64))
 
 
@@ -319,9 +318,9 @@ def with_isolated(labels: np.ndarray, of_connected: np.ndarray, n: int) -> tuple
     return found, n
 
 
-def quotient_partition(source: GraphSource, quotient: Weighed, k: int, effort: float, key: int) -> np.ndarray:
+def quotient_partition(source: GraphSource, quotient: Weighed, k: int, key: int) -> np.ndarray:
     """The clusters of a quotient graph merged into k by the normalised cut."""
-    return partitioned(quotient, k, CUT, effort, generator(key, k), Progress()).labels
+    return partitioned(quotient, k, CUT, SINGLE_START, generator(key, k), Progress()).labels
 
 
 def pieces_merged_anew(

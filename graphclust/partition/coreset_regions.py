@@ -52,7 +52,7 @@ from graphclust.partition.healing import Partition
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import partitioned, resolutions_of_regions
+from graphclust.partition.multilevel import SINGLE_START, partitioned, resolutions_of_regions
 from graphclust.partition.purity import are_impure, united_below
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
@@ -66,7 +66,6 @@ SPREADING_ROUNDS = 4
 MENDING_SWEEPS, FEW = 2, 0.001
 MOST_TURNS = 3  # of merging anew; two were enough wherever it helped
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
-ONE_START = 0.1  # the effort of a single start without cycles: regions need not be perfect
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 LEAST_SIGNAL = 4.5
 WEIGHTS_AT_A_TIME = 1 << 24
@@ -205,7 +204,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         with progress.stage("coreset partition"), progress.within(None):
             if progress.out_of_time():
                 n_regions = min(n_regions, k)
-            found = partitioned(weighed(small, CUT.name), n_regions, CUT, ONE_START, rng, progress).labels
+            found = partitioned(weighed(small, CUT.name), n_regions, CUT, SINGLE_START, rng, progress).labels
             if progress.time_budget is not None and n_regions >= k:
                 quotient = contracted(weighed(small, CUT.name), found, n_regions)
                 united, _ = merged(quotient, k, ratio_objective(quotient), progress)
@@ -247,7 +246,7 @@ def merged_regions(
     quotient = contracted(by_cut, fragments, n_found)
     progress.reads(graph, graph.n_entries)
     with progress.within(lambda labels: taken(labels, fragments)):
-        of_fragments = partitioned(quotient, k, CUT, ONE_START, rng, progress)
+        of_fragments = partitioned(quotient, k, CUT, SINGLE_START, rng, progress)
         labels = taken(of_fragments.labels, fragments)
     return Merged(labels, fragments, sums_by_quotient(graph, quotient, of_fragments.sums, labels))
 

@@ -16,7 +16,6 @@ from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much off
-HIGH_EFFORT = 2.0  # from here on, there are so many tries, and cycles of the whole of large graphs
 
 
 class Assigned(NamedTuple):
@@ -34,7 +33,8 @@ def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
 class Search(NamedTuple):
     """What is looked for, and what it takes: k clusters by an objective, from regions at these resolutions.
 
-    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make.
+    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make;
+    above 1 each resolution has its turn.
     """
 
     k: int
@@ -76,7 +76,7 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
     settled : whether the nodes of this graph have moved already, as far as any gains by it.
     """
     value, lacking = search.value(found), best_conceivable(on, search.k, search.objective)
-    all_have_turns = search.objective.kind == RATIO or search.effort >= HIGH_EFFORT
+    all_have_turns = search.objective.kind == RATIO or search.effort > 1.0
     n_turns = len(search.resolutions) if all_have_turns else 1
     for done, resolution in enumerate(turns(search)):
         search.progress.offer(found.labels.copy)

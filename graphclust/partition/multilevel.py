@@ -27,7 +27,7 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
 from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, joined
-from graphclust.partition.cycles import HIGH_EFFORT, Assigned, Search, best_start, carried, carried_over, in_cycles
+from graphclust.partition.cycles import Assigned, Search, best_start, carried, carried_over, in_cycles
 from graphclust.partition.healing import Partition, healed, is_unhealthy, likeliest
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.quotient import contracted
@@ -44,6 +44,7 @@ FEW_REGIONS = 3  # a cluster, for one more start of cuts, which have more local 
 LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
+SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
 LARGE = 2_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
 
 
@@ -139,7 +140,7 @@ def one_try(on: Weighed, shared: list[Level], start: Weighed, effort: float, sea
 
 def is_searched_whole(on: Weighed, shared: list[Level], effort: float) -> bool:
     """Whether cycles run on the nodes of the graph itself: of a large one where starts do too, or at high effort."""
-    return on.graph.n_entries <= LARGE or not shared or effort >= HIGH_EFFORT
+    return on.graph.n_entries <= LARGE or not shared or effort > 1.0
 
 
 def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:

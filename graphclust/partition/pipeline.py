@@ -21,7 +21,7 @@ from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import IN_DOUBT, Sampling, by_shared_neighbors, default_size, is_better
-from graphclust.partition.cycles import HIGH_EFFORT, Search, assigned, in_cycles
+from graphclust.partition.cycles import Search, assigned, in_cycles
 from graphclust.partition.healing import Partition, healed
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.memory import check_memory
@@ -311,7 +311,7 @@ def _best(
                 if anew:
                     options["method"], outcome = "multilevel", Outcome(outcome.labels)
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
-            if effort >= HIGH_EFFORT and options["method"] == "two-step" and not progress.out_of_time():
+            if effort > 1.0 and options["method"] == "two-step" and not progress.out_of_time():
                 with progress.stage("refining"):
                     on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
                     _, resolutions = goal_for(aim, on, k, rng, progress)

@@ -78,15 +78,15 @@ CHANGES = [
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
         "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8), "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01),
-        "MOST_TURNS": (0, 1), "ONE_START": (0.01, 1.0), "CRUMB": (0.0, 0.5),
+        "MOST_TURNS": (0, 1), "CRUMB": (0.0, 0.5),
     }),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These only choose: what counts as high effort, a resolution beyond all, when the other method is tried as well, how
-# much is summed at a time, and what is done of all in a hurry.
-NOT_VARIED = {"HASTY_ROUNDS", "HIGH_EFFORT", "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME"}
+# These only choose: that regions of a coreset take a single start, when the other method is tried as well, how much is
+# summed at a time, and what is done of all in a hurry.
+NOT_VARIED = {"HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START", "WEIGHTS_AT_A_TIME"}
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
 CORESET_PLANTED = (

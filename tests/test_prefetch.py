@@ -1,0 +1,134 @@
+"""Of more labels than caches hold loops ask for those that they will read: what they find is the same as without."""
+
+import os
+
+import numpy as np
+import pytest
+from numba import njit
+
+from graphclust import planted_partition
+from graphclust.compiled.graphs import moves as loops
+from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
+from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.spreading import spread_labels
+from graphclust.coreset.two_step import link_coreset, two_step_factor
+from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.objective import plain_objective, value_of, weighed
+from graphclust.partition import streamed_quotient
+from graphclust.partition.moves import MOST_SWEEPS, best_moves, bounds_of, moved_until_stable, summed, sums_after
+from graphclust.partition.quotient import contract
+from graphclust.progress import Progress
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+
+K = 8
+
+
+@pytest.fixture(scope="module")
+def one():
+    return planted_partition(K, 256, 6, 2, rng=3)
+
+
+@pytest.fixture(scope="module")
+def copies(one):
+    """So many copies of the graph beside each other that its labels are too many to be cached, and their number."""
+    graph = one.graph
+    times = CACHED // graph.n_nodes + 1
+    indices = graph.indices[None, :] + graph.n_nodes * np.arange(times)[:, None]
+    indptr = graph.indptr[None, :-1] + graph.n_entries * np.arange(times)[:, None]
+    indptr = np.append(indptr.ravel(), times * graph.n_entries)
+    return graph_from_csr(indptr, indices.ravel().astype(np.int32), None), times
+
+
+@pytest.fixture(scope="module")
+def disturbed(one):
+    """Labels of one copy, some of them wrong."""
+    rng = np.random.default_rng(5)
+    labels = one.labels.astype(np.int32)
+    return np.where(rng.random(len(labels)) < 0.3, rng.integers(K, size=len(labels)), labels).astype(np.int32)
+
+
+def test_memory_is_asked_for():
+    @njit
+    def asks(values, rows):
+        ask_for(values, 1)
+        ask_for_row(rows, 0)
+        ask_for_neighbors(values, rows, 0)
+
+    asks(np.zeros(4, np.int32), Rows(np.array([0, 2]), np.array([1, 2], np.int32), np.empty(0)))
+    made = next(iter(asks.inspect_llvm().values()))
+    assert made.count("call void @llvm.prefetch") >= 3
+
+
+def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
+    many, times = copies
+    labels = np.tile(disturbed, times)
+    stays, sums = summed(weighed(one.graph, "modularity"), disturbed, K)
+    of_copies, sums_of_copies = summed(weighed(many, "modularity"), labels, K)
+    assert (of_copies.reshape(times, -1) == stays).all()
+    assert (sums_of_copies.inside == times * sums.inside).all() and (sums_of_copies.size == times * sums.size).all()
+    quotient = contract(one.graph, disturbed, K).to_scipy().toarray()
+    assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
+    monkeypatch.setattr(streamed_quotient, "STREAMED", 1)
+    assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
+
+
+def test_moves_that_nodes_should_make(copies, disturbed):
+    many, times = copies
+    labels, on = np.tile(disturbed, times), weighed(many, "modularity")
+    objective = plain_objective(on, K, 1.0)
+    stays, sums = summed(on, labels, K)
+    found, target = best_moves(on, labels, objective, stays, sums), np.empty(many.n_nodes, np.int32)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), -1)
+    looked_at = np.append(np.random.default_rng(1).choice(many.n_nodes, 300), [0, many.n_nodes - 1])
+    for u in looked_at.tolist():  # alone: nothing is asked for
+        loops.choose_moves(u, u + 1, 0, many.rows, on.terms, objective, now, target)
+    assert (found[looked_at] == target[looked_at]).all() and (found >= 0).any() and (found < 0).any()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_sums_after_some_nodes_have_moved(copies, disturbed, share):
+    many, times = copies
+    labels, on = np.tile(disturbed, times), weighed(many, "modularity")
+    moved = np.where(np.random.default_rng(2).random(len(labels)) < share, (labels + 1) % K, labels).astype(np.int32)
+    after, expected = sums_after(on, labels, moved, summed(on, labels, K)[1]), summed(on, moved, K)[1]
+    assert (after.inside == expected.inside).all() and (after.mass == expected.mass).all()
+
+
+def test_nodes_move_until_none_gains(copies, disturbed):
+    many, times = copies
+    labels, on = np.tile(disturbed, times), weighed(many, "modularity")
+    objective = plain_objective(on, K, 1.0)
+    before = value_of(objective, summed(on, labels, K)[1])
+    sums = moved_until_stable(on, labels, K, objective, Progress(), MOST_SWEEPS)
+    stays, expected = summed(on, labels, K)
+    assert (sums.size == expected.size).all() and value_of(objective, sums) == pytest.approx(
+        value_of(objective, expected), rel=1e-12
+    )
+    assert value_of(objective, sums) > before and (best_moves(on, labels, objective, stays, sums) < 0).all()
+
+
+def test_labels_spread(one, copies):
+    many, times = copies
+    labels = np.where(np.arange(one.graph.n_nodes) % 40 == 0, one.labels, -1).astype(np.int32)
+    found = spread_labels(many, np.tile(labels, times), K, 3, Progress())
+    expected = spread_labels(one.graph, labels, K, 3, Progress())
+    assert (found.labels.reshape(times, -1) == expected.labels).all()
+    assert found.n_labelled == [times * n for n in expected.n_labelled]
+
+
+def test_links_by_shared_neighbors(copies):
+    many, _ = copies
+    kernel = NormalizedCutKernel.of(many)
+    nodes = np.unique(np.random.default_rng(4).choice(6000, 400))
+    nodes = np.append(nodes, many.n_nodes - 1)  # alone in its copy: it shares no neighbors
+    coreset = Coreset(nodes, np.linspace(1.0, 2.0, len(nodes)))
+    links = link_coreset(kernel, coreset)
+    factor = two_step_factor(kernel, coreset)
+    expected = (factor @ factor.T).toarray()
+    np.fill_diagonal(expected, 0.0)
+    np.testing.assert_allclose(links.to_scipy().toarray(), expected, atol=1e-15)
+    np.testing.assert_allclose(links.degrees, expected.sum(axis=1), atol=1e-14)
+    assert links.isolated[-1] and not links.isolated.all()
