@@ -1,9 +1,9 @@
 """Ask for memory some time before it is read.
 
 A loop over the edges of a shuffled graph looks up one value for each neighbor, in no order. Where the values are more
-than the caches hold each look-up waits for memory, a few at a time, and that is most of what a pass takes: of 5 million
-nodes a third to a quarter is left once the labels of a row are asked for two rows ahead. Nothing that is computed
-changes. Where the values fit the caches asking would only be work.
+than the caches hold each look-up waits for memory, and that is most of what a pass takes: with 5 million nodes a third
+to a half of the time is left once the values of a row are asked for a few rows ahead. Nothing that is computed changes.
+Where the values fit the caches asking would only be work.
 """
 
 import numba
