@@ -119,7 +119,7 @@ def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resoluti
         expected = reference.value(graph.to_scipy().toarray(), found.labels, objective, found.goal.resolution)
         assert found.value == pytest.approx(expected, rel=1e-9)
         assert found.value <= cycles.best_conceivable(on, 4, found.goal.objective) + 1e-9
-        levels, _ = multilevel.regions(on, 4, aim, False, np.random.default_rng(3), Progress())
+        levels, _ = multilevel.regions(on, 4, aim, np.random.default_rng(3), Progress())
         if levels:
             coarse = random_labels(levels[-1].coarse.max() + 1, 4, 1).astype(np.int32)
             core = contracted(levels[-1].on, levels[-1].coarse, levels[-1].coarse.max() + 1)
@@ -388,9 +388,7 @@ def test_regions_are_not_looked_for_at_higher_resolutions_where_hardly_any_nodes
         multilevel, "joined", lambda on, resolution, *of: tried.append(resolution) or real(on, resolution, *of)
     )
     on = weighed(as_graph(nx.random_regular_graph(3, 390, seed=1)), "normalized_cut")
-    levels, coarsest = multilevel.regions(
-        on, 30, as_aim("normalized_cut", None), False, np.random.default_rng(0), Progress()
-    )
+    levels, coarsest = multilevel.regions(on, 30, as_aim("normalized_cut", None), np.random.default_rng(0), Progress())
     assert levels == [] and coarsest is on and len(tried) < 6
 
 

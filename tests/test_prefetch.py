@@ -75,13 +75,14 @@ def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
     assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
 
 
-def test_moves_that_nodes_should_make(copies, disturbed):
+@pytest.mark.parametrize("turn", [-1, 0, 1])
+def test_moves_that_nodes_should_make(copies, disturbed, turn):
     many, times = copies
     labels, on = np.tile(disturbed, times), weighed(many, "modularity")
     objective = plain_objective(on, K, 1.0)
     stays, sums = summed(on, labels, K)
-    found, target = best_moves(on, labels, objective, stays, sums), np.empty(many.n_nodes, np.int32)
-    now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), -1)
+    found, target = best_moves(on, labels, objective, stays, sums, turn), np.empty(many.n_nodes, np.int32)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), turn)
     looked_at = np.append(np.random.default_rng(1).choice(many.n_nodes, 300), [0, many.n_nodes - 1])
     for u in looked_at.tolist():  # alone: nothing is asked for
         loops.choose_moves(u, u + 1, 0, many.rows, on.terms, objective, now, target)

@@ -93,7 +93,7 @@ def partitioned(
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
     single = round(effort * len(REGIONS)) == 0
-    levels, coarsest = regions(on, k, aim, single, rng, progress)
+    levels, coarsest = regions(on, k, aim, rng, progress, single=single)
     goal, resolutions = goal_on(aim, coarsest, k, progress)
     # At high effort there are more tries, not longer ones.
     search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress)
@@ -174,7 +174,7 @@ def k_of_small_regions(aim: Aim, k: int) -> int:
 
 
 def regions(
-    on: Weighed, k: int, aim: Aim, single: bool, rng: np.random.Generator, progress: Progress
+    on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress, *, single: bool = False
 ) -> tuple[list[Level], Weighed]:
     """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
 

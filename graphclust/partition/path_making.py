@@ -111,7 +111,7 @@ def path_over(
     on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(seed)
     top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
     with progress.stage("regions"):
-        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, False, rng, progress)
+        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
     with progress.stage("descent"):
         goal = goal_of(aim, core, top, unions(core, progress, top))
         labels, sums = merged(core, top, goal.objective, progress)

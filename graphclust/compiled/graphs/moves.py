@@ -12,13 +12,12 @@ from graphclust.compiled.graphs.objective import (
     loss_of_leaving,
     most_from_joining,
 )
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
-AHEAD = 2  # rows: so far ahead of the row at hand the labels of the neighbors are asked for
 
 
 class MoveQueue(NamedTuple):
@@ -213,6 +212,12 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     return read
 
 
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _has_turn(u, turn):
+    """Whether node u is looked at in this turn, see `MoveRound`."""
+    return turn < 0 or u * HASH >> 16 & 1 == turn
+
+
 @njit(cache=True, nogil=True)
 def choose_moves(first, last, block, rows, terms, objective, now, target):
     """target[u] = the cluster to which a move of u would raise the objective most as things stand, or -1.
@@ -233,11 +238,11 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
     least = LEAST_GAIN * objective.unit
     many = len(labels) > CACHED
     for u in range(first, last):
-        if many and u + AHEAD < last:
+        if many and u + AHEAD < last and _has_turn(u + AHEAD, turn):
             ask_for_neighbors(labels, rows, u + AHEAD)
         own = labels[u]
         target[u] = -1
-        if turn >= 0 and u * HASH >> 16 & 1 != turn:
+        if not _has_turn(u, turn):
             continue
         if not known:
             stays[u] = staying_weight(u, rows, labels)

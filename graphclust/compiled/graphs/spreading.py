@@ -3,9 +3,7 @@
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for_neighbors
-
-AHEAD = 2  # rows: so far ahead of the row at hand the labels of the neighbors are asked for
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 
 
 @njit(cache=True, nogil=True)

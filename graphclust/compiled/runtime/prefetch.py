@@ -16,6 +16,7 @@ from graphclust.compiled.runtime.references import UNCOUNTED
 
 CACHED = 1 << 21  # values of four bytes that caches of a processor of today hold
 LINE = 16  # values of four bytes
+AHEAD = 2  # rows: so far ahead of the row at hand loops over rows in order ask for the values of its neighbors
 READ, KEPT, DATA = 0, 3, 1  # llvm.prefetch: for reading, to stay in all caches, not code
 
 
