@@ -382,6 +382,7 @@ def test_where_the_tree_ends_in_the_same_clusters_nothing_is_merged_anew(monkeyp
     monkeypatch.setattr(coreset_regions, "in_cycles", lambda *of: cycles.append(of) or real(*of))
     found = coreset_sc(planted.graph, 10, method="two-step", rng=0)
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99 and not cycles
-    hidden = planted_partition(10, 300, 5, 3, rng=5)
-    coreset_sc(hidden.graph, 10, method="two-step", rng=0)
+    for seed in range(4):  # where clusters can hardly be told apart the tree mostly ends in others
+        hidden = planted_partition(10, 300, 5, 3, rng=seed)
+        coreset_sc(hidden.graph, 10, method="two-step", rng=0)
     assert cycles

@@ -35,6 +35,7 @@ def dense_two_step(matrix: np.ndarray, coreset: Coreset) -> np.ndarray:
 @pytest.mark.parametrize("name", WITH_EDGES)
 def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
     monkeypatch.setattr(two_step, "MOST_VISITORS", 10**6)
+    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 10**6)
     matrix = make(name).toarray()
     kernel = NormalizedCutKernel.of(make_graph(name))
     coreset = some_coreset(kernel, 3)

@@ -9,6 +9,7 @@ import numpy as np
 from graphclust.compiled.graphs import chosen_rows as loops
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, NormalizedCutKernel
 
@@ -24,12 +25,17 @@ class KernelSource(Protocol):
 
 def rows_of(source: KernelSource, nodes: np.ndarray) -> ChosenRows:
     """The rows of some nodes, in increasing order."""
-    graph, terms = source.graph, source.terms(nodes)
-    indptr = np.concatenate([[0], np.cumsum(graph.indptr[nodes + 1] - graph.indptr[nodes])])
-    indices = np.empty(indptr[-1], np.int32)
-    weights = np.empty(0 if graph.weights is None else indptr[-1])
-    loops.copy_rows(nodes, graph.rows, Rows(indptr, indices, weights))
-    return ChosenRows(nodes, indptr, indices, weights, terms.degrees, terms.self_affinity)
+    terms = source.terms(nodes)
+    return ChosenRows(nodes, *copied_rows(source.graph.rows, nodes), terms.degrees, terms.self_affinity)
+
+
+def copied_rows(rows: Rows, nodes: np.ndarray, most: int | None = None) -> Rows:
+    """The rows of some nodes, one after the other; of more than `most` entries so many, evenly from the whole row."""
+    lengths = rows.indptr[nodes + 1] - rows.indptr[nodes]
+    indptr = np.concatenate([[0], np.cumsum(lengths if most is None else np.minimum(lengths, most))])
+    chosen = Rows(indptr, np.empty(indptr[-1], np.int32), np.empty(indptr[-1] if len(rows.weights) else 0))
+    run_in_blocks(loops.copy_rows, entry_blocks(indptr), nodes, rows, chosen)
+    return chosen
 
 
 def joined_rows(source: KernelSource, parts: list[ChosenRows]) -> ChosenRows:

@@ -8,6 +8,8 @@ clusters A_H must therefore ask for several times k pieces and merge them by the
 holds weigh as much as all its paths.
 """
 
+from math import ceil
+
 import numpy as np
 from scipy import sparse
 
@@ -15,13 +17,14 @@ from graphclust.compiled.graphs import two_step as loops
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
-from graphclust.coreset.chosen_rows import KernelSource
+from graphclust.coreset.chosen_rows import KernelSource, copied_rows
 from graphclust.coreset.sampling import Coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 
 __all__ = ["two_step_coreset_graph", "two_step_factor"]
 
+MOST_NEIGHBORS = 2.0  # times those of an average node; of the same 5M nodes all make four times the links, for nothing
 MOST_VISITORS = 16  # of 5M nodes with hubs, 32 make a third more links and no better clusters; 4 lose a tenth of ARI
 
 
@@ -29,9 +32,10 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
     """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
 
     Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in
-    the square of a sampled matrix it outweighs the rest by one over the sampling rate. A node with more than 16 coreset
-    neighbors (a hub) links them in runs of 16, with the weights scaled up, so that work and memory stay linear in the
-    entries of the coreset's rows.
+    the square of a sampled matrix it outweighs the rest by one over the sampling rate. Hubs would make most of the
+    links, and show no more by them: a coreset node with more than twice the neighbors of an average node is linked
+    through so many of them, and a node with more than 16 coreset neighbors links them in runs of 16, in either case
+    with the weights scaled up. So work and memory stay linear in the size of the coreset.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
@@ -44,33 +48,44 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
 
 def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """`two_step_coreset_graph` with the neighbors in the order met."""
-    scale = coreset.weights / kernel.degrees[coreset.nodes]
-    return _linked(coreset.nodes, kernel.graph.rows, kernel.degrees, scale)
+    rows = copied_rows(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
+    lengths = np.diff(kernel.graph.indptr)[coreset.nodes]
+    return _linked(rows, kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths)
 
 
 def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Graph:
     """The same from the rows of the coreset nodes; of all other nodes only the degrees of their neighbors are read."""
-    met, columns = np.unique(rows.indices, return_inverse=True)
-    compact = Rows(rows.indptr, columns.astype(np.int32), rows.weights)
-    return _linked(np.arange(len(rows.nodes)), compact, source.terms(met).degrees, weights / rows.degrees)
+    whole = Rows(rows.indptr, rows.indices, rows.weights)
+    some = copied_rows(whole, np.arange(len(rows.nodes)), most_neighbors(source.graph))
+    met, columns = np.unique(some.indices, return_inverse=True)
+    compact = Rows(some.indptr, columns.astype(np.int32), some.weights)
+    return _linked(compact, source.terms(met).degrees, weights / rows.degrees, np.diff(rows.indptr))
 
 
-def _linked(nodes: np.ndarray, rows: Rows, degrees: np.ndarray, scale: np.ndarray) -> Graph:
-    """Links between the nodes of some rows; degrees : of all columns, in the numbering of the rows' entries."""
-    m, unweighted = len(nodes), len(rows.weights) == 0
+def most_neighbors(graph: Graph) -> int:
+    """Through how many of its neighbors a coreset node is linked at most."""
+    return ceil(MOST_NEIGHBORS * graph.n_entries / max(np.count_nonzero(~graph.isolated), 1))
+
+
+def _linked(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarray) -> Graph:
+    """Links between the nodes of some rows, of which the whole ones have these lengths.
+
+    degrees : of all columns, in the numbering of the rows' entries.
+    """
+    m, unweighted = len(scale), len(rows.weights) == 0
+    scale = scale * (lengths / np.maximum(np.diff(rows.indptr), 1))
     starts = np.zeros(len(degrees) + 1, np.int64)
-    loops.count_visits(nodes, rows.indptr, rows.indices, starts)
+    loops.count_visits(rows.indices, starts)
     np.cumsum(starts, out=starts)
     visitors = np.empty(starts[-1], np.int32)
     visit_weights = np.empty(0 if unweighted else starts[-1])
-    loops.list_visits(nodes, rows, starts[:-1].copy(), visitors, visit_weights)
+    loops.list_visits(rows, starts[:-1].copy(), visitors, visit_weights)
 
-    entries = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[nodes])])
-    blocks = entry_blocks(entries, 1 << 18)
-    most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(entries), m), blocks[:-1])
-    sample, visits = loops.Sample(nodes, scale), loops.Visits(starts, visitors, visit_weights, degrees)
+    blocks = entry_blocks(rows.indptr, 1 << 18)
+    most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(rows.indptr), m), blocks[:-1])
+    visits = loops.Visits(starts, visitors, visit_weights, degrees)
     indptr, indices, weights = rows_in_blocks(
-        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, sample, rows, visits
+        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, scale, rows, visits
     )
     link_sums, linked = np.zeros(m), np.diff(indptr) > 0
     if linked.any():

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.mixing import mixed
 from graphclust.compiled.graphs.seeding import ENTRIES_READ, sq_distance
 
 
@@ -64,15 +65,22 @@ def approach_seeds(first, last, rank, seeds, terms, distances):
 
 
 @njit(cache=True, nogil=True)
-def copy_rows(nodes, rows, chosen):
-    """Row nodes[i] goes to the indices and weights of `chosen`, from chosen.indptr[i] on."""
-    for i in range(len(nodes)):
-        free = chosen.indptr[i]
-        for e in range(rows.indptr[nodes[i]], rows.indptr[nodes[i] + 1]):
-            chosen.indices[free] = rows.indices[e]
+def copy_rows(first, last, block, nodes, rows, chosen):
+    """Rows nodes[first], ..., nodes[last - 1] go to the indices and weights of `chosen`, as far as its indptr has room.
+
+    Of a longer row one entry goes for each of as many runs of its entries, drawn by a hash of its first neighbor.
+    """
+    for i in range(first, last):
+        start, free = rows.indptr[nodes[i]], chosen.indptr[i]
+        length, room = rows.indptr[nodes[i] + 1] - start, chosen.indptr[i + 1] - free
+        for j in range(room):
+            e = start + j
+            if room < length:
+                e = start + j * length // room
+                e += mixed(rows.indices[start] + j) % (start + (j + 1) * length // room - e)
+            chosen.indices[free + j] = rows.indices[e]
             if len(rows.weights) > 0:
-                chosen.weights[free] = rows.weights[e]
-            free += 1
+                chosen.weights[free + j] = rows.weights[e]
 
 
 @njit(cache=True, nogil=True)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
 
 AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
@@ -58,26 +59,27 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
     lengths, q_indices, q_weights = quotient
     cluster, starts, members = clusters
     weighted = len(rows.weights) > 0
-    link = np.zeros(len(starts) - 1)
+    k = len(starts) - 1
+    link = np.zeros(k + INNER)
     written = 0
     many, end = len(cluster) > CACHED, starts[last]
     for c in range(first, last):
         start = written
-        stays = 0.0  # apart from the others: often most links do, and adding to link[c] would wait for itself
+        link[k:] = LEAST_LINK
         for i in range(starts[c], starts[c + 1]):
             if many and i + 3 * AHEAD < end:
                 ask_for(rows.indptr, members[i + 3 * AHEAD])
                 ask_for_row(rows, members[i + 2 * AHEAD])
                 ask_for_neighbors(cluster, rows, members[i + AHEAD])
-            for e in range(rows.indptr[members[i]], rows.indptr[members[i] + 1]):
+            start_of_row = rows.indptr[members[i]]
+            for e in range(start_of_row, rows.indptr[members[i] + 1]):
                 other = cluster[np.uint32(rows.indices[e])]
-                if other == c:
-                    stays += rows.weights[e] if weighted else 1.0
-                    continue
+                place = place_of(other, other == c, e - start_of_row, k)
                 q_indices[written] = other  # counted only where it is the first link: a branch would be a coin toss
-                written += link[other] == 0.0
-                link[other] += rows.weights[e] if weighted else 1.0
-        if stays > 0.0:
+                written += link[place] == 0.0
+                link[place] += rows.weights[e] if weighted else 1.0
+        stays = link[k:].sum()
+        if stays > INNER * LEAST_LINK:
             link[c] = q_loops[c] = stays
             q_indices[written] = c
             written += 1

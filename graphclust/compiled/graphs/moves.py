@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
+from graphclust.compiled.graphs.mixing import mixed
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
     ClusterSums,
@@ -15,8 +17,6 @@ from graphclust.compiled.graphs.objective import (
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.references import UNCOUNTED
 
-HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
-LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
@@ -50,7 +50,10 @@ class MoveRound(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """The weight of a node to each cluster, (k,), all zero between nodes, and the clusters that it meets, (k,)."""
+    """The weight of a node to each cluster, all zero between nodes, see `link_places`; and the clusters that it meets.
+
+    link (k + INNER,), of which the last are of no use; met (k + 1,) has room for one that is not counted.
+    """
 
     link: np.ndarray
     met: np.ndarray
@@ -215,7 +218,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def _has_turn(u, turn):
     """Whether node u is looked at in this turn, see `MoveRound`."""
-    return turn < 0 or u * HASH >> 16 & 1 == turn
+    return turn < 0 or mixed(u) & 1 == turn
 
 
 @njit(cache=True, nogil=True)
@@ -226,7 +229,9 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
     it could not make up for the loss.
     """
     k = len(now.sums.mass)
-    _choose_moves(first, last, rows, terms, objective, now, Scratch(np.zeros(k), np.empty(k, np.int32)), target)
+    scratch = Scratch(np.zeros(k + INNER), np.empty(k + 1, np.int32))
+    scratch.link[k:] = LEAST_LINK
+    _choose_moves(first, last, rows, terms, objective, now, scratch, target)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -234,6 +239,7 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
     """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
     labels, sums, stays, known, bounds, turn = now
     link, met = scratch
+    k = len(sums.mass)
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
     many = len(labels) > CACHED
@@ -255,11 +261,10 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
         n_met = 0
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             c = labels[np.uint32(rows.indices[e])]
-            if c == own or c < 0:
-                continue
+            place = place_of(c, (c == own) | (c < 0), e, k)
             met[n_met] = c
-            n_met += link[c] == 0.0
-            link[c] += rows.weights[e] if weighted else 1.0
+            n_met += link[place] == 0.0
+            link[place] += rows.weights[e] if weighted else 1.0
         most = loss + least
         for i in range(n_met):
             c = met[i]

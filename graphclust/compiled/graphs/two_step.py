@@ -10,13 +10,6 @@ from graphclust.compiled.runtime.prefetch import CACHED, ask_for
 AHEAD = 8  # entries of a row: so far ahead of the one at hand its visitors are asked for, and twice as far their place
 
 
-class Sample(NamedTuple):
-    """Coreset nodes, and what their links are multiplied with."""
-
-    nodes: np.ndarray
-    scale: np.ndarray
-
-
 class Visits(NamedTuple):
     """The coreset nodes (by position) that each node z is a neighbour of, from starts[z] on, and the degrees of all z.
 
@@ -30,22 +23,28 @@ class Visits(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def count_visits(nodes, indptr, indices, starts):
+def count_visits(indices, starts):
     """How many coreset nodes each node z is a neighbour of, into starts[z + 1]."""
-    for i in range(len(nodes)):
-        for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
-            starts[indices[e] + 1] += 1
+    many, end = len(starts) > CACHED, len(indices)
+    for e in range(end):
+        if many and e + AHEAD < end:
+            ask_for(starts, indices[e + AHEAD])
+        starts[indices[e] + 1] += 1
 
 
 @njit(cache=True, nogil=True)
-def list_visits(nodes, rows, place, visitors, visit_weights):
-    """The coreset nodes (by position) that each z is a neighbour of, in order; place (n,) starts at the lists' starts.
+def list_visits(rows, place, visitors, visit_weights):
+    """The coreset nodes that each z is a neighbour of, in order; place (n,) starts at the lists' starts.
 
     place[z] ends one past the last visitor of z.
     """
     indptr, indices, weights = rows
-    for i in range(len(nodes)):
-        for e in range(indptr[nodes[i]], indptr[nodes[i] + 1]):
+    many, end = len(place) > CACHED, len(indices)
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            if many and e + 2 * AHEAD < end:
+                ask_for(place, indices[e + 2 * AHEAD])
+                ask_for(visitors, place[indices[e + AHEAD]])
             z = indices[e]
             visitors[place[z]] = i
             if len(weights) > 0:
@@ -54,25 +53,23 @@ def list_visits(nodes, rows, place, visitors, visit_weights):
 
 
 @njit(cache=True, nogil=True)
-def shared_neighbors(first, last, block, made, most, sample, rows, visits):
-    """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes.
+def shared_neighbors(first, last, block, made, most, scale, rows, visits):
+    """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes, from their rows.
 
     Of more than `most` visitors of one z only those in the same run of `most` count, with their weights scaled up: the
     work is at most `most` times the entries of the coreset's rows, whatever the hubs. Returns the entries written; a
     row has room for as many as there are visits or coreset nodes, so that one more can always be written than counted.
     """
     lengths, out_indices, out_weights = made
-    nodes, scale = sample
     indptr, indices, weights = rows
     starts, visitors, visit_weights, degrees = visits
     weighted, many = len(weights) > 0, len(degrees) > CACHED
-    link = np.zeros(len(nodes))
+    link = np.zeros(len(scale))
     written = 0
     for x in range(first, last):
         start_of_row = written
-        row_end = indptr[nodes[x] + 1]
-        for e in range(indptr[nodes[x]], row_end):
-            if many and e + 2 * AHEAD < row_end:
+        for e in range(indptr[x], indptr[x + 1]):
+            if many and e + 2 * AHEAD < len(indices):
                 ask_for(starts, indices[e + 2 * AHEAD])
                 ask_for(degrees, indices[e + 2 * AHEAD])
                 ask_for(visitors, starts[indices[e + AHEAD]])
