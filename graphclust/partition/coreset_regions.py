@@ -143,32 +143,24 @@ def by_shared_neighbors(
         labels, fragments, sums = merged_regions(by_cut, shown, k, effort, rng, progress)
     with progress.stage("mending"):
         progress.offer(labels.copy)
-        goal, impure = goal_of(CUT, by_cut, k, NO_UNIONS), estimated
+        goal, impure = goal_of(CUT, by_cut, k, NO_UNIONS), False
         if late := progress.out_of_time():
             sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS, sums)
-            impure = False
         else:
             sweeps = MENDING_SWEEPS if aim == CUT and not estimated else 1
             sums = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
-            if aim == CUT and not estimated:
-                impure = are_impure(by_cut, labels, sums, progress)
-                progress.reads(graph, graph.n_entries)
         leaving = 1.0 - value_of(goal.objective, sums) / k
         if aim.name not in BY_DEGREE:
             _, sums = summed(on, labels, k)
             progress.reads(graph, graph.n_entries)
-        before = Assigned(labels, sums)
-        if aim != CUT and late:
-            goal = implied_goal(aim, on, k, sums)
-        elif aim != CUT:
-            (labels, sums, goal), impure = turned(aim, on, before, fragments, k, estimated, effort, rng, progress)
-        elif impure:
-            # On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass.
-            healed, impure = turned(MODULARITY, on, before, fragments, k, estimated, effort, rng, progress)
-            labels = healed.labels
-            sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, healed.sums)
-            if value_of(goal.objective, sums) < value_of(goal.objective, before.sums):
-                labels, sums = before
+        found = Assigned(labels, sums)
+        if late:
+            goal = goal if aim == CUT else implied_goal(aim, on, k, sums)
+        elif aim == CUT:
+            found, impure = purified(on, found, fragments, goal, estimated, effort, rng, progress)
+        else:
+            (*found, goal), impure = turned(aim, on, found, fragments, k, estimated, effort, rng, progress)
+        labels, sums = found
 
     counts = shown.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -251,6 +243,33 @@ def merged_regions(
     return Merged(labels, fragments, sums_by_quotient(graph, quotient, of_fragments.sums, labels))
 
 
+def purified(
+    on: Weighed,
+    found: Assigned,
+    fragments: np.ndarray,
+    goal: Goal,
+    estimated: bool,
+    effort: float,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[Assigned, bool]:
+    """A partition by the normalised cut by way of modularity, where its clusters are impure and the cut gets smaller.
+
+    On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass. Returns
+    whether clusters stay impure, too.
+    """
+    k = len(found.sums.size)
+    by_way, impure = turned(
+        MODULARITY, on, found, fragments, k, estimated, effort, rng, progress, only_impure=not estimated
+    )
+    if by_way.labels is found.labels:
+        return found, impure
+    labels = by_way.labels
+    sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, by_way.sums)
+    smaller = value_of(goal.objective, sums) >= value_of(goal.objective, found.sums)
+    return (Assigned(labels, sums) if smaller else found), impure
+
+
 def turned(
     aim: Aim,
     on: Weighed,
@@ -261,14 +280,18 @@ def turned(
     effort: float,
     rng: np.random.Generator,
     progress: Progress,
+    *,
+    only_impure: bool = False,
 ) -> tuple[Partition, bool]:
     """A partition by the normalised cut turned to another aim, and whether its clusters are impure all the same.
 
-    estimated : whether quotient graphs are made of a sample, so that this is not known.
+    estimated : whether quotient graphs are made of a sample, so that this is not known. only_impure : whether to leave
+    clusters as they are, unless they are impure and others likelier.
 
     What the clusters have of each fragment is merged anew where that is better, and nodes move. The cut comes first
     since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where clusters are impure
-    that is done time and again while they become likelier: each time the pieces are purer.
+    that is done time and again while they become likelier, as long as the pieces merged anew still are: each time the
+    pieces are purer.
     """
     goal, impure = None, False
     for _ in range(1 if estimated else MOST_TURNS):
@@ -277,15 +300,20 @@ def turned(
         progress.reads(on.graph, on.graph.n_entries)
         of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
         of_piece[pieces] = found.labels
-        impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
-        if goal is not None and not impure:
+        were_impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
+        if not were_impure and goal is None and only_impure:
+            return Partition(*found, implied_goal(aim, on, k, found.sums)), False
+        if not were_impure and goal is not None:
+            impure = False
             break
         with progress.within(partial(taken, places=pieces)):
             of_pieces, tried = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
+        impure = were_impure and are_impure(quotient, *of_pieces, progress)
         labels = taken(of_pieces.labels, pieces)
         sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
         sums = moved_until_stable(on, labels, k, tried.objective, progress, MENDING_SWEEPS, FEW, sums)
-        if (impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
+        if (were_impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
+            impure = were_impure
             break
         found, goal = Assigned(labels, sums), tried
         if not impure or progress.out_of_time():

@@ -13,7 +13,7 @@ from graphclust.progress import Progress
 
 MOST_SWEEPS = 1000  # each but the last raises the value; a handful is usual
 MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a second
-MANY_SHARE = 1 / 8  # of the nodes; below, one after the other reads less than another look at all of them
+MANY_SHARE = 1 / 16  # of the nodes; below, one after the other reads less than another look at all of them
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
 MOVERS_PER_BLOCK = 1 << 14
 SHRUNK = 0.001  # of what a cluster was: of less, what is left of a difference could be round-off
