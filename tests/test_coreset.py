@@ -55,16 +55,20 @@ def test_the_whole_graph_as_coreset_gives_the_graph_with_its_loops_back(name):
 
 @pytest.mark.parametrize("name", WITH_EDGES)
 @pytest.mark.parametrize("seed", [518, 2209])
-def test_labels_equal_dense_weighted_kernel_k_means_assignment(name, seed):
+@pytest.mark.parametrize("met_only", [False, True])
+def test_labels_equal_dense_weighted_kernel_k_means_assignment(name, seed, met_only):
     kernel = NormalizedCutKernel.of(make_graph(name))
     K, _ = reference.dense_kernel(make(name).toarray())
     coreset = some_coreset(kernel, seed)
     k = min(4, len(coreset.nodes))
     coreset_labels = np.random.default_rng(seed).permutation(np.arange(len(coreset.nodes)) % k)
     values = reference.nearest_centroid(K, coreset.nodes, coreset.weights, coreset_labels)
-    found = extend_labels(kernel, coreset, coreset_labels)
+    found = extend_labels(kernel, coreset, coreset_labels, met_only=met_only)
     points = kernel.points
     scale = np.abs(values[points]).max(axis=1)
+    if met_only:
+        met = np.stack([K[:, coreset.nodes[coreset_labels == j]].any(axis=1) for j in range(k)], axis=1)
+        values[~met & met.any(axis=1)[:, None]] = np.inf
     chosen = values[points, found.labels[points]]
     assert (chosen <= values[points].min(axis=1) + 1e-11 * scale).all()
     clear = np.sort(values[points], axis=1)[:, :2]

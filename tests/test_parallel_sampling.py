@@ -207,7 +207,8 @@ def test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph(ke
     labels = np.arange(len(places)) % 4
     centroids = engine.once(centroids_of_rows, rows, coreset.weights, places, labels)
     found = np.concatenate(engine.fetch(engine.each(labels_in_block, rows, centroids)))
-    extended = extend_labels(kernel, Coreset(coreset.nodes[places], coreset.weights[places]), labels)
+    members = Coreset(coreset.nodes[places], coreset.weights[places])
+    extended = extend_labels(kernel, members, labels, met_only=True)
     assert (found == np.where(extended.undecided, -1, extended.labels)).all()
     assert len(set(found.tolist())) == 5
 

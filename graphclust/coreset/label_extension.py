@@ -48,12 +48,15 @@ def extend_labels(
     coreset_labels: np.ndarray,
     *,
     induced: sparse.csr_array | None = None,
+    met_only: bool = False,
 ) -> ExtendedLabels:
     """Give every node the cluster j of least |c_j|^2 - 2 <x, c_j>, c_j being the weighted coreset centroids.
 
     coreset : its nodes increasing, each once, with edges; weights >= 0: a node of weight 0 is no member of its cluster.
     coreset_labels : cluster of each coreset node, shape (m,); clusters may be empty, and are then never chosen.
     induced : `coreset_graph(kernel, coreset)`, shape (m, m), to save making it again.
+    met_only : whether a node gets one of the clusters that its coreset neighbors are in, if it has any. Of a sparse
+        graph's nodes half may be nearer to a cluster that they have nothing to do with, one of very small norm.
 
     Returns `ExtendedLabels`. Raises GraphValidationError for a coreset, labels or an `induced` that do not fit,
     TypeError for labels that are no whole numbers.
@@ -76,7 +79,7 @@ def extend_labels(
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
     centroids = centroids._replace(members=coreset.nodes[centroids.members])
     found = _unassigned(kernel.n_nodes, len(blocks) - 1)
-    run_in_blocks(label_nodes, blocks, kernel.graph.rows, kernel.terms(slice(None)), centroids, found)
+    run_in_blocks(label_nodes, blocks, kernel.graph.rows, kernel.terms(slice(None)), centroids, met_only, found)
     isolated = kernel.degrees == 0
     found.labels[isolated] = -1
     found.undecided[isolated] = False
@@ -115,11 +118,11 @@ def centroids_of_rows(
 def labels_in_block(
     source: KernelSource, first: int, last: int, rows: ChosenRows, centroids: Centroids
 ) -> npt.NDArray[np.int32]:
-    """The labels of one block of nodes from the rows of the coreset nodes; -1 for isolated and undecided nodes."""
+    """`extend_labels` by clusters met only, for one block of nodes; -1 for isolated and undecided nodes."""
     kernel, numbers = kernel_towards_block(source, first, last, rows)
     n = last - first
     found = _unassigned(n, 1)
     centroids = centroids._replace(members=numbers[centroids.members])
-    label_nodes(0, n, 0, kernel.graph.rows, kernel.terms(slice(None)), centroids, found)
+    label_nodes(0, n, 0, kernel.graph.rows, kernel.terms(slice(None)), centroids, True, found)
     found.labels[found.undecided | (kernel.degrees[:n] == 0.0)] = -1
     return found.labels.astype(np.int32)

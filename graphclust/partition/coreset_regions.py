@@ -203,7 +203,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
     del small  # of a large graph half a gigabyte
     with progress.stage("labelling"):
         labelled = Coreset(coreset.nodes[linked], coreset.weights[linked])
-        extended, undecided, n_read = extend_labels(kernel, labelled, found.astype(np.int64))
+        extended, undecided, n_read = extend_labels(kernel, labelled, found.astype(np.int64), met_only=True)
         progress.reads(graph, n_read)
         labels = extended.astype(np.int32)
         labels[undecided] = -1

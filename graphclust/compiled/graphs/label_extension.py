@@ -31,8 +31,10 @@ class Assignment(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def label_nodes(first, last, block, rows, terms, centroids, assignment):
+def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment):
     """Labels of nodes first..last-1: argmin over clusters j of |c_j|^2 - 2 <x, c_j>, ties to the lower j.
+
+    met_only : whether only clusters that have a neighbor of x are candidates, where there are any.
 
     All weights are positive, but for an empty cluster's, which is no candidate. <x, c_j> is 0 for clusters without a
     neighbour of x, so that beside the clusters met in the rows only the one of least |c_j|^2 can win; a node that no
@@ -47,7 +49,7 @@ def label_nodes(first, last, block, rows, terms, centroids, assignment):
     for j in range(n_clusters):
         if cluster_weights[j] > 0.0 and (default < 0 or sq_norms[j] < sq_norms[default]):
             default = j
-    best = np.full(last - first, sq_norms[default])
+    best = np.full(last - first, np.inf if met_only else sq_norms[default])
     product = np.full(last - first, -1.0)  # not met yet: products are >= 0, and may be rounded to 0
     met = np.empty(last - first, np.int64)
     for x in range(first, last):
