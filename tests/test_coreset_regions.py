@@ -234,12 +234,12 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found(monkeypatch):
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
-    monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 1_600)
+    monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 800)
     found = coreset_sc(planted.graph, 2, rng=9, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
     assert found.parameters["method"] == "two-step" and "healing" in found.seconds
     assert np.array_equal(found.coreset.labels, found.labels[found.coreset.nodes])
-    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=1_600, rng=9, **CUT)
+    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=800, rng=9, **CUT)
     assert asked_for.normalized_cut > 1.3 * found.normalized_cut and "healing" not in asked_for.seconds
     said = [
         any("a larger coreset_size or another method" in remark for remark in of.remarks) for of in (found, asked_for)
@@ -312,11 +312,22 @@ def test_impure_clusters_are_merged_anew(two_as_one, objective):
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
     """Of these regions some hold two blocks, and moves of single nodes never part clusters that are two."""
-    planted = planted_partition(30, 500, 9, 3, rng=5)
+    planted = planted_partition(30, 500, 9, 3, rng=6)
     options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 2}
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
     monkeypatch.setattr(coreset_regions, "MOST_TURNS", 0)
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
+
+
+def test_pieces_that_merging_anew_leaves_pure_are_the_last(monkeypatch):
+    planted = planted_partition(30, 500, 9, 3, rng=6)
+    found = iter([True, False])
+    contractions = []
+    real = coreset_regions.contracted
+    monkeypatch.setattr(coreset_regions, "are_impure", lambda *of: next(found))
+    monkeypatch.setattr(coreset_regions, "contracted", lambda *of: contractions.append(of) or real(*of))
+    coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=2)
+    assert len(contractions) == 2  # one to merge the regions, one to merge them anew
 
 
 def test_impure_clusters_that_nothing_mends_are_in_doubt(monkeypatch):

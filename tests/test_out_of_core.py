@@ -172,7 +172,7 @@ def sampled_quotients(monkeypatch, n_entries):
     monkeypatch.setattr(streamed_quotient, "SAMPLED", n_entries)
 
 
-def not_turned(aim, on, found, fragments, k, *rest):
+def not_turned(aim, on, found, fragments, k, *rest, **named):
     """In place of merging anew: nothing."""
     return Partition(
         found.labels.copy(), found.sums, goal_of(aim._replace(resolution=1.0), on, k, np.ones(k + 1))
@@ -204,8 +204,8 @@ def test_a_sample_that_misleads_changes_nothing(shuffled, objective, monkeypatch
     seen = []
     real = coreset_regions.moved_until_stable
 
-    def noted(on, labels, *rest):
-        sums = real(on, labels, *rest)
+    def noted(on, labels, *rest, **named):
+        sums = real(on, labels, *rest, **named)
         seen.append(labels.copy())
         return sums
 

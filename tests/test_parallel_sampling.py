@@ -11,6 +11,7 @@ import graphclust
 from graphclust.compiled.runtime import blocks, counter_draws
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
 from graphclust.coreset import parallel_sampling as steps
+from graphclust.coreset import two_step
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds
@@ -195,9 +196,10 @@ def test_without_any_distance_there_is_nothing_to_draw_by():
 
 
 @pytest.mark.parametrize("boundaries", BOUNDARIES)
-def test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph(kernel, boundaries):
+def test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph(kernel, boundaries, monkeypatch):
     coreset = construct_coreset(kernel, 3, 25, rng=2)
     engine = InProcess(kernel, np.array(boundaries))
+    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 0.5)  # so that long rows are linked in part
     of_blocks = np.split(coreset.nodes, np.searchsorted(coreset.nodes, boundaries[1:-1]))
     rows = steps.coreset_rows(engine, steps.SampledCoreset(engine.by_block([(n, n) for n in of_blocks]), None, 0, 0))
     linked, expected = engine.fetch(engine.once(link_rows, rows, coreset.weights)), link_coreset(kernel, coreset)

@@ -10,6 +10,7 @@ from graphclust import planted_partition
 from graphclust.compiled.graphs import moves as loops
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
+from graphclust.coreset import two_step
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset, two_step_factor
@@ -120,7 +121,8 @@ def test_labels_spread(one, copies):
     assert found.n_labelled == [times * n for n in expected.n_labelled]
 
 
-def test_links_by_shared_neighbors(copies):
+def test_links_by_shared_neighbors(copies, monkeypatch):
+    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 10**6)
     many, _ = copies
     kernel = NormalizedCutKernel.of(many)
     nodes = np.unique(np.random.default_rng(4).choice(6000, 400))

@@ -1,6 +1,7 @@
 """The two-step coreset graph against dense products, its memory, and its eigenvectors."""
 
 import tracemalloc
+from math import ceil
 
 import networkx as nx
 import numpy as np
@@ -11,7 +12,9 @@ from scipy import sparse
 from test_coreset import some_coreset
 
 from graphclust import coreset_sc
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.coreset import two_step
+from graphclust.coreset.chosen_rows import copied_rows
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.two_step import MOST_VISITORS, two_step_coreset_graph, two_step_factor
 from graphclust.errors import ParameterError
@@ -61,6 +64,47 @@ def test_a_hub_links_its_visitors_in_runs_and_keeps_their_total():
     np.testing.assert_allclose(formed.degrees, exact.sum(axis=1), rtol=1e-9)
     links = formed.to_scipy()
     assert abs(links - links.T).max() < 1e-12
+
+
+def test_a_coreset_node_of_many_neighbors_is_linked_through_some_and_keeps_its_total(monkeypatch):
+    """A hub with 400 neighbors, each of them the neighbor of one of 40 other coreset nodes too."""
+    n_others, n_between = 40, 400
+    between = np.arange(1, n_between + 1)
+    others = n_between + 1 + np.arange(n_between) % n_others
+    n = n_between + n_others + 1
+    edges = np.concatenate([[np.zeros(n_between, int), between], [between, others]], axis=1)
+    matrix = sparse.coo_array((np.ones(edges.shape[1]), edges), shape=(n, n)).tocsr()
+    kernel = NormalizedCutKernel.of(as_graph(matrix + matrix.T))
+    nodes = np.concatenate([[0], np.arange(n_between + 1, n)])
+    coreset = Coreset(nodes, kernel.degrees[nodes])
+    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 200.0)  # times the mean of 3.6
+    whole = two_step_coreset_graph(kernel, coreset)
+    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 30.0)
+    assert two_step.most_neighbors(kernel.graph) == ceil(30 * 1600 / n) == 109
+    some = two_step_coreset_graph(kernel, coreset)
+    assert some.degrees[0] == pytest.approx(whole.degrees[0], rel=1e-12)
+    links = some.to_scipy().toarray()
+    assert (links == links.T).all() and 0.75 * n_others < np.count_nonzero(links[0]) <= n_others
+    assert len(set(links[0].tolist())) > len(set(whole.to_scipy().toarray()[0].round(9).tolist()))  # more by chance
+
+
+def test_of_long_rows_one_entry_stands_for_each_run_of_them():
+    lengths = np.array([100, 3, 0, 1000, 10])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    rows = Rows(indptr, np.arange(indptr[-1], dtype=np.int32) * 7, np.arange(float(indptr[-1])))
+    nodes = np.array([0, 1, 2, 3, 4, 3])
+    some = copied_rows(rows, nodes, 10)
+    assert np.diff(some.indptr).tolist() == [10, 3, 0, 10, 10, 10]
+    assert (some.indices == some.weights * 7).all()
+    parts = np.split(some.weights, some.indptr[1:-1])
+    assert (parts[1] == rows.weights[100:103]).all() and (parts[4] == rows.weights[1103:]).all()
+    for part, start, length in ((parts[0], 0, 10), (parts[3], 103, 100)):
+        assert ((part - start) // length).tolist() == list(range(10))
+        assert len(set(((part - start) % length).tolist())) > 3  # not the same of each run
+    assert (parts[3] == parts[5]).all()
+    whole = copied_rows(rows, nodes)
+    assert (whole.weights == np.concatenate([rows.weights, rows.weights[103:1103]])).all()
+    assert len(copied_rows(rows._replace(weights=np.empty(0)), nodes, 10).weights) == 0
 
 
 def test_memory_is_linear_where_a_hub_has_100_000_neighbors():

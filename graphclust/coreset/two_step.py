@@ -64,7 +64,7 @@ def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Gr
 
 def most_neighbors(graph: Graph) -> int:
     """Through how many of its neighbors a coreset node is linked at most."""
-    return ceil(MOST_NEIGHBORS * graph.n_entries / max(np.count_nonzero(~graph.isolated), 1))
+    return ceil(MOST_NEIGHBORS * graph.n_entries / max(int(np.count_nonzero(~graph.isolated)), 1))
 
 
 def _linked(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarray) -> Graph:

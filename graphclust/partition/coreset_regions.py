@@ -147,8 +147,7 @@ def by_shared_neighbors(
         if late := progress.out_of_time():
             sums = moved_in_rounds(by_cut, labels, k, goal.objective, HASTY_ROUNDS, progress, HASTY_ROUNDS, sums)
         else:
-            sweeps = MENDING_SWEEPS if aim == CUT and not estimated else 1
-            sums = moved_until_stable(by_cut, labels, k, goal.objective, progress, sweeps, FEW, sums)
+            sums = moved_until_stable(by_cut, labels, k, goal.objective, progress, sums=sums)
         leaving = 1.0 - value_of(goal.objective, sums) / k
         if aim.name not in BY_DEGREE:
             _, sums = summed(on, labels, k)
@@ -159,7 +158,8 @@ def by_shared_neighbors(
         elif aim == CUT:
             found, impure = purified(on, found, fragments, goal, estimated, effort, rng, progress)
         else:
-            (*found, goal), impure = turned(aim, on, found, fragments, k, estimated, effort, rng, progress)
+            by_aim, impure = turned(aim, on, found, fragments, k, estimated, effort, rng, progress)
+            found, goal = Assigned(by_aim.labels, by_aim.sums), by_aim.goal
         labels, sums = found
 
     counts = shown.n_labeled
@@ -255,19 +255,20 @@ def purified(
 ) -> tuple[Assigned, bool]:
     """A partition by the normalised cut by way of modularity, where its clusters are impure and the cut gets smaller.
 
-    On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass. Returns
-    whether clusters stay impure, too.
+    On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass. Other
+    partitions get a second sweep of moves. Returns whether clusters stay impure, too.
     """
     k = len(found.sums.size)
     by_way, impure = turned(
         MODULARITY, on, found, fragments, k, estimated, effort, rng, progress, only_impure=not estimated
     )
-    if by_way.labels is found.labels:
-        return found, impure
-    labels = by_way.labels
-    sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, by_way.sums)
-    smaller = value_of(goal.objective, sums) >= value_of(goal.objective, found.sums)
-    return (Assigned(labels, sums) if smaller else found), impure
+    if by_way.labels is not found.labels:
+        labels = by_way.labels
+        sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, by_way.sums)
+        if value_of(goal.objective, sums) >= value_of(goal.objective, found.sums):
+            return Assigned(labels, sums), impure
+    sums = moved_until_stable(on, found.labels, k, goal.objective, progress, sums=found.sums)
+    return Assigned(found.labels, sums), impure
 
 
 def turned(

@@ -608,8 +608,8 @@ MUTANTS = [
     (
         "impure-clusters-of-a-cut",
         "partition/coreset_regions.py",
-        "                impure = are_impure(by_cut, labels, sums, progress)\n",
-        "",
+        "            found, impure = purified(on, found, fragments, goal, estimated, effort, rng, progress)\n",
+        "            pass\n",
         ["test_clusters_of_impure_regions_are_mended"],
     ),
     (
@@ -643,8 +643,8 @@ MUTANTS = [
     (
         "impure-clusters-though-nothing-mends-them",
         "partition/coreset_regions.py",
-        "if (impure or estimated) and not is_better(",
-        "if estimated and not is_better(",
+        "            impure = were_impure\n",
+        "            impure = False\n",
         ["test_impure_clusters_that_nothing_mends_are_in_doubt"],
     ),
     (

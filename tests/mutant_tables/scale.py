@@ -151,15 +151,15 @@ MUTANTS = [
     (
         "sampled-regions-merged-once-for-cuts",
         "partition/coreset_regions.py",
-        "impure = goal_of(CUT, by_cut, k, NO_UNIONS), estimated",
-        "impure = goal_of(CUT, by_cut, k, NO_UNIONS), False",
+        "only_impure=not estimated",
+        "only_impure=True",
         ["test_where_regions_were_merged_by_a_sample_they_are_merged_anew_once_they_are_pure"],
     ),
     (
         "a-sample-that-misleads-is-followed",
         "partition/coreset_regions.py",
-        "if (impure or estimated) and not is_better(",
-        "if impure and not is_better(",
+        "if (were_impure or estimated) and not is_better(",
+        "if were_impure and not is_better(",
         ["test_a_sample_that_misleads_changes_nothing"],
     ),
 ]
