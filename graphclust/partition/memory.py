@@ -9,7 +9,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.coreset.published import default_size as published_size
-from graphclust.coreset.two_step import MOST_VISITORS
+from graphclust.coreset.two_step import MOST_NEIGHBORS, MOST_VISITORS
 from graphclust.errors import ParameterError, ResourceLimitError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -26,6 +26,7 @@ __all__ = ["estimate_memory"]
 # nodes move, fewer. Coarsening: a permutation, a queue, sums of every node's own cluster, weights to it.
 TO_SAMPLE, AFTERWARDS, TO_COARSEN = 76, 60, 90
 LINK, COPIES = 12, 3  # an entry of a weighted graph, and how many of a coarser graph there are at a time
+ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
 COARSE_ENTRY = 16  # bytes for each entry of the graph: of a graph without clusters most are there again a level higher
 RUN_OF_ROWS = 1 << 18  # entries of the coreset's rows that a thread links at a time
 TABLE_ENTRY = 8 * LANES + 28  # of a table of clusters, and what becomes of it
@@ -86,10 +87,11 @@ def _needed(
     size = min(coreset_size or default_size(n_nodes, n_entries, k), n_nodes)
     # A node is drawn in proportion to its row, and a row meets the others in proportion to its length.
     shares = lengths / max(n_entries, 1)
-    coreset_entries = float((counts * lengths * -np.expm1(-size * shares)).sum())
+    most = MOST_NEIGHBORS * n_entries / max(int(counts[lengths > 0].sum()), 1)
+    coreset_entries = float((counts * np.minimum(lengths, most) * -np.expm1(-size * shares)).sum())
     visits = shares * coreset_entries
     n_links = min(float((counts * visits * np.minimum(visits, MOST_VISITORS)).sum()), size * size)
-    links = COPIES * LINK * ceil(n_links)
+    links = COPIES * LINK * ceil(n_links) + ROWS * LINK * ceil(coreset_entries)
     linking = _scratch(MOST_VISITORS * ceil(coreset_entries), MOST_VISITORS * RUN_OF_ROWS)
     regions = (REGIONS_PER_CLUSTER + 1) * k  # and what moves have taken off them
     if n_entries < STREAMED:
