@@ -2,7 +2,8 @@
 
 1. A coreset of a few per cent of the nodes, and its two-step graph: O(entries of the coreset's rows).
 2. That small graph is partitioned into 2 k regions, so that few clusters are missed.
-3. Every node with a coreset neighbor takes the nearest centroid in kernel space; the rest follow along the edges.
+3. Every node with coreset neighbors takes the nearest centroid in kernel space of the regions that those are in; the
+   rest follow along the edges.
 4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the normalised cut.
 5. Single nodes move, and for another objective they move again by it, at a resolution at which these clusters are
    natural ones.
@@ -291,8 +292,8 @@ def turned(
 
     What the clusters have of each fragment is merged anew where that is better, and nodes move. The cut comes first
     since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where clusters are impure
-    that is done time and again while they become likelier, as long as the pieces merged anew still are: each time the
-    pieces are purer.
+    that is done time and again while they become likelier, as long as the pieces merged anew still are: nodes move by
+    the cut again, and each time the pieces are purer.
     """
     goal, impure = None, False
     for _ in range(1 if estimated else MOST_TURNS):
@@ -312,6 +313,8 @@ def turned(
         impure = were_impure and are_impure(quotient, *of_pieces, progress)
         labels = taken(of_pieces.labels, pieces)
         sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
+        if impure:
+            sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)
         sums = moved_until_stable(on, labels, k, tried.objective, progress, MENDING_SWEEPS, FEW, sums)
         if (were_impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
             impure = were_impure

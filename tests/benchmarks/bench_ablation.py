@@ -21,8 +21,17 @@ import numpy as np
 from peers_data import largest_component, nearest_neighbors, planted, real_graph, with_random_weights
 from tables import write_table
 
-from graphclust import Progress, adjusted_rand_index, coreset_graph, coreset_sc, modularity, normalized_cut
+from graphclust import (
+    Progress,
+    adjusted_rand_index,
+    coreset_graph,
+    coreset_sc,
+    extend_labels,
+    modularity,
+    normalized_cut,
+)
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.coreset import two_step
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.partition import coarsening, coreset_regions, cycles, moves, multilevel, resolution
 
@@ -61,6 +70,11 @@ def one_step_graph(kernel, coreset):
     return graph_from_csr(links.indptr, links.indices, links.data)
 
 
+def to_any_region(kernel, coreset, labels, met_only):
+    """In place of labels by the regions of coreset neighbors: by the nearest of all, as published."""
+    return extend_labels(kernel, coreset, labels)
+
+
 CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
@@ -80,7 +94,9 @@ CHANGES = [
         "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8), "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01),
         "MOST_TURNS": (0, 1), "CRUMB": (0.0, 0.5),
     }),
+    *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
+    Change("any region may be the nearest", "two-step", ((coreset_regions, "extend_labels", to_any_region),)),
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 

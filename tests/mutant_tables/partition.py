@@ -641,6 +641,20 @@ MUTANTS = [
         ["test_two_clusters_are_better_united_below_a_resolution"],
     ),
     (
+        "stray-pieces-draw-nothing-in",
+        "partition/coreset_regions.py",
+        "            sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)\n",
+        "            pass\n",
+        ["test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them"],
+    ),
+    (
+        "pieces-merged-anew-are-looked-at-again",
+        "partition/coreset_regions.py",
+        "impure = were_impure and are_impure(quotient, *of_pieces, progress)",
+        "impure = were_impure",
+        ["test_pieces_that_merging_anew_leaves_pure_are_the_last"],
+    ),
+    (
         "impure-clusters-though-nothing-mends-them",
         "partition/coreset_regions.py",
         "            impure = were_impure\n",
