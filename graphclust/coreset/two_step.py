@@ -24,18 +24,18 @@ from graphclust.graph.kernel import NormalizedCutKernel
 
 __all__ = ["two_step_coreset_graph", "two_step_factor"]
 
-MOST_NEIGHBORS = 1.5  # times those of an average node; of the same 5M nodes all make four times the links, for nothing
-MOST_VISITORS = 16  # of 5M nodes with hubs, 32 make a third more links and no better clusters; 4 lose a tenth of ARI
+MOST_NEIGHBORS = 1.5  # times those of an average node; of 5M nodes with hubs all make six times the links, for nothing
+MOST_VISITORS = 16  # of the same nodes 32 make a quarter more links and no better clusters
 
 
 def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
 
-    Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in
-    the square of a sampled matrix it outweighs the rest by one over the sampling rate. Hubs would make most of the
-    links, and show no more by them: a coreset node with more than twice the neighbors of an average node is linked
-    through so many of them, and a node with more than 16 coreset neighbors links them in runs of 16, in either case
-    with the weights scaled up. So work and memory stay linear in the size of the coreset.
+    Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in the square of a sampled
+    matrix it outweighs the rest by one over the sampling rate. Hubs would make most of the links, and show no more by
+    them: a coreset node with more than one and a half times the neighbors of an average node is linked through so many
+    of them, and a node with more than 16 coreset neighbors links them in runs of 16, in either case with the weights
+    scaled up. So work and memory stay linear in the size of the coreset.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
