@@ -49,7 +49,7 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
 def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """`two_step_coreset_graph` with the neighbors in the order met."""
     rows = copied_rows(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
-    lengths = np.diff(kernel.graph.indptr)[coreset.nodes]
+    lengths = kernel.graph.indptr[coreset.nodes + 1] - kernel.graph.indptr[coreset.nodes]
     return _linked(rows, kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths)
 
 

@@ -1,5 +1,6 @@
 """Numbers that have little to do with those of the nodes, and are the same wherever they are needed."""
 
+import numpy as np
 from numba import njit
 
 from graphclust.compiled.runtime.references import UNCOUNTED
@@ -10,4 +11,4 @@ MULTIPLIER = 2_654_435_761  # Knuth's, 2^32 over the golden ratio
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def mixed(i):
     """A number from 0 to 2^16 - 1."""
-    return (i * MULTIPLIER >> 16) & 0xFFFF
+    return (np.int64(i) * MULTIPLIER >> 16) & 0xFFFF  # what comes may be of 32 bits, and in plain Python would stay so
