@@ -186,7 +186,12 @@ def test_the_two_ways_to_sample_are_equal_within_noise():
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective, monkeypatch):
     hidden = graphclust.planted_partition(30, 500, 9, 3, rng=6)
-    options = {"coreset_size": 500, "objective": objective, "rng": 3}
-    assert graphclust.adjusted_rand_index(parallel(hidden.graph, 30, **options).labels, hidden.labels) > 0.99
+
+    def middle_index() -> float:
+        options = {"coreset_size": 500, "objective": objective}
+        found = [parallel(hidden.graph, 30, rng=seed, **options).labels for seed in range(5)]
+        return np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found])
+
+    assert middle_index() > 0.99
     monkeypatch.setattr(block_regions, "MOST_TURNS", 0)
-    assert graphclust.adjusted_rand_index(parallel(hidden.graph, 30, **options).labels, hidden.labels) < 0.95
+    assert middle_index() < 0.95

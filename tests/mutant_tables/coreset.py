@@ -305,7 +305,7 @@ MUTANTS = [
     (
         "the-first-neighbor-of-each-run",
         "compiled/graphs/chosen_rows.py",
-        "                e += mixed(rows.indices[start] + j) % (start + (j + 1) * length // room - e)\n",
+        "                e += np.int64(mix_bits(np.uint64(rows.indices[start]) + np.uint64(j)) % np.uint64(run))\n",
         "",
         ["test_of_long_rows_one_entry_stands_for_each_run_of_them"],
     ),

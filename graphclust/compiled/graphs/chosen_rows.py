@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.graphs.mixing import mixed
 from graphclust.compiled.graphs.seeding import ENTRIES_READ, sq_distance
+from graphclust.compiled.runtime.bit_mixing import mix_bits
 
 
 class ChosenRows(NamedTuple):
@@ -77,7 +77,8 @@ def copy_rows(first, last, block, nodes, rows, chosen):
             e = start + j
             if room < length:
                 e = start + j * length // room
-                e += mixed(rows.indices[start] + j) % (start + (j + 1) * length // room - e)
+                run = start + (j + 1) * length // room - e
+                e += np.int64(mix_bits(np.uint64(rows.indices[start]) + np.uint64(j)) % np.uint64(run))
             chosen.indices[free + j] = rows.indices[e]
             if len(rows.weights) > 0:
                 chosen.weights[free + j] = rows.weights[e]

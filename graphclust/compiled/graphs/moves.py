@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
-from graphclust.compiled.graphs.mixing import mixed
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
     ClusterSums,
@@ -17,6 +16,7 @@ from graphclust.compiled.graphs.objective import (
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.references import UNCOUNTED
 
+HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
@@ -218,7 +218,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def _has_turn(u, turn):
     """Whether node u is looked at in this turn, see `MoveRound`."""
-    return turn < 0 or mixed(u) & 1 == turn
+    return turn < 0 or u * HASH >> 16 & 1 == turn
 
 
 @njit(cache=True, nogil=True)
