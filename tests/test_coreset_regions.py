@@ -19,21 +19,18 @@ from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import as_aim, plain_objective, value_of, weighed
-from graphclust.partition import coreset_regions, pipeline
+from graphclust.partition import coreset_regions, pipeline, turning
 from graphclust.partition.coreset_regions import (
     Sampling,
-    are_impure,
-    are_same_clusters,
     by_shared_neighbors,
     default_size,
-    is_better,
     is_doubtful,
-    turned,
-    united_below,
 )
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
+from graphclust.partition.purity import are_impure, united_below
 from graphclust.partition.small_components import put_back
+from graphclust.partition.turning import are_same_clusters, is_better, turned
 from graphclust.progress import Progress
 
 CUT = {"objective": "normalized_cut"}
@@ -315,7 +312,7 @@ def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
     planted = planted_partition(30, 500, 9, 3, rng=6)
     options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 2}
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
-    monkeypatch.setattr(coreset_regions, "MOST_TURNS", 0)
+    monkeypatch.setattr(turning, "MOST_TURNS", 0)
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
 
 
@@ -330,11 +327,11 @@ def test_pieces_that_merging_anew_leaves_pure_are_the_last(monkeypatch):
     planted = planted_partition(30, 500, 9, 3, rng=6)
     found = iter([True, False])
     contractions = []
-    real = coreset_regions.contracted
-    monkeypatch.setattr(coreset_regions, "are_impure", lambda *of: next(found))
-    monkeypatch.setattr(coreset_regions, "contracted", lambda *of: contractions.append(of) or real(*of))
+    real = turning.contracted
+    monkeypatch.setattr(turning, "are_impure", lambda *of: next(found))
+    monkeypatch.setattr(turning, "contracted", lambda *of: contractions.append(of) or real(*of))
     coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=2)
-    assert len(contractions) == 2  # one to merge the regions, one to merge them anew
+    assert len(contractions) == 1
 
 
 def test_impure_clusters_that_nothing_mends_are_in_doubt(monkeypatch):
@@ -347,7 +344,7 @@ def test_impure_clusters_that_nothing_mends_are_in_doubt(monkeypatch):
 
     monkeypatch.setattr(coreset_regions, "is_doubtful", lambda *of: False)
     assert not doubtful()
-    monkeypatch.setattr(coreset_regions, "is_better", lambda *of: False)
+    monkeypatch.setattr(turning, "is_better", lambda *of: False)
     assert doubtful()
 
 
@@ -396,8 +393,8 @@ def test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little():
 def test_where_the_tree_ends_in_the_same_clusters_nothing_is_merged_anew(monkeypatch):
     planted = planted_partition(10, 300, 16, 3, rng=5)
     cycles = []
-    real = coreset_regions.in_cycles
-    monkeypatch.setattr(coreset_regions, "in_cycles", lambda *of: cycles.append(of) or real(*of))
+    real = turning.in_cycles
+    monkeypatch.setattr(turning, "in_cycles", lambda *of: cycles.append(of) or real(*of))
     found = coreset_sc(planted.graph, 10, method="two-step", rng=0)
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99 and not cycles
     for seed in range(4):  # where clusters can hardly be told apart the tree mostly ends in others

@@ -19,13 +19,13 @@ from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import weighed
-from graphclust.partition import clustering, coreset_regions, quotient, streamed_quotient
-from graphclust.partition.coreset_regions import sums_by_quotient
+from graphclust.partition import clustering, coreset_regions, quotient, streamed_quotient, turning
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.moves import summed
 from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import masked
+from graphclust.partition.turning import sums_by_quotient
 
 N_BLOCKS, SIZE = 12, 150
 
@@ -190,7 +190,7 @@ def test_where_regions_were_merged_by_a_sample_they_are_merged_anew_once_they_ar
     sampled_quotients(monkeypatch, 60_000)
     options = {"method": "two-step", "objective": "normalized_cut", "rng": 0}
     twice = coreset_sc(graph, 150, **options)
-    monkeypatch.setattr(coreset_regions, "turned", not_turned)
+    monkeypatch.setattr(turning, "turned", not_turned)
     once = coreset_sc(graph, 150, **options)
     assert twice.normalized_cut < 0.98 * once.normalized_cut
     assert adjusted_rand_index(twice.labels, truth) > adjusted_rand_index(once.labels, truth) + 0.05
@@ -209,9 +209,9 @@ def test_a_sample_that_misleads_changes_nothing(shuffled, objective, monkeypatch
         seen.append(labels.copy())
         return sums
 
-    monkeypatch.setattr(coreset_regions, "moved_until_stable", noted)
-
-    monkeypatch.setattr(coreset_regions, "merged_anew", misled)
+    for module in (coreset_regions, turning):
+        monkeypatch.setattr(module, "moved_until_stable", noted)
+    monkeypatch.setattr(turning, "merged_anew", misled)
     found = coreset_sc(graph, 150, **options)
     before, by_sample, after = seen[:3]
     assert (before != by_sample).mean() > 0.5 and (before != after).mean() < 0.2

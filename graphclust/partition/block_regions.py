@@ -31,22 +31,17 @@ from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (
     HASTY_ROUNDS,
     IN_DOUBT,
-    MOST_TURNS,
     SPREADING_ROUNDS,
     Sampling,
-    common_pieces,
     evenness,
-    implied_goal,
-    is_better,
     is_doubtful,
-    merged_anew,
     number_of_regions,
-    used_labels,
 )
 from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import searched_nodes
+from graphclust.partition.turning import MOST_TURNS, common_pieces, implied_goal, is_better, merged_anew, used_labels
 from graphclust.progress import Progress
 
 CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)
@@ -182,7 +177,7 @@ class Work:
     def turned(
         self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, aim: Aim, effort: float
     ) -> tuple[Whole, Goal, bool]:
-        """The partition turned to another aim, see `coreset_regions.turned`; sums are of the clusters as they are."""
+        """The partition turned to another aim, see `turning.turned`; sums are of the clusters as they are."""
         engine, goal, impure = self.engine, None, False
         for _ in range(MOST_TURNS):
             found = engine.once(pieces_of_connected, labels, fragments)
@@ -349,7 +344,7 @@ def pieces_are_impure(
 
 
 def sums_are_better(source: GraphSource, aim: Aim, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
-    """Which of two partitions is the better, see `coreset_regions.is_better`."""
+    """Which of two partitions is the better, see `turning.is_better`."""
     return is_better(aim, source.weighed(aim.name), objective, sums, than)
 
 

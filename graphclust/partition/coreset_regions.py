@@ -18,14 +18,13 @@ nodes each, are all that is mended: without them most nodes of a graph with few 
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, Objective
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -37,37 +36,30 @@ from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import (
     BY_DEGREE,
     CUT,
-    MODULARITY,
-    RATIOS,
     Aim,
     Weighed,
-    chance_objective,
     node_terms,
     ratio_objective,
     value_of,
     weighed,
 )
 from graphclust.partition import streamed_quotient
-from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
+from graphclust.partition.cycles import Assigned
 from graphclust.partition.healing import Partition
-from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import SINGLE_START, partitioned, resolutions_of_regions
-from graphclust.partition.purity import are_impure, united_below
+from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
+from graphclust.partition.resolution import NO_UNIONS, goal_of
 from graphclust.partition.small_components import in_all_nodes
+from graphclust.partition.turning import implied_goal, purified, sums_by_quotient, taken, turned, used_labels
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
 COVERAGE = 0.8  # expected coreset neighbors of a node
 NODES_PER_CLUSTER = 20  # of the coreset; on planted graphs 10 and 40 do as well
 SPREADING_ROUNDS = 4
-MENDING_SWEEPS, FEW = 2, 0.001
-MOST_TURNS = 3  # of merging anew; two were enough wherever it helped
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
-CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 LEAST_SIGNAL = 4.5
 WEIGHTS_AT_A_TIME = 1 << 24
 IN_DOUBT = (
@@ -242,185 +234,6 @@ def merged_regions(
         of_fragments = partitioned(quotient, k, CUT, SINGLE_START, rng, progress)
         labels = taken(of_fragments.labels, fragments)
     return Merged(labels, fragments, sums_by_quotient(graph, quotient, of_fragments.sums, labels))
-
-
-def purified(
-    on: Weighed,
-    found: Assigned,
-    fragments: np.ndarray,
-    goal: Goal,
-    estimated: bool,
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[Assigned, bool]:
-    """A partition by the normalised cut by way of modularity, where its clusters are impure and the cut gets smaller.
-
-    On a sample a cut falls for small regions that few rows stand for; modularity counts them by their mass. Other
-    partitions get a second sweep of moves. Returns whether clusters stay impure, too.
-    """
-    k = len(found.sums.size)
-    by_way, impure = turned(
-        MODULARITY, on, found, fragments, k, estimated, effort, rng, progress, only_impure=not estimated
-    )
-    if by_way.labels is not found.labels:
-        labels = by_way.labels
-        sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, by_way.sums)
-        if value_of(goal.objective, sums) >= value_of(goal.objective, found.sums):
-            return Assigned(labels, sums), impure
-    sums = moved_until_stable(on, found.labels, k, goal.objective, progress, sums=found.sums)
-    return Assigned(found.labels, sums), impure
-
-
-def turned(
-    aim: Aim,
-    on: Weighed,
-    found: Assigned,
-    fragments: np.ndarray,
-    k: int,
-    estimated: bool,
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-    *,
-    only_impure: bool = False,
-) -> tuple[Partition, bool]:
-    """A partition by the normalised cut turned to another aim, and whether its clusters are impure all the same.
-
-    estimated : whether quotient graphs are made of a sample, so that this is not known. only_impure : whether to leave
-    clusters as they are, unless they are impure and others likelier.
-
-    What the clusters have of each fragment is merged anew where that is better, and nodes move. The cut comes first
-    since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where clusters are impure
-    that is done time and again while they become likelier, as long as the pieces merged anew still are: nodes move by
-    the cut again, and each time the pieces are purer.
-    """
-    goal, impure = None, False
-    for _ in range(1 if estimated else MOST_TURNS):
-        pieces, n_pieces = common_pieces(on.terms.degrees, found.labels, fragments)
-        quotient = contracted(on, pieces, n_pieces)
-        progress.reads(on.graph, on.graph.n_entries)
-        of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
-        of_piece[pieces] = found.labels
-        were_impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
-        if not were_impure and goal is None and only_impure:
-            return Partition(*found, implied_goal(aim, on, k, found.sums)), False
-        if not were_impure and goal is not None:
-            impure = False
-            break
-        with progress.within(partial(taken, places=pieces)):
-            of_pieces, tried = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
-        impure = were_impure and are_impure(quotient, *of_pieces, progress)
-        labels = taken(of_pieces.labels, pieces)
-        sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
-        if impure:
-            sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)
-        sums = moved_until_stable(on, labels, k, tried.objective, progress, MENDING_SWEEPS, FEW, sums)
-        if (were_impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
-            impure = were_impure
-            break
-        found, goal = Assigned(labels, sums), tried
-        if not impure or progress.out_of_time():
-            break
-    if goal is None:
-        goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
-        sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, found.sums)
-        found = Assigned(labels, sums)
-    return Partition(*found, goal), impure
-
-
-def is_better(aim: Aim, on: Weighed, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
-    """Whether one of two partitions is the better; where resolutions are matched, which differ, it is the likelier."""
-    if aim.resolution == "auto":
-        return log_likelihood(on, sums) > log_likelihood(on, than)
-    return value_of(objective, sums) > value_of(objective, than)
-
-
-def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels: np.ndarray) -> ClusterSums | None:
-    """The sums of clusters made of whole nodes of a quotient graph, without a look at the graph; None if it is a guess.
-
-    sums : of the clusters on the quotient graph; labels : of the nodes of the graph.
-    """
-    if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):
-        return None
-    size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=len(sums.size))
-    return sums._replace(size=size)
-
-
-def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
-    """The goal where there is no time for a tree of unions: at the resolution that the clusters found call for."""
-    if isinstance(aim.resolution, float):
-        return goal_at(aim, on, k, aim.resolution / unit_of(aim, on), None)
-    if aim.name in RATIOS:
-        return goal_of(aim, on, k, NO_UNIONS)
-    return goal_at(aim, on, k, max(implied_resolution(on, sums), FLOOR), None)
-
-
-def merged_anew(
-    aim: Aim,
-    quotient: Weighed,
-    of_piece: np.ndarray,
-    k: int,
-    effort: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> tuple[Assigned, Goal]:
-    """The partition of the pieces turned to another aim, on the quotient graph of the pieces."""
-    n_pieces = quotient.graph.n_nodes
-    tree = np.full(n_pieces, -np.inf)
-    by_tree, _ = merged(quotient, k, chance_objective(quotient), progress, tree)
-    tree /= quotient.chance
-    # The resolutions at which k is natural start where no two of the clusters belong together.
-    tree[k - 1] = min(united_below(quotient, of, k, progress) for of in (of_piece, by_tree))
-    goal = goal_of(aim, quotient, k, tree)
-    found = assigned(quotient, of_piece, k)
-    if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
-        return found, goal
-    resolutions = resolutions_of_regions(aim, tree, k)
-    search = Search(k, goal.objective, resolutions, effort, rng, progress)
-    return in_cycles(quotient, found, search), goal
-
-
-def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray) -> bool:
-    """Whether each cluster has most of its volume in common with another cluster of the other partition."""
-    pairs, place = np.unique(labels.astype(np.int64) * (int(other.max()) + 1) + other, return_inverse=True)
-    cluster, counterpart = np.divmod(pairs, int(other.max()) + 1)
-    order = np.lexsort((-np.bincount(place, weights=volumes), cluster))
-    largest = order[np.flatnonzero(np.diff(cluster, prepend=-1))]
-    return len(np.unique(counterpart[largest])) == len(largest)
-
-
-def common_pieces(degrees: np.ndarray, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:
-    """What each cluster has of each fragment, int32, and how many pieces that makes; crumbs stay with their cluster."""
-    n_fragments = int(fragments.max()) + 1
-    pieces, n_pieces = used_labels(labels.astype(np.int64) * n_fragments + fragments)
-    volumes = np.bincount(np.maximum(pieces, 0), weights=degrees)
-    crumbs = (volumes < CRUMB * degrees.sum() / n_fragments).astype(np.int8)
-    return used_labels(np.where(taken(crumbs, pieces) > 0, n_pieces + labels, pieces))
-
-
-def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Labels >= 0 renumbered without gaps as int32, negative ones as -1, and how many are not negative."""
-    highest = int(labels.max())
-    if highest > 8 * len(labels):
-        distinct = np.unique(labels)
-        distinct = distinct[distinct >= 0]
-        numbered = np.searchsorted(distinct, labels).astype(np.int32)
-        numbered[labels < 0] = -1
-        return numbered, len(distinct)
-    used = np.zeros(highest + 1, bool)
-    used[labels if labels.min() >= 0 else labels[labels >= 0]] = True
-    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return taken(number, labels), int(used.sum())
-
-
-def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The values at some places, and -1 where a place is negative."""
-    if places.min(initial=0) >= 0:
-        return values[places]
-    found = values[np.maximum(places, 0)]
-    found[places < 0] = -1
-    return found
 
 
 def without_isolated_nodes(on: Weighed) -> tuple[np.ndarray, Weighed]:

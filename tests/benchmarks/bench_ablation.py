@@ -33,7 +33,7 @@ from graphclust import (
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset import two_step
 from graphclust.graph.checked_rows import graph_from_csr
-from graphclust.partition import coarsening, coreset_regions, cycles, moves, multilevel, resolution
+from graphclust.partition import coarsening, coreset_regions, cycles, moves, multilevel, resolution, turning
 
 OBJECTIVES = ("modularity", "normalized_cut")
 KINDS = ("planted", "real", "k-NN", "weighted")
@@ -91,8 +91,10 @@ CHANGES = [
     Change("no moves of single nodes", "multilevel", ((cycles, "moved_until_stable", not_moved),)),
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
-        "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8), "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01),
-        "MOST_TURNS": (0, 1), "CRUMB": (0.0, 0.5),
+        "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
+    }),
+    *numbers("two-step", turning, {
+        "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01), "MOST_TURNS": (0, 1), "CRUMB": (0.0, 0.5),
     }),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),

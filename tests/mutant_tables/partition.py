@@ -366,7 +366,7 @@ MUTANTS = [
     ),
     (
         "sums-of-an-estimated-quotient",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "    if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):\n        return None\n",
         "",
         ["test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes"],
@@ -590,14 +590,14 @@ MUTANTS = [
     ),
     (
         "clusters-are-the-same-by-number-of-nodes",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "order = np.lexsort((-np.bincount(place, weights=volumes), cluster))",
         "order = np.lexsort((-np.bincount(place), cluster))",
         ["test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little"],
     ),
     (
         "clusters-are-always-the-same",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "return len(np.unique(counterpart[largest])) == len(largest)",
         "return True",
         [
@@ -642,28 +642,28 @@ MUTANTS = [
     ),
     (
         "stray-pieces-draw-nothing-in",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "            sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)\n",
         "            pass\n",
         ["test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them"],
     ),
     (
         "pieces-merged-anew-are-looked-at-again",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "impure = were_impure and are_impure(quotient, *of_pieces, progress)",
         "impure = were_impure",
         ["test_pieces_that_merging_anew_leaves_pure_are_the_last"],
     ),
     (
         "impure-clusters-though-nothing-mends-them",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "            impure = were_impure\n",
         "            impure = False\n",
         ["test_impure_clusters_that_nothing_mends_are_in_doubt"],
     ),
     (
         "better-by-the-value-of-another-resolution",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         'if aim.resolution == "auto":\n        return log_likelihood(',
         "if False:\n        return log_likelihood(",
         ["test_of_partitions_for_matched_resolutions_the_likelier_is_the_better"],

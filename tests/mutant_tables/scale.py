@@ -129,7 +129,7 @@ MUTANTS = [
     ),
     (
         "left-out-labels-of-the-first",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "    found[places < 0] = -1\n    return found",
         "    return found",
         ["test_clustering_from_a_coreset_copies_no_entries"],
@@ -150,14 +150,14 @@ MUTANTS = [
     ),
     (
         "sampled-regions-merged-once-for-cuts",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "only_impure=not estimated",
         "only_impure=True",
         ["test_where_regions_were_merged_by_a_sample_they_are_merged_anew_once_they_are_pure"],
     ),
     (
         "a-sample-that-misleads-is-followed",
-        "partition/coreset_regions.py",
+        "partition/turning.py",
         "if (were_impure or estimated) and not is_better(",
         "if were_impure and not is_better(",
         ["test_a_sample_that_misleads_changes_nothing"],
