@@ -316,11 +316,12 @@ def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
 
 
-@pytest.mark.parametrize("rng", [2, 7])
-def test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them(rng):
-    planted = planted_partition(30, 500, 9, 3, rng=5)
-    found = coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=rng)
-    assert adjusted_rand_index(found.labels, planted.labels) > 0.99
+def test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them():
+    """Else four of these five miss a block."""
+    planted = planted_partition(30, 500, 9, 3, rng=6)
+    found = [coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=seed) for seed in range(7, 12)]
+    indices = [adjusted_rand_index(of.labels, planted.labels) for of in found]
+    assert sum(index > 0.99 for index in indices) >= 4
 
 
 def test_pieces_that_merging_anew_leaves_pure_are_the_last(monkeypatch):
