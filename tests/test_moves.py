@@ -7,6 +7,7 @@ import reference_objectives as reference
 from aims import AIMS, ONE_OF_EACH, WITH_EDGES, connected_part, looped, on_and_objective, random_labels
 from graphs import make_graph
 
+from graphclust.compiled.graphs.moves import Bounds
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
@@ -15,7 +16,10 @@ from graphclust.objective.objective import RATIOS, value_of
 from graphclust.partition import moves as local_moves
 from graphclust.partition.improvement import move_nodes
 from graphclust.partition.moves import (
+    NOBODY,
+    are_light,
     best_moves,
+    bounds_of,
     moved_at_once,
     moved_in_rounds,
     moved_until_stable,
@@ -148,8 +152,10 @@ def test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster(gra
 
 @pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut"])
 @pytest.mark.parametrize("graph", [*WITH_EDGES, "uneven and looped"])
-def test_the_sums_after_moves_follow_from_the_rows_that_change(graph, objective, monkeypatch):
+@pytest.mark.parametrize("few", [local_moves.FEW_ENTRIES, 2.0])
+def test_the_sums_after_moves_follow_from_the_rows_that_change(graph, objective, few, monkeypatch):
     """Whatever moves, and also where some nodes are in no cluster."""
+    monkeypatch.setattr(local_moves, "FEW_ENTRIES", few)
     graph = looped() if graph == "uneven and looped" else make_graph(graph)
     on, _ = on_and_objective(graph, objective, None, 4)
     monkeypatch.setattr(local_moves, "MOVERS_PER_BLOCK", 7)
@@ -159,7 +165,8 @@ def test_the_sums_after_moves_follow_from_the_rows_that_change(graph, objective,
         labels[::6] = other[::6] = -1
         moved = np.where(np.random.default_rng(seed).random(graph.n_nodes) < share, other, labels)
         before, expected = (summed(on, of, 4)[1] for of in (labels, moved))
-        after = sums_after(on, labels, moved, before)
+        made, after = sums_after(on, labels, moved, before)
+        assert made is None or (made == summed(on, moved, 4)[0]).all()
         assert after.size.tolist() == expected.size.tolist()
         for found, exact, was in zip(after[:2], expected[:2], before[:2], strict=True):
             np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12 * np.abs(was).max(initial=0.0))
@@ -167,15 +174,47 @@ def test_the_sums_after_moves_follow_from_the_rows_that_change(graph, objective,
                 assert (found == exact).all()
 
 
-def test_what_is_left_of_a_cluster_that_lost_nearly_all_is_summed_anew():
+def test_what_is_left_of_a_cluster_that_lost_nearly_all_is_summed_anew(monkeypatch):
     """1e17 and a loop of 0.3: once the heavy nodes have left, a difference would have nothing of it."""
+    monkeypatch.setattr(local_moves, "FEW_ENTRIES", 2.0)
     A = np.diag([1e17, 1e17, 0.3, 1.0])
     A[0, 1] = A[1, 0] = 1e17
     A[2, 3] = A[3, 2] = 0.1
     on, _ = on_and_objective(as_graph(A), "normalized_cut", None, 2)
     labels, moved = np.array([0, 0, 0, 1], np.int32), np.array([1, 1, 0, 1], np.int32)
-    after = sums_after(on, labels, moved, summed(on, labels, 2)[1])
+    _, after = sums_after(on, labels, moved, summed(on, labels, 2)[1])
     assert after.inside[0] == 0.3 and after.mass[0] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("in_rounds", [False, True])
+@pytest.mark.parametrize("objective", ["normalized_cut", "modularity"])
+def test_weights_that_stay_are_the_same_whether_made_with_the_sums_or_in_the_next_look(
+    objective, in_rounds, monkeypatch
+):
+    graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
+    on, wanted = on_and_objective(graph, objective, 1.0 if objective == "modularity" else None, 10)
+    monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
+    mistaken = np.where(np.random.default_rng(1).random(graph.n_nodes) < 0.4, (planted + 1) % 10, planted)
+    real, of_each = local_moves.best_moves, []
+    for few in (0.0, 2.0):
+        known, targets = [], []
+
+        def look(*of, known, _known=known, _targets=targets):
+            _known.append(known)
+            _targets.append(real(*of, known=known))
+            return _targets[-1]
+
+        monkeypatch.setattr(local_moves, "FEW_ENTRIES", few)
+        monkeypatch.setattr(local_moves, "best_moves", look)
+        labels = mistaken.astype(np.int32)
+        if in_rounds:
+            moved_in_rounds(on, labels, 10, wanted, 4, Progress())
+        else:
+            moved_until_stable(on, labels, 10, wanted, Progress(), 10)
+        assert any(known[1:]) == (few == 0.0)
+        assert adjusted_rand_index(labels, planted) > 0.5
+        of_each.append(np.array(targets))
+    assert of_each[0].tolist() == of_each[1].tolist()
 
 
 @pytest.mark.parametrize("turn", [-1, 0, 1])
@@ -191,6 +230,52 @@ def test_a_look_at_all_nodes_makes_the_weights_that_stay_on_the_way(graph, turn)
     assert (chosen == best_moves(on, labels, wanted, stays, sums, turn)).all()
     looked_at = ~np.isnan(made)
     assert (made[looked_at] == stays[looked_at]).all() and (turn >= 0 or looked_at.all())
+
+
+@pytest.fixture(scope="module")
+def light_clusters():
+    """Ten blocks, of which two parts of three nodes each are clusters of their own; labels of some nodes are wrong."""
+    graph, planted = planted_partition(10, 120, 14, 4, rng=11)
+    labels = planted.astype(np.int32)
+    wrong = np.random.default_rng(3).choice(graph.n_nodes, 60, replace=False)
+    labels[wrong] = (labels[wrong] + 1) % 10
+    labels[[0, 1, 2]], labels[[1, 2, 3]] = 10, 11
+    labels[::97] = -1
+    return graph, labels
+
+
+@pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)
+@pytest.mark.parametrize("known", [True, False])
+def test_only_nodes_that_no_move_would_help_are_ruled_out(light_clusters, objective, resolution, known, monkeypatch):
+    """Light clusters are easily joined, and so by those beside them: more nodes are ruled out than without that."""
+    graph, labels = light_clusters
+    k = 12
+    on, wanted = on_and_objective(graph, objective, resolution, k)
+    stays, sums = summed(on, labels, k)
+    bounds = bounds_of(on, labels, sums)
+    beside = {v for u in np.flatnonzero(labels >= 10).tolist() for v in graph.neighbors(u).tolist()}
+    assert np.flatnonzero(bounds.beside).tolist() == sorted(beside) and len(beside) < 0.1 * graph.n_nodes
+    assert bounds.of_others[0] > 10 * bounds.of_all[0] > 0.0
+    found = best_moves(on, labels, wanted, stays.copy(), sums, known=known)
+    monkeypatch.setattr(local_moves, "bounds_of", lambda *of: Bounds((0.0, np.inf), (0.0, np.inf), NOBODY))
+    assert (found == best_moves(on, labels, wanted, stays, sums, known=True)).all()
+    assert 40 < np.count_nonzero(found >= 0) < 0.5 * graph.n_nodes
+
+
+@pytest.mark.parametrize(
+    ("mass", "light"),
+    [
+        ([0.0, 1.0, 400.0, 500.0], [True, True, False, False]),
+        ([8.0, 100.0, 900.0], [True, False, False]),
+        ([0.4, 0.7, 1.0, *[100.0] * 9], [True, True, True, *[False] * 9]),
+        ([20.0, 100.0, 900.0], [False] * 3),  # a fiftieth of the mass: too many nodes are beside it
+        ([90.0, *[100.0] * 199], [False] * 200),  # little of the mass, but hardly lighter than others
+        ([5.0], [False]),
+        ([0.0, 0.0], [False, False]),
+    ],
+)
+def test_light_clusters(mass, light):
+    assert are_light(np.array(mass)).tolist() == light
 
 
 def entries_read(graph, move):

@@ -83,7 +83,7 @@ def test_moves_that_nodes_should_make(copies, disturbed, turn):
     objective = plain_objective(on, K, 1.0)
     stays, sums = summed(on, labels, K)
     found, target = best_moves(on, labels, objective, stays, sums, turn), np.empty(many.n_nodes, np.int32)
-    now = loops.MoveRound(labels, sums, stays, True, bounds_of(sums), turn)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), turn)
     looked_at = np.append(np.random.default_rng(1).choice(many.n_nodes, 300), [0, many.n_nodes - 1])
     for u in looked_at.tolist():  # alone: nothing is asked for
         loops.choose_moves(u, u + 1, 0, many.rows, on.terms, objective, now, target)
@@ -95,7 +95,7 @@ def test_sums_after_some_nodes_have_moved(copies, disturbed, share):
     many, times = copies
     labels, on = np.tile(disturbed, times), weighed(many, "modularity")
     moved = np.where(np.random.default_rng(2).random(len(labels)) < share, (labels + 1) % K, labels).astype(np.int32)
-    after, expected = sums_after(on, labels, moved, summed(on, labels, K)[1]), summed(on, moved, K)[1]
+    (_, after), expected = sums_after(on, labels, moved, summed(on, labels, K)[1]), summed(on, moved, K)[1]
     assert (after.inside == expected.inside).all() and (after.mass == expected.mass).all()
 
 
@@ -135,3 +135,16 @@ def test_links_by_shared_neighbors(copies, monkeypatch):
     np.testing.assert_allclose(links.to_scipy().toarray(), expected, atol=1e-15)
     np.testing.assert_allclose(links.degrees, expected.sum(axis=1), atol=1e-14)
     assert links.isolated[-1] and not links.isolated.all()
+
+
+def test_components_and_the_graph_between_some_nodes(one, copies):
+    many, times = copies
+    n, of_one = one.graph.n_nodes, one.graph.components
+    shifted = of_one + (int(of_one.max()) + 1) * np.arange(times)[:, None]
+    assert (many.components.reshape(times, n) == shifted).all()
+    nodes = np.flatnonzero(np.random.default_rng(6).random(n) < 0.2)
+    part, of_many = one.graph.subgraph(nodes), many.subgraph((nodes + n * np.arange(times)[:, None]).ravel())
+    assert (np.diff(of_many.indptr).reshape(times, -1) == np.diff(part.indptr)).all()
+    assert (of_many.degrees.reshape(times, -1) == part.degrees).all()
+    columns = part.indices + len(nodes) * np.arange(times)[:, None]
+    assert (of_many.indices.reshape(times, -1) == columns).all()

@@ -139,7 +139,7 @@ class Graph:
         position[nodes] = np.arange(len(nodes), dtype=np.int32)
         indptr = np.zeros(len(nodes) + 1, np.int64)
         blocks = row_blocks(len(nodes), 1024)
-        run_in_blocks(subgraphs.count_entries, blocks, nodes, self.indptr, self.indices, position, indptr)
+        run_in_blocks(subgraphs.count_entries, blocks, nodes, self.rows, position, indptr)
         np.cumsum(indptr, out=indptr)
         indices = np.empty(indptr[-1], np.int32)
         weights = np.empty(0 if self.weights is None else indptr[-1])

@@ -16,8 +16,11 @@ MANY_MOVES = 1 << 14  # below, one after the other takes some hundredths of a se
 MANY_SHARE = 1 / 16  # of the nodes; below, one after the other reads less than another look at all of them
 ENTRIES_PER_STEP = 1 << 21  # some tenths of a second between two looks at the progress hook, and at Ctrl-C
 MOVERS_PER_BLOCK = 1 << 14
+FEW_ENTRIES = 1 / 6  # of all; of 5 million nodes as many take as long as a pass over all rows
 SHRUNK = 0.001  # of what a cluster was: of less, what is left of a difference could be round-off
+LIGHT_SHARE, LIGHTER = 1 / 64, 2.0  # of the mass at most, so that few nodes are beside them; than the others
 NO_PARTS = np.empty(0, np.int32)
+NOBODY = np.empty(0, np.bool_)
 
 
 def moved_until_stable(
@@ -66,7 +69,9 @@ def moved_until_stable(
             progress.reads(graph, entries_of_changes(graph, movable))
             after = moved_at_once(on, labels, objective, target, sums)
             if after is not None:
-                sums, most_at_once = after, len(movable) // 2
+                made, sums = after
+                known, stays = made is not None, stays if made is None else made
+                most_at_once = len(movable) // 2
                 continue
         move_in_turn(on, labels, objective, sums, queue_of(movable, n, k), progress)
         n_sweeps += 1
@@ -126,22 +131,42 @@ def best_moves(
     """
     target = np.empty(on.graph.n_nodes, np.int32)
     blocks = entry_blocks(on.graph.indptr, 1 << 19)
-    now = loops.MoveRound(labels, sums, stays, known, bounds_of(sums), turn)
+    now = loops.MoveRound(labels, sums, stays, known, bounds_of(on, labels, sums), turn)
     run_in_blocks(loops.choose_moves, blocks, on.graph.rows, on.terms, objective, now, target)
     return target
 
 
-def bounds_of(sums: ClusterSums) -> tuple[float, float]:
-    """The least mass of a cluster, and the worst score per mass; see `most_from_joining`."""
+def bounds_of(on: Weighed, labels: np.ndarray, sums: ClusterSums) -> loops.Bounds:
+    """By what nodes are ruled out. A light cluster is easily joined; so only its neighbors have to reckon with it."""
     used = sums.mass > 0
-    least_mass = sums.mass[used].min(initial=np.inf)
-    return least_mass, -(sums.inside[used] / sums.mass[used]).min(initial=0.0)
+    of_all = least_of(sums, used)
+    light = np.append(are_light(sums.mass), False)  # the last for nodes without a cluster
+    if not light.any():
+        return loops.Bounds(of_all, of_all, NOBODY)
+    beside = np.zeros(on.graph.n_nodes, np.bool_)
+    loops.mark_neighbors(np.flatnonzero(light[labels]), on.graph.rows, beside)
+    return loops.Bounds(of_all, least_of(sums, used & ~light[:-1]), beside)
+
+
+def are_light(mass: np.ndarray) -> np.ndarray:
+    """Clusters that are much lighter than others, bool, shape (k,), and have a small share of the mass together."""
+    most = LIGHT_SHARE * mass.sum()
+    if mass.min() >= most:
+        return np.zeros(len(mass), np.bool_)
+    masses = np.sort(mass)
+    least_of_others = masses[np.searchsorted(np.cumsum(masses), most, side="right")]
+    return mass < least_of_others / LIGHTER
+
+
+def least_of(sums: ClusterSums, which: np.ndarray) -> tuple[float, float]:
+    """The least mass of some clusters, and the worst score per mass; see `most_from_joining`."""
+    return sums.mass[which].min(initial=np.inf), -(sums.inside[which] / sums.mass[which]).min(initial=0.0)
 
 
 def moved_at_once(
     on: Weighed, labels: np.ndarray, objective: Objective, target: np.ndarray, sums: ClusterSums
-) -> ClusterSums | None:
-    """Make all moves in place if that raises the value: the sums after it, or None. Reads the rows of moved nodes only.
+) -> tuple[np.ndarray | None, ClusterSums] | None:
+    """Make all moves in place if that raises the value: what `sums_after` says of them, or None where it does not.
 
     No cluster is emptied.
     """
@@ -152,18 +177,23 @@ def moved_at_once(
     if not used[:k].all():
         moved = np.where(used[labels], moved, labels)
     after = sums_after(on, labels, moved, sums)
-    if value_of(objective, after) <= value_of(objective, sums):
+    if value_of(objective, after[1]) <= value_of(objective, sums):
         return None
     labels[:] = moved
     return after
 
 
-def sums_after(on: Weighed, labels: np.ndarray, moved: np.ndarray, sums: ClusterSums) -> ClusterSums:
-    """The sums of the clusters once their labels are those in `moved`; from what they are, unless most rows change."""
+def sums_after(
+    on: Weighed, labels: np.ndarray, moved: np.ndarray, sums: ClusterSums
+) -> tuple[np.ndarray | None, ClusterSums]:
+    """The sums of the clusters once their labels are those in `moved`; from what they are, unless many rows change.
+
+    First comes the weight that each node then has to others of its cluster, shape (n_nodes,), where it is found too.
+    """
     k = len(sums.size)
     movers = np.flatnonzero(moved != labels)
     if entries_of_changes(on.graph, movers) == on.graph.n_entries:
-        return summed(on, moved, k)[1]
+        return summed(on, moved, k)
     lost, won = changes = np.empty((2, len(movers)))
     blocks = row_blocks(len(movers), MOVERS_PER_BLOCK)
     run_in_blocks(loops.changes_inside, blocks, on.graph.rows, labels, moved, movers, changes)
@@ -175,7 +205,7 @@ def sums_after(on: Weighed, labels: np.ndarray, moved: np.ndarray, sums: Cluster
 
     size = sums.size - np.bincount(left, minlength=k) + np.bincount(joined, minlength=k)
     after = ClusterSums(changed(sums.inside, lost + own, won + own), changed(sums.mass, mass, mass), size)
-    return summed(on, moved, k)[1] if (after.mass < SHRUNK * sums.mass).any() else after
+    return summed(on, moved, k) if (after.mass < SHRUNK * sums.mass).any() else (None, after)
 
 
 def moved_in_rounds(
@@ -198,17 +228,18 @@ def moved_in_rounds(
     if sums is None:
         _, sums = summed(on, labels, k)
         progress.reads(graph, graph.n_entries)
-    stays = np.empty(graph.n_nodes)
+    made = None
     for done in range(n_rounds):
         if done >= at_least and progress.out_of_time():
             break
-        target = best_moves(on, labels, objective, stays, sums, done % 2, known=False)
+        stays = np.empty(graph.n_nodes) if made is None else made
+        target = best_moves(on, labels, objective, stays, sums, done % 2, known=made is not None)
         progress.reads(graph, graph.n_entries // 2 + entries_of_changes(graph, np.flatnonzero(target >= 0)))
         after = moved_at_once(on, labels, objective, target, sums)
         progress.step(done + 1, n_rounds)
         if after is None:
             break
-        sums = after
+        made, sums = after
     return sums
 
 
@@ -218,12 +249,13 @@ def entries_of(graph: Graph, nodes: np.ndarray) -> int:
 
 
 def entries_of_changes(graph: Graph, movers: np.ndarray) -> int:
-    """How many entries the sums after a move of some nodes take: the movers' rows, or all where that is simpler.
+    """How many entries the sums after a move of some nodes take: the movers' rows, or all where that is faster.
 
-    Of each entry of a mover's row two labels are looked up, before and after; of all rows one.
+    Of each entry of a mover's row two labels are looked up, before and after; of all rows one, and the next look at all
+    nodes knows what stays with them.
     """
     n_entries = entries_of(graph, movers)
-    return n_entries if 2 * n_entries < graph.n_entries else graph.n_entries
+    return n_entries if n_entries < FEW_ENTRIES * graph.n_entries else graph.n_entries
 
 
 def summed(on: Weighed, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:

@@ -8,14 +8,43 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed, node_terms
 from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import unions
-from graphclust.partition.quotient import contracted
+from graphclust.partition.quotient import contracted, links_of
 from graphclust.progress import Progress
+
+EVERY = 16  # nodes: of so many one is looked at
+ENOUGH, CLEARLY = 10, 0.25  # of 10 rows that are expected two or less are drawn three times in 1,000
 
 
 def are_impure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progress: Progress) -> bool:
     """Whether two clusters belong together at the resolution that all of them call for: mostly another is two then."""
     on, sums = in_plain_terms(on, labels, sums)
     return united_below(on, labels, len(sums.size), progress) > implied_resolution(on, sums)
+
+
+def are_clearly_pure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progress: Progress) -> bool:
+    """Whether a sixteenth of the rows rules out that two clusters belong together; False where it cannot tell.
+
+    Two that just do have a link of weight T, of which 2 T / 16 is expected in such rows, and halves of one cluster have
+    several times that. Where it is as much as ENOUGH average rows hold, no pair that shows less than a quarter of it
+    belongs together. With weights a few edges may make up a link, so that nothing is ruled out.
+    """
+    graph, k = on.graph, len(sums.size)
+    if graph.weights is not None or k == 1:
+        return False
+    on, sums = in_plain_terms(on, labels, sums)
+    threshold = implied_resolution(on, sums) * on.chance
+    lightest = np.partition(sums.mass, 1)[:2]
+    if 2.0 / EVERY * threshold * lightest.prod() < ENOUGH * graph.n_entries / graph.n_nodes:
+        return False
+    nodes = np.arange(0, graph.n_nodes - EVERY + 1, EVERY)
+    nodes += np.random.default_rng(0).integers(EVERY, size=len(nodes))
+    nodes = nodes[labels[nodes] >= 0]
+    progress.reads(graph, int((graph.indptr[nodes + 1] - graph.indptr[nodes]).sum()))
+    half = links_of(graph, nodes, labels, k)
+    links = (half + half.T).tocoo()
+    apart = links.row != links.col
+    chance = sums.mass[links.row[apart]] * sums.mass[links.col[apart]]
+    return bool((links.data[apart] < CLEARLY * 2.0 / EVERY * threshold * chance).all())
 
 
 def united_below(on: Weighed, labels: np.ndarray, k: int, progress: Progress) -> float:

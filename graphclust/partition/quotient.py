@@ -6,9 +6,10 @@ Cuts, volumes and so the normalised cut of any partition that keeps the clusters
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.compiled.graphs import coarsening
-from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
+from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -53,30 +54,44 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
     starts, entries = np.zeros((2, n_clusters + left_out + 1), np.int64)
     members = np.empty(graph.n_nodes, np.int32)
     coarsening.group_members(cluster + np.int32(1) if left_out else cluster, graph.indptr, starts, entries, members)
-    starts, entries = starts[left_out:], entries[left_out:]
-    volumes: np.ndarray = np.bincount(_in_first(cluster), weights=graph.degrees, minlength=n_clusters)
+    volumes = _summed(graph.degrees, cluster, n_clusters)
+    clusters = coarsening.Clusters(cluster, starts[left_out:], members)
+    rows, loops = _links(graph, clusters, entries[left_out:])
+    return Graph(*rows, volumes, loops)
+
+
+def links_of(graph: Graph, nodes: np.ndarray, cluster: np.ndarray, n_clusters: int) -> sparse.csr_array:
+    """The weight between some nodes of each cluster and all nodes of each; their labels are >= 0."""
+    members = nodes[np.argsort(cluster[nodes], kind="stable")].astype(np.int32)
+    starts = np.searchsorted(cluster[members], np.arange(n_clusters + 1))
+    entries = np.concatenate([[0], np.cumsum(graph.indptr[members + 1] - graph.indptr[members])])[starts]
+    (indptr, indices, weights), _ = _links(graph, coarsening.Clusters(cluster, starts, members), entries)
+    return sparse.csr_array((weights, indices, indptr), shape=(n_clusters, n_clusters))
+
+
+def _links(graph: Graph, clusters: coarsening.Clusters, entries: np.ndarray) -> tuple[MadeRows, np.ndarray]:
+    """The rows of a quotient graph and its loops; the members of cluster c have entries[c + 1] - entries[c] entries."""
+    n_clusters = len(entries) - 1
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)
-    clusters = coarsening.Clusters(cluster, starts, members)
-    rows = rows_in_blocks(coarsening.sum_links, blocks, most_entries, graph.rows, clusters, loops)
-    return Graph(*rows, volumes, loops)
+    return MadeRows(*rows_in_blocks(coarsening.sum_links, blocks, most_entries, graph.rows, clusters, loops)), loops
 
 
 def contracted(on: Weighed, cluster: np.ndarray, n_clusters: int) -> Weighed:
     """The quotient graph of int32 labels, with the sums of its clusters' terms: every partition of it has its value."""
     quotient = contract(on.graph, cluster, n_clusters)
-
-    of_cluster = _in_first(cluster)
-
-    def summed(values: np.ndarray) -> np.ndarray:
-        return np.bincount(of_cluster, weights=values, minlength=n_clusters)
-
+    loops, mass = quotient.loops, quotient.degrees
     # What stays inside a cluster is its loop; the rest of a node's own share adds up.
-    loops = quotient.loops + summed(on.terms.loops - on.graph.loops)
-    return Weighed(quotient, node_terms(loops, summed(on.terms.mass), quotient.degrees))
+    if not np.may_share_memory(on.terms.loops, on.graph.loops):
+        loops = loops + _summed(on.terms.loops - on.graph.loops, cluster, n_clusters)
+    if not np.may_share_memory(on.terms.mass, on.graph.degrees):
+        mass = _summed(on.terms.mass, cluster, n_clusters)
+    return Weighed(quotient, node_terms(loops, mass, quotient.degrees))
 
 
-def _in_first(cluster: np.ndarray) -> np.ndarray:
-    """The labels, with those that are left out in the first cluster: they bring nothing to its sums."""
-    return np.maximum(cluster, 0) if cluster.min(initial=0) < 0 else cluster
+def _summed(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The values of the nodes summed by cluster; what is left out brings nothing, and so may count in the first."""
+    of_cluster = np.maximum(cluster, 0) if cluster.min(initial=0) < 0 else cluster
+    sums: np.ndarray = np.bincount(of_cluster, weights=values, minlength=n_clusters)
+    return sums

@@ -200,15 +200,15 @@ MUTANTS = [
     (
         "label-value-of-one-product",
         "compiled/graphs/label_extension.py",
-        "sq_norms[j] - 2.0 * product",
-        "sq_norms[j] - product",
+        "sq_norms[j] - 2.0 * nodes[x, PRODUCT]",
+        "sq_norms[j] - nodes[x, PRODUCT]",
         ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
     ),
     (
         "centroid-is-a-sum",
         "compiled/graphs/label_extension.py",
-        "/ (degrees[x] * cluster_weights[j])",
-        "/ degrees[x]",
+        "/ (nodes[x, DEGREE] * cluster_weights[j])",
+        "/ nodes[x, DEGREE]",
         ["test_labels_equal_dense_weighted_kernel_k_means_assignment"],
     ),
     (

@@ -4,11 +4,14 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 # Columns of the report that `count_faults` fills, one row a block.
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
 N_FAULTS = 5
+
+AHEAD = 16  # nodes: so far ahead first neighbors are asked for, which are two or so of a row
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -138,7 +141,13 @@ def _join(parent, u, v):
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
     """Join each node with its first few neighbors: on most graphs this finds the giant component already."""
+    many = len(parent) > CACHED
     for u in range(first, last):
+        if many and u + 2 * AHEAD < last:
+            ask_for(indices, indptr[u + 2 * AHEAD])
+            start = indptr[u + AHEAD]
+            for e in range(start, min(start + n_neighbors, indptr[u + AHEAD + 1])):
+                ask_for(parent, np.uint32(indices[e]))
         for e in range(indptr[u], min(indptr[u] + n_neighbors, indptr[u + 1])):
             _join(parent, u, indices[e])
 

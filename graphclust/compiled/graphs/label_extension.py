@@ -7,6 +7,9 @@ from numba import njit
 
 from graphclust.compiled.graphs.chosen_rows import first_at_least
 
+PRODUCT, BEST, LABEL, DEGREE = range(4)
+NOT_MET = -1.0  # no product: those are >= 0, and may be rounded to 0
+
 
 class Centroids(NamedTuple):
     """The centroids of the clusters of a coreset in kernel space.
@@ -49,11 +52,13 @@ def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment
     for j in range(n_clusters):
         if cluster_weights[j] > 0.0 and (default < 0 or sq_norms[j] < sq_norms[default]):
             default = j
-    best = np.full(last - first, np.inf if met_only else sq_norms[default])
-    product = np.full(last - first, -1.0)  # not met yet: products are >= 0, and may be rounded to 0
-    met = np.empty(last - first, np.int64)
+    nodes = np.empty((last - first, 4))  # of each what is looked up time and again, in half a memory line
+    met = np.empty(last - first + 1, np.int64)  # with room for one that is not counted
     for x in range(first, last):
-        labels[x] = default
+        nodes[x - first, PRODUCT] = NOT_MET
+        nodes[x - first, BEST] = np.inf if met_only else sq_norms[default]
+        nodes[x - first, LABEL] = default
+        nodes[x - first, DEGREE] = degrees[x]
         undecided[x] = True
     for j in range(n_clusters):
         n_met = 0
@@ -61,30 +66,33 @@ def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment
             y = members[i]
             scale = member_weights[i] / degrees[y]
             if first <= y < last and self_affinity[y] > 0.0:
-                if product[y - first] < 0.0:
-                    product[y - first] = 0.0
-                    met[n_met] = y
-                    n_met += 1
                 # Times d_y, because all products are divided by the degree of x below.
-                product[y - first] += member_weights[i] * self_affinity[y] * degrees[y]
+                n_met = _add(nodes, met, n_met, y - first, member_weights[i] * self_affinity[y] * degrees[y])
             start = first_at_least(indices, indptr[y], indptr[y + 1], first)
             for e in range(start, indptr[y + 1]):
                 x = indices[e]
                 if x >= last:
                     break
                 entries_read[block] += 1
-                if x == y:
-                    continue
-                if product[x - first] < 0.0:
-                    product[x - first] = 0.0
-                    met[n_met] = x
-                    n_met += 1
-                product[x - first] += scale * (weights[e] if len(weights) > 0 else 1.0)
+                if x != y:
+                    n_met = _add(nodes, met, n_met, x - first, scale * (weights[e] if len(weights) > 0 else 1.0))
         for i in range(n_met):
             x = met[i]
-            value = sq_norms[j] - 2.0 * product[x - first] / (degrees[x] * cluster_weights[j])
-            product[x - first] = -1.0
-            undecided[x] = False
-            if value < best[x - first] or (value == best[x - first] and j < labels[x]):
-                best[x - first] = value
-                labels[x] = j
+            best, label = nodes[x, BEST], nodes[x, LABEL]
+            value = sq_norms[j] - 2.0 * nodes[x, PRODUCT] / (nodes[x, DEGREE] * cluster_weights[j])
+            better = (value < best) | ((value == best) & (j < label))
+            nodes[x, PRODUCT] = NOT_MET
+            nodes[x, BEST] = value if better else best
+            nodes[x, LABEL] = j if better else label
+            undecided[first + x] = False
+    for x in range(first, last):
+        labels[x] = np.int64(nodes[x - first, LABEL])
+
+
+@njit(cache=True, nogil=True)
+def _add(nodes, met, n_met, x, product):
+    """Add to the product of x with a cluster; returns how many nodes that has met. A branch would be a coin toss."""
+    before = nodes[x, PRODUCT]
+    met[n_met] = x
+    nodes[x, PRODUCT] = product if before == NOT_MET else before + product
+    return n_met + (before == NOT_MET)

@@ -33,19 +33,30 @@ class MoveQueue(NamedTuple):
     met: np.ndarray
 
 
+class Bounds(NamedTuple):
+    """What no cluster falls short of, (least mass, worst) as `most_from_joining` takes them, to rule out nodes by.
+
+    of_all : of all clusters; of_others : but for light ones, for nodes that have no neighbor there. beside (n,) bool :
+    which nodes have; empty where no cluster is light.
+    """
+
+    of_all: tuple[float, float]
+    of_others: tuple[float, float]
+    beside: np.ndarray
+
+
 class MoveRound(NamedTuple):
     """The partition as it stands when nodes look for better clusters all at once, and whose turn it is.
 
-    stays (n,) is what `staying_weights` finds; where it is not known, it is made of the nodes looked at. bounds are
-    (least mass, worst) of the clusters, see `most_from_joining`. With turn 0 or 1 only one half of the nodes is looked
-    at, mixed by a hash; with -1 all are.
+    stays (n,) is what `staying_weights` finds; where it is not known, it is made of the nodes looked at. With turn 0 or
+    1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
     """
 
     labels: np.ndarray
     sums: ClusterSums
     stays: np.ndarray
     known: bool
-    bounds: tuple[float, float]
+    bounds: Bounds
     turn: int
 
 
@@ -128,6 +139,14 @@ def changes_inside(first, last, block, rows, labels, moved, movers, changes):
                 lost[i] += w
             if moved[v] == now:
                 won[i] += w
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def mark_neighbors(nodes, rows, marked):
+    """marked[v] = True for all neighbors of some nodes."""
+    for u in nodes:
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            marked[np.uint32(rows.indices[e])] = True
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -256,7 +275,8 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
         if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= mass:
             continue
         loss = loss_of_leaving(objective, stays[u], loop, mass, sums.inside[own], sums.mass[own])
-        if most_from_joining(objective, terms.degrees[u] - stays[u], loop, mass, bounds[0], bounds[1]) <= loss:
+        least_mass, worst = bounds.of_all if len(bounds.beside) == 0 or bounds.beside[u] else bounds.of_others
+        if most_from_joining(objective, terms.degrees[u] - stays[u], loop, mass, least_mass, worst) <= loss:
             continue
         n_met = 0
         for e in range(rows.indptr[u], rows.indptr[u + 1]):

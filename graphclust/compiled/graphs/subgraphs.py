@@ -1,30 +1,41 @@
 """The rows and columns of some nodes, as CSR again."""
 
+import numpy as np
 from numba import njit
 
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
+from graphclust.compiled.runtime.references import UNCOUNTED
 
-@njit(cache=True, nogil=True)
-def count_entries(first, last, block, nodes, indptr, indices, position, counts):
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def count_entries(first, last, block, nodes, rows, position, counts):
     """Entries of row nodes[r] that lead to another chosen node go to counts[r + 1]; position is -1 for the rest."""
+    many = len(position) > CACHED
     for r in range(first, last):
+        if many and r + 2 * AHEAD < last:
+            ask_for_row(rows, nodes[r + 2 * AHEAD])
+            ask_for_neighbors(position, rows, nodes[r + AHEAD])
         count = 0
-        for e in range(indptr[nodes[r]], indptr[nodes[r] + 1]):
-            if position[indices[e]] >= 0:
-                count += 1
+        for e in range(rows.indptr[nodes[r]], rows.indptr[nodes[r] + 1]):
+            count += position[np.uint32(rows.indices[e])] >= 0
         counts[r + 1] = count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def fill_entries(first, last, block, nodes, rows, position, subgraph, sums):
     """Nodes come in increasing order, so the new rows keep theirs; their sums go to `sums`."""
     indptr, indices, weights = rows
     sub_indptr, sub_indices, sub_weights = subgraph
     degrees, loops = sums
+    many = len(position) > CACHED
     for r in range(first, last):
+        if many and r + 2 * AHEAD < last:
+            ask_for_row(rows, nodes[r + 2 * AHEAD])
+            ask_for_neighbors(position, rows, nodes[r + AHEAD])
         free = sub_indptr[r]
         degree = 0.0
         for e in range(indptr[nodes[r]], indptr[nodes[r] + 1]):
-            column = position[indices[e]]
+            column = position[np.uint32(indices[e])]
             if column < 0:
                 continue
             weight = 1.0
