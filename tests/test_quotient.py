@@ -12,8 +12,9 @@ from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import weighed
+from graphclust.partition import quotient as quotients
 from graphclust.partition.coarsening import LEAST_SHRINKAGE, coarsened, joined
-from graphclust.partition.quotient import contracted, quotient_graph
+from graphclust.partition.quotient import contract, contracted, links_of, quotient_graph
 from graphclust.progress import Progress
 
 
@@ -31,6 +32,30 @@ def test_quotient_graph_keeps_cuts_and_volumes(name):
     coarse = np.arange(k) % 2
     if quotient.degrees.all() and k > 1:
         assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
+
+
+@pytest.mark.parametrize(("weighted", "k", "most", "counts"), [
+    (False, 40, 1 << 31, True), (False, 400, 1 << 31, False), (True, 40, 1 << 31, False), (False, 40, 20_000, False),
+])  # fmt: skip
+def test_links_of_few_clusters_without_weights_are_counted(weighted, k, most, counts, monkeypatch):
+    """In numbers of 32 bits, of as many entries as those hold; the links of some rows are, too."""
+    graph = planted_partition(20, 100, 12, 3, rng=1).graph
+    if weighted:
+        matrix = graph.to_scipy()
+        matrix.data = 1.0 + (matrix.tocoo().row + matrix.indices) % 3
+        graph = as_graph(matrix)
+    labels = np.random.default_rng(5).integers(k, size=graph.n_nodes).astype(np.int32)
+    labels[:k], labels[k::9] = np.arange(k), 3
+    monkeypatch.setattr(quotients, "MOST_COUNTED", most)
+    monkeypatch.setattr(quotients, "ENTRIES_PER_BLOCK", 1 << 12)
+    monkeypatch.setattr(quotients.coarsening, "sum_links" if counts else "count_links", None)
+    member = np.eye(k)[labels]
+    quotient = contract(graph, labels, k)
+    np.testing.assert_array_equal(quotient.to_scipy().toarray(), member.T @ graph.to_scipy().toarray() @ member)
+    np.testing.assert_array_equal(quotient.loops, quotient.to_scipy().diagonal())
+    nodes = np.arange(7, graph.n_nodes)
+    some = links_of(graph, nodes, labels, k).toarray()
+    np.testing.assert_array_equal(some, member[nodes].T @ graph.to_scipy().toarray()[nodes] @ member)
 
 
 @pytest.mark.parametrize("method", ["multilevel", "two-step", "paper"])

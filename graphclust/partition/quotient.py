@@ -20,6 +20,7 @@ from graphclust.partition import streamed_quotient
 __all__ = ["quotient_graph"]
 
 ENTRIES_PER_BLOCK = 1 << 21  # a block has its own scratch of the size of the quotient
+MOST_COUNTED = 1 << 31  # entries that counts of 32 bits hold
 
 
 def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> Graph:
@@ -44,7 +45,7 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
 
 
 def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
-    """`quotient_graph` for int32 labels that are known to be right, and with the neighbors in the order met.
+    """`quotient_graph` for int32 labels that are known to be right, and with the neighbors in any fixed order.
 
     Nodes of label -1, which have no edge to others, are left out.
     """
@@ -72,10 +73,12 @@ def links_of(graph: Graph, nodes: np.ndarray, cluster: np.ndarray, n_clusters: i
 def _links(graph: Graph, clusters: coarsening.Clusters, entries: np.ndarray) -> tuple[MadeRows, np.ndarray]:
     """The rows of a quotient graph and its loops; the members of cluster c have entries[c + 1] - entries[c] entries."""
     n_clusters = len(entries) - 1
+    counted = graph.weights is None and n_clusters**2 <= entries[-1] - entries[0] < MOST_COUNTED
+    loop = coarsening.count_links if counted else coarsening.sum_links
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])
     loops = np.zeros(n_clusters)
-    return MadeRows(*rows_in_blocks(coarsening.sum_links, blocks, most_entries, graph.rows, clusters, loops)), loops
+    return MadeRows(*rows_in_blocks(loop, blocks, most_entries, graph.rows, clusters, loops)), loops
 
 
 def contracted(on: Weighed, cluster: np.ndarray, n_clusters: int) -> Weighed:

@@ -830,6 +830,20 @@ MUTANTS = [
         ["test_sums_after_some_nodes_have_moved"],
     ),
     (
+        "links-counted-on-and-on",
+        "compiled/graphs/coarsening.py",
+        "                link[other] = 0\n",
+        "",
+        ["test_links_of_few_clusters_without_weights_are_counted"],
+    ),
+    (
+        "links-counted-past-32-bits",
+        "partition/quotient.py",
+        "<= entries[-1] - entries[0] < MOST_COUNTED",
+        "<= entries[-1] - entries[0]",
+        ["test_links_of_few_clusters_without_weights_are_counted"],
+    ),
+    (
         "light-clusters-ruled-out-for-all",
         "compiled/graphs/moves.py",
         "bounds.of_all if len(bounds.beside) == 0 or bounds.beside[u] else bounds.of_others",

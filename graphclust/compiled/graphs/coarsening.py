@@ -88,3 +88,35 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
             link[q_indices[i]] = 0.0
         lengths[c] = written - start
     return written
+
+
+@njit(cache=True, nogil=True)
+def count_links(first, last, block, quotient, rows, clusters, q_loops):
+    """`sum_links` of a graph without weights, in the order of the clusters: faster where most rows meet most of them.
+
+    Which clusters are met shows in the end, in the counts: nothing is asked of an entry but to whom it leads.
+    """
+    lengths, q_indices, q_weights = quotient
+    cluster, starts, members = clusters
+    k = len(starts) - 1
+    link = np.zeros(k, np.int32)  # half of what floats take, as both threads of a core share its nearest cache
+    written = 0
+    many, end = len(cluster) > CACHED, starts[last]
+    for c in range(first, last):
+        start = written
+        for i in range(starts[c], starts[c + 1]):
+            if many and i + 3 * AHEAD < end:
+                ask_for(rows.indptr, members[i + 3 * AHEAD])
+                ask_for_row(rows, members[i + 2 * AHEAD])
+                ask_for_neighbors(cluster, rows, members[i + AHEAD])
+            for e in range(rows.indptr[members[i]], rows.indptr[members[i] + 1]):
+                link[cluster[np.uint32(rows.indices[e])]] += 1
+        q_loops[c] = link[c]
+        for other in range(k):
+            if link[other] > 0:
+                q_indices[written] = other
+                q_weights[written] = link[other]
+                link[other] = 0
+                written += 1
+        lengths[c] = written - start
+    return written
