@@ -85,15 +85,20 @@ def turned(
     estimated : whether quotient graphs are made of a sample, so that this is not known. only_impure : whether to leave
     clusters as they are, unless they are impure and others likelier.
 
-    What the clusters have of each fragment is merged anew where that is better, and nodes move. The cut comes first
-    since it heals: a stray fragment that was left as a cluster draws in the nodes around it. Where clusters are impure
-    that is done time and again while they become likelier, as long as the pieces merged anew still are: nodes move by
-    the cut again, and each time the pieces are purer.
+    Where clusters are not clearly pure nodes move by the other aim first. What the clusters then have of each fragment
+    is merged anew where that is better, and nodes move. The cut comes before all that since it heals: a stray fragment
+    that was left as a cluster draws in the nodes around it; but where sizes are unequal it draws in too many, and so
+    pieces are purer once nodes have moved by both. Where clusters are impure all the same that is done time and again
+    while they become likelier, as long as the pieces merged anew still are: nodes move by the cut again, and each time
+    the pieces are purer.
     """
     goal, impure = None, False
+    if not estimated and not are_clearly_pure(on, *found, progress):
+        found = Assigned(*moved_by_implied(aim, on, found, k, progress, 1)[:2])
+    elif only_impure:
+        return Partition(*found, implied_goal(aim, on, k, found.sums)), False
     for _ in range(1 if estimated else MOST_TURNS):
-        until_pure = not estimated and (only_impure or goal is not None)
-        if until_pure and are_clearly_pure(on, *found, progress):
+        if goal is not None and are_clearly_pure(on, *found, progress):
             impure = False
             break
         pieces, n_pieces = common_pieces(on.terms.degrees, found.labels, fragments)
@@ -102,7 +107,7 @@ def turned(
         of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
         of_piece[pieces] = found.labels
         were_impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
-        if until_pure and not were_impure:
+        if not were_impure and (goal is not None or only_impure):
             impure = False
             break
         with progress.within(partial(taken, places=pieces)):
@@ -119,13 +124,18 @@ def turned(
         found, goal = Assigned(labels, sums), tried
         if not impure or progress.out_of_time():
             break
-    if goal is None and only_impure and not impure:
-        return Partition(*found, implied_goal(aim, on, k, found.sums)), False
-    if goal is None:
-        goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
-        sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, found.sums)
-        found = Assigned(labels, sums)
-    return Partition(*found, goal), impure
+    if goal is None and (impure or not only_impure):
+        return moved_by_implied(aim, on, found, k, progress), impure
+    return Partition(*found, goal or implied_goal(aim, on, k, found.sums)), impure
+
+
+def moved_by_implied(
+    aim: Aim, on: Weighed, found: Assigned, k: int, progress: Progress, most_sweeps: int = MENDING_SWEEPS
+) -> Partition:
+    """The partition after moves by another aim, at the resolution that its clusters call for."""
+    goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
+    sums = moved_until_stable(on, labels, k, goal.objective, progress, most_sweeps, FEW, found.sums)
+    return Partition(labels, sums, goal)
 
 
 def is_better(aim: Aim, on: Weighed, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:

@@ -2,7 +2,7 @@
 
     python bench_scale.py                                          # 2 million nodes, 110 million entries: minutes
     python bench_scale.py --nodes 65000000 --k 1000 10000          # of Friendster's size: 15 GB of disk at a time
-    python bench_scale.py --degree-corrected 5000000 --k 1000 --seeds 3 --leiden  # unequal degrees, made in memory: 3 GB
+    python bench_scale.py --degree-corrected 5000000 --k 1000 --seeds 3 --leiden  # unequal degrees, made in memory
 
 For each k a graph of k equal blocks is written, clustered in a process of its own for each objective, and removed.
 Every run that is done is noted in --folder, so that the same call goes on where it was stopped; --keep leaves the
