@@ -231,12 +231,12 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found(monkeypatch):
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
     monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
-    monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 800)
-    found = coreset_sc(planted.graph, 2, rng=9, **CUT)
+    monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 600)
+    found = coreset_sc(planted.graph, 2, rng=10, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
     assert found.parameters["method"] == "two-step" and "healing" in found.seconds
     assert np.array_equal(found.coreset.labels, found.labels[found.coreset.nodes])
-    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=800, rng=9, **CUT)
+    asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=600, rng=10, **CUT)
     assert asked_for.normalized_cut > 1.3 * found.normalized_cut and "healing" not in asked_for.seconds
     said = [
         any("a larger coreset_size or another method" in remark for remark in of.remarks) for of in (found, asked_for)
@@ -244,7 +244,7 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
     assert said == [False, True]
     monkeypatch.setattr(pipeline, "healed", lambda on, found, *of: found)
     monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
-    other = coreset_sc(planted.graph, 2, rng=9, **CUT)
+    other = coreset_sc(planted.graph, 2, rng=10, **CUT)
     assert other.parameters["method"] == "multilevel" and other.coreset is None
     assert any("coreset could not show" in remark for remark in other.remarks)
     assert other.normalized_cut <= normalized_cut(planted.graph, planted.labels)
@@ -322,6 +322,16 @@ def test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them():
     found = [coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=seed) for seed in range(7, 12)]
     indices = [adjusted_rand_index(of.labels, planted.labels) for of in found]
     assert sum(index > 0.99 for index in indices) >= 4
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_aims():
+    """By the cut small clusters draw in what is around them: by it alone four of these five have an index of about .7."""
+    sizes = (200 * 700 * 0.15 * 0.85 ** np.arange(200)).astype(int) + 50
+    planted = stochastic_block_model(sizes.tolist(), (16 / sizes).tolist(), 3 / sizes.sum(), rng=0)
+    found = [coreset_sc(planted.graph, 200, method="two-step", rng=seed) for seed in range(5)]
+    indices = [adjusted_rand_index(of.labels, planted.labels) for of in found]
+    assert sum(index > 0.98 for index in indices) >= 4
 
 
 def test_pieces_that_merging_anew_leaves_pure_are_the_last(monkeypatch):

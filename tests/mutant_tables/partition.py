@@ -881,9 +881,16 @@ MUTANTS = [
     (
         "pure-clusters-of-a-cut-looked-at-in-full",
         "partition/turning.py",
-        "if until_pure and are_clearly_pure(on, *found, progress):",
-        "if goal is not None and are_clearly_pure(on, *found, progress):",
+        "    elif only_impure:\n        return",
+        "    elif False:\n        return",
         ["test_clusters_of_a_cut_that_are_pure_take_a_sixteenth_and_one_look"],
+    ),
+    (
+        "pieces-of-the-cut-alone",
+        "partition/turning.py",
+        "        found = Assigned(*moved_by_implied(aim, on, found, k, progress, 1)[:2])\n",
+        "        pass\n",
+        ["test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_aims"],
     ),
     (
         "links-summed-with-empty-rows",
