@@ -326,7 +326,7 @@ def test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them():
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_aims():
-    """By the cut small clusters draw in what is around them: by it alone four of these five have an index of about .7."""
+    """By the cut small clusters draw in what is around them: by it alone four of these five have an index near .7."""
     sizes = (200 * 700 * 0.15 * 0.85 ** np.arange(200)).astype(int) + 50
     planted = stochastic_block_model(sizes.tolist(), (16 / sizes).tolist(), 3 / sizes.sum(), rng=0)
     found = [coreset_sc(planted.graph, 200, method="two-step", rng=seed) for seed in range(5)]
