@@ -19,7 +19,7 @@ from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import plain_objective, value_of, weighed
 from graphclust.partition import streamed_quotient
 from graphclust.partition.moves import MOST_SWEEPS, best_moves, bounds_of, moved_until_stable, summed, sums_after
-from graphclust.partition.quotient import contract
+from graphclust.partition.quotient import contract, links_of
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -72,8 +72,10 @@ def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
     assert (sums_of_copies.inside == times * sums.inside).all() and (sums_of_copies.size == times * sums.size).all()
     quotient = contract(one.graph, disturbed, K).to_scipy().toarray()
     assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
+    assert (links_of(many, np.arange(many.n_nodes), labels, K).toarray() == times * quotient).all()
     monkeypatch.setattr(streamed_quotient, "STREAMED", 1)
     assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
+    assert (links_of(many, np.arange(many.n_nodes), labels, K).toarray() == times * quotient).all()
 
 
 @pytest.mark.parametrize("turn", [-1, 0, 1])

@@ -6,6 +6,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed, node_terms
+from graphclust.partition import streamed_quotient
 from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import unions
 from graphclust.partition.quotient import contracted, links_of
@@ -29,7 +30,7 @@ def are_clearly_pure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progres
     belongs together. With weights a few edges may make up a link, so that nothing is ruled out.
     """
     graph, k = on.graph, len(sums.size)
-    if graph.weights is not None or k == 1:
+    if graph.weights is not None or k == 1 or streamed_quotient.is_estimate(graph, k):
         return False
     on, sums = in_plain_terms(on, labels, sums)
     threshold = implied_resolution(on, sums) * on.chance

@@ -62,7 +62,9 @@ def contract(graph: Graph, cluster: np.ndarray, n_clusters: int) -> Graph:
 
 
 def links_of(graph: Graph, nodes: np.ndarray, cluster: np.ndarray, n_clusters: int) -> sparse.csr_array:
-    """The weight between some nodes of each cluster and all nodes of each; their labels are >= 0."""
+    """The weight between some nodes of each cluster and all nodes of each; increasing, and of labels >= 0."""
+    if graph.n_entries >= streamed_quotient.STREAMED:
+        return streamed_quotient.links_in_order(graph, nodes, cluster, n_clusters)
     members = nodes[np.argsort(cluster[nodes], kind="stable")].astype(np.int32)
     starts = np.searchsorted(cluster[members], np.arange(n_clusters + 1))
     entries = np.concatenate([[0], np.cumsum(graph.indptr[members + 1] - graph.indptr[members])])[starts]

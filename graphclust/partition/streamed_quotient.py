@@ -51,6 +51,14 @@ def _table(graph: Graph, cluster: np.ndarray, k: int) -> np.ndarray:
     return links[0]
 
 
+def links_in_order(graph: Graph, nodes: np.ndarray, cluster: np.ndarray, k: int) -> sparse.csr_array:
+    """Weight between some nodes, in increasing order and all in clusters, of each cluster and all nodes of each."""
+    links = np.zeros((LANES, k, k))
+    lanes = np.unique(len(nodes) * np.arange(LANES + 1) // LANES)
+    run_in_blocks(loops.add_links_of, lanes, nodes, graph.rows, cluster, links)
+    return sparse.csr_array(links.sum(axis=0))
+
+
 def _from_table(links: np.ndarray, volumes: np.ndarray) -> Graph:
     matrix = sparse.csr_array(links)
     loops_of = links.diagonal().copy()

@@ -162,4 +162,11 @@ MUTANTS = [
         "if were_impure and not is_better(",
         ["test_a_sample_that_misleads_changes_nothing"],
     ),
+    (
+        "links-of-some-rows-of-all",
+        "compiled/graphs/streamed_links.py",
+        "row_links = links[lane, cluster[nodes[i]]]",
+        "row_links = links[lane, cluster[i]]",
+        ["test_links_of_few_clusters_without_weights_are_counted"],
+    ),
 ]
