@@ -75,6 +75,15 @@ def to_any_region(kernel, coreset, labels, met_only):
     return extend_labels(kernel, coreset, labels)
 
 
+def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=turning.MENDING_SWEEPS) -> turning.Partition:
+    """In place of moves by both aims before pieces are merged anew: those by the cut."""
+    if most_sweeps == 1:
+        return turning.Partition(*found, turning.implied_goal(aim, on, k, found.sums))
+    return MOVED_BY_IMPLIED(aim, on, found, k, progress, most_sweeps)
+
+
+MOVED_BY_IMPLIED = turning.moved_by_implied
+
 CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
@@ -98,6 +107,7 @@ CHANGES = [
     }),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
+    Change("pieces of moves by the cut alone", "two-step", ((turning, "moved_by_implied", by_the_cut_alone),)),
     Change("any region may be the nearest", "two-step", ((coreset_regions, "extend_labels", to_any_region),)),
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
@@ -108,7 +118,8 @@ NOT_VARIED = {"HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START", "WEIGHTS_AT_A_TIME
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
 CORESET_PLANTED = (
-    "50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3", "60x10000:8:3", "50x20000:12:4:dc"
+    "50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3", "60x10000:8:3", "50x20000:12:4:dc",
+    "200x700:16:3:unbalanced",
 )  # fmt: skip
 REAL = ("email-Eu-core", "graphdata_amazon_photo", "planetoid_cora", "fb100_Caltech36_dorm", "karateclub_facebook")
 
