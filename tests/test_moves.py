@@ -115,7 +115,7 @@ def test_the_chosen_moves_are_the_best_of_all(graph, k, objective, resolution):
         labels[:k] = np.arange(k)
         labels[k::5] = -1 if seed == 2 else labels[k::5]
         state = summed(on, labels.astype(np.int32), k)
-        chosen = best_moves(on, labels.astype(np.int32), wanted, *state)
+        chosen, _ = best_moves(on, labels.astype(np.int32), wanted, *state)
         before = reference.value(A, labels, objective, resolution)
         for u in range(graph.n_nodes):
             best, most = reference.best_move(A, labels, u, objective, resolution)
@@ -124,7 +124,7 @@ def test_the_chosen_moves_are_the_best_of_all(graph, k, objective, resolution):
             else:
                 gain = reference.value(A, reference.moved(labels, u, chosen[u]), objective, resolution) - before
                 assert chosen[u] == best or gain == pytest.approx(most, abs=1e-9 * wanted.unit)
-        halves = [best_moves(on, labels.astype(np.int32), wanted, *state, turn) for turn in (0, 1)]
+        halves = [best_moves(on, labels.astype(np.int32), wanted, *state, turn)[0] for turn in (0, 1)]
         assert (np.maximum(*halves) == chosen).all() and (np.minimum(*halves) == -1).all()
 
 
@@ -201,8 +201,9 @@ def test_weights_that_stay_are_the_same_whether_made_with_the_sums_or_in_the_nex
 
         def look(*of, known, _known=known, _targets=targets):
             _known.append(known)
-            _targets.append(real(*of, known=known))
-            return _targets[-1]
+            found = real(*of, known=known)
+            _targets.append(found[0])
+            return found
 
         monkeypatch.setattr(local_moves, "FEW_ENTRIES", few)
         monkeypatch.setattr(local_moves, "best_moves", look)
@@ -226,8 +227,8 @@ def test_a_look_at_all_nodes_makes_the_weights_that_stay_on_the_way(graph, turn)
     on, wanted = on_and_objective(graph, "modularity", 1.0, 3)
     stays, sums = summed(on, labels, 3)
     made = np.full(graph.n_nodes, np.nan)
-    chosen = best_moves(on, labels, wanted, made, sums, turn, known=False)
-    assert (chosen == best_moves(on, labels, wanted, stays, sums, turn)).all()
+    chosen, _ = best_moves(on, labels, wanted, made, sums, turn, known=False)
+    assert (chosen == best_moves(on, labels, wanted, stays, sums, turn)[0]).all()
     looked_at = ~np.isnan(made)
     assert (made[looked_at] == stays[looked_at]).all() and (turn >= 0 or looked_at.all())
 
@@ -256,9 +257,9 @@ def test_only_nodes_that_no_move_would_help_are_ruled_out(light_clusters, object
     beside = {v for u in np.flatnonzero(labels >= 10).tolist() for v in graph.neighbors(u).tolist()}
     assert np.flatnonzero(bounds.beside).tolist() == sorted(beside) and len(beside) < 0.1 * graph.n_nodes
     assert bounds.of_others[0] > 10 * bounds.of_all[0] > 0.0
-    found = best_moves(on, labels, wanted, stays.copy(), sums, known=known)
+    found, _ = best_moves(on, labels, wanted, stays.copy(), sums, known=known)
     monkeypatch.setattr(local_moves, "bounds_of", lambda *of: Bounds((0.0, np.inf), (0.0, np.inf), NOBODY))
-    assert (found == best_moves(on, labels, wanted, stays, sums, known=True)).all()
+    assert (found == best_moves(on, labels, wanted, stays, sums, known=True)[0]).all()
     assert 40 < np.count_nonzero(found >= 0) < 0.5 * graph.n_nodes
 
 
@@ -306,7 +307,13 @@ def test_each_look_at_all_nodes_is_one_pass_and_a_round_reads_what_moves(weighte
     mistaken[wrong] = (mistaken[wrong] + 1) % 10
     monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
     looks, real = [], local_moves.best_moves
-    monkeypatch.setattr(local_moves, "best_moves", lambda *of, **how: looks.append(1) or real(*of, **how))
+
+    def look(*of, known):
+        found = real(*of, known=known)
+        looks.append((known, found[1] / graph.n_entries))
+        return found
+
+    monkeypatch.setattr(local_moves, "best_moves", look)
 
     def moved(known):
         labels = mistaken.copy()
@@ -315,7 +322,8 @@ def test_each_look_at_all_nodes_is_one_pass_and_a_round_reads_what_moves(weighte
         passes = entries_read(
             graph, lambda progress: moved_until_stable(on, labels, 10, wanted, progress, 10, sums=sums)
         )
-        return labels, passes - len(looks)
+        assert all(0.0 < read < 0.9 if known else read == 1.0 for known, read in looks)
+        return labels, passes - sum(read for _, read in looks)
 
     (labels, beside), (same, beside_unknown) = moved(True), moved(False)
     assert len(looks) > 1 and 0.1 < beside < 0.6, "the rows of nodes that move"
@@ -330,7 +338,7 @@ def test_moves_that_would_empty_a_cluster_leave_its_nodes_there():
     labels = np.array([0] * 6 + [1, 1], np.int32)
     on, wanted = on_and_objective(graph, "modularity", 0.5, 2)
     _, sums = summed(on, labels, 2)
-    target = best_moves(on, labels, wanted, *summed(on, labels, 2))
+    target, _ = best_moves(on, labels, wanted, *summed(on, labels, 2))
     assert target.tolist() == [-1] * 6 + [0, 0]
     assert moved_at_once(on, labels, wanted, target, sums) is None
     assert labels.tolist() == [0] * 6 + [1, 1]
@@ -434,6 +442,6 @@ def test_one_sweep_follows_the_neighbors_of_moved_nodes():
     graph = as_graph(nx.path_graph(40))
     labels = np.array([0] * 3 + [1] * 37, np.int32)
     on, wanted = on_and_objective(graph, "normalized_cut", None, 2)
-    assert np.flatnonzero(best_moves(on, labels, wanted, *summed(on, labels, 2)) >= 0).tolist() == [3]
+    assert np.flatnonzero(best_moves(on, labels, wanted, *summed(on, labels, 2))[0] >= 0).tolist() == [3]
     moved_until_stable(on, labels, 2, wanted, Progress(), most_sweeps=1)
     assert labels.tolist() == [0] * 20 + [1] * 20

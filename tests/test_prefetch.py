@@ -84,8 +84,8 @@ def test_moves_that_nodes_should_make(copies, disturbed, turn):
     labels, on = np.tile(disturbed, times), weighed(many, "modularity")
     objective = plain_objective(on, K, 1.0)
     stays, sums = summed(on, labels, K)
-    found, target = best_moves(on, labels, objective, stays, sums, turn), np.empty(many.n_nodes, np.int32)
-    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), turn)
+    (found, _), target = best_moves(on, labels, objective, stays, sums, turn), np.empty(many.n_nodes, np.int32)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), turn, np.zeros(1, np.int64))
     looked_at = np.append(np.random.default_rng(1).choice(many.n_nodes, 300), [0, many.n_nodes - 1])
     for u in looked_at.tolist():  # alone: nothing is asked for
         loops.choose_moves(u, u + 1, 0, many.rows, on.terms, objective, now, target)
@@ -111,7 +111,7 @@ def test_nodes_move_until_none_gains(copies, disturbed):
     assert (sums.size == expected.size).all() and value_of(objective, sums) == pytest.approx(
         value_of(objective, expected), rel=1e-12
     )
-    assert value_of(objective, sums) > before and (best_moves(on, labels, objective, stays, sums) < 0).all()
+    assert value_of(objective, sums) > before and (best_moves(on, labels, objective, stays, sums)[0] < 0).all()
 
 
 def test_labels_spread(one, copies):

@@ -129,7 +129,7 @@ def moves_in_block(
     n = on.graph.n_nodes
     stays, target = np.empty(n), np.empty(n, np.int32)
     stays[first:last] = part.stays
-    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), -1)
+    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), -1, np.zeros(1, np.int64))
     loops.choose_moves(first, last, 0, on.graph.rows, on.terms, objective, now, target)
     movable = first + np.flatnonzero(target[first:last] >= 0)
     drawn = np.empty(len(movable), np.bool_)

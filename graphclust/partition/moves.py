@@ -56,8 +56,8 @@ def moved_until_stable(
         stays = np.empty(n)
     n_sweeps = 0
     while n_sweeps < most_sweeps and not progress.out_of_time():
-        target = best_moves(on, labels, objective, stays, sums, known=known)
-        progress.reads(graph, graph.n_entries)
+        target, n_read = best_moves(on, labels, objective, stays, sums, known=known)
+        progress.reads(graph, n_read)
         if not known:
             sums = sums_of(on, labels, stays, k)
         known = False
@@ -123,17 +123,20 @@ def best_moves(
     turn: int = -1,
     *,
     known: bool = True,
-) -> np.ndarray:
-    """The cluster that each node should move to as things stand, int32, shape (n_nodes,); -1 for nodes well placed.
+) -> tuple[np.ndarray, int]:
+    """The cluster that each node should move to as things stand, int32, shape (n_nodes,), -1 for nodes well placed.
+
+    Returns the entries read, too.
 
     stays : weight that each node has to others of its cluster; with known=False it is written here, in the same pass.
     turn : -1 for all nodes, 0 or 1 for one half of them.
     """
     target = np.empty(on.graph.n_nodes, np.int32)
     blocks = entry_blocks(on.graph.indptr, 1 << 19)
-    now = loops.MoveRound(labels, sums, stays, known, bounds_of(on, labels, sums), turn)
+    read = np.zeros(len(blocks) - 1, np.int64)
+    now = loops.MoveRound(labels, sums, stays, known, bounds_of(on, labels, sums), turn, read)
     run_in_blocks(loops.choose_moves, blocks, on.graph.rows, on.terms, objective, now, target)
-    return target
+    return target, int(read.sum())
 
 
 def bounds_of(on: Weighed, labels: np.ndarray, sums: ClusterSums) -> loops.Bounds:
@@ -233,8 +236,8 @@ def moved_in_rounds(
         if done >= at_least and progress.out_of_time():
             break
         stays = np.empty(graph.n_nodes) if made is None else made
-        target = best_moves(on, labels, objective, stays, sums, done % 2, known=made is not None)
-        progress.reads(graph, graph.n_entries // 2 + entries_of_changes(graph, np.flatnonzero(target >= 0)))
+        target, n_read = best_moves(on, labels, objective, stays, sums, done % 2, known=made is not None)
+        progress.reads(graph, n_read + entries_of_changes(graph, np.flatnonzero(target >= 0)))
         after = moved_at_once(on, labels, objective, target, sums)
         progress.step(done + 1, n_rounds)
         if after is None:

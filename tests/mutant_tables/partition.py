@@ -844,6 +844,13 @@ MUTANTS = [
         ["test_links_of_few_clusters_without_weights_are_counted"],
     ),
     (
+        "rows-of-known-looks-uncounted",
+        "compiled/graphs/moves.py",
+        "read += rows.indptr[u + 1] - rows.indptr[u] if known else 0",
+        "read += 0",
+        ["test_each_look_at_all_nodes_is_one_pass_and_a_round_reads_what_moves"],
+    ),
+    (
         "light-clusters-ruled-out-for-all",
         "compiled/graphs/moves.py",
         "bounds.of_all if len(bounds.beside) == 0 or bounds.beside[u] else bounds.of_others",

@@ -49,7 +49,8 @@ class MoveRound(NamedTuple):
     """The partition as it stands when nodes look for better clusters all at once, and whose turn it is.
 
     stays (n,) is what `staying_weights` finds; where it is not known, it is made of the nodes looked at. With turn 0 or
-    1 only one half of the nodes is looked at, mixed by a hash; with -1 all are.
+    1 only one half of the nodes is looked at, mixed by a hash; with -1 all are. entries_read (n_blocks,) is filled;
+    where what stays is known the row of a node that is ruled out is not read.
     """
 
     labels: np.ndarray
@@ -58,6 +59,7 @@ class MoveRound(NamedTuple):
     known: bool
     bounds: Bounds
     turn: int
+    entries_read: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -250,13 +252,14 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
     k = len(now.sums.mass)
     scratch = Scratch(np.zeros(k + INNER), np.empty(k + 1, np.int32))
     scratch.link[k:] = LEAST_LINK
-    _choose_moves(first, last, rows, terms, objective, now, scratch, target)
+    now.entries_read[block] = _choose_moves(first, last, rows, terms, objective, now, scratch, target)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
     """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
-    labels, sums, stays, known, bounds, turn = now
+    labels, sums, stays, known, bounds, turn, _ = now
+    read = 0
     link, met = scratch
     k = len(sums.mass)
     weighted = len(rows.weights) > 0
@@ -271,6 +274,7 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
             continue
         if not known:
             stays[u] = staying_weight(u, rows, labels)
+            read += rows.indptr[u + 1] - rows.indptr[u]
         loop, mass = terms.loops[u], terms.mass[u]
         if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= mass:
             continue
@@ -279,6 +283,7 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
         if most_from_joining(objective, terms.degrees[u] - stays[u], loop, mass, least_mass, worst) <= loss:
             continue
         n_met = 0
+        read += rows.indptr[u + 1] - rows.indptr[u] if known else 0
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             c = labels[np.uint32(rows.indices[e])]
             place = place_of(c, (c == own) | (c < 0), e, k)
@@ -293,3 +298,4 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
             if gain > most or (gain == most and target[u] >= 0 and c < target[u]):
                 most = gain
                 target[u] = c
+    return read
