@@ -8,9 +8,9 @@
 5. Single nodes move, and for another objective they move again by it, at a resolution at which these clusters are
    natural ones.
 
-Where two of the clusters still belong together, and so others are two, the regions were too impure. What the clusters
-have of each region is purer: it is merged anew by modularity, or by the other objective, and nodes move again; so they
-do where the quotient graph was an estimate.
+Where two of the clusters still belong together, and so others are two, the regions were too impure. Nodes move by
+modularity, or by the other objective, too; what the clusters then have of each region is purer, is merged anew by it,
+and nodes move again; so they do where the quotient graph was an estimate.
 
 When time is up the coreset's own graph decides which regions are one cluster, and two rounds of moves, of half of the
 nodes each, are all that is mended: without them most nodes of a graph with few coreset neighbors would be misplaced.
