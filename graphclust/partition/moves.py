@@ -143,22 +143,26 @@ def bounds_of(on: Weighed, labels: np.ndarray, sums: ClusterSums) -> loops.Bound
     """By what nodes are ruled out. A light cluster is easily joined; so only its neighbors have to reckon with it."""
     used = sums.mass > 0
     of_all = least_of(sums, used)
-    light = np.append(are_light(sums.mass), False)  # the last for nodes without a cluster
-    if not light.any():
+    light = are_light(sums.mass, of_all[0])
+    if light is None:
         return loops.Bounds(of_all, of_all, NOBODY)
     beside = np.zeros(on.graph.n_nodes, np.bool_)
-    loops.mark_neighbors(np.flatnonzero(light[labels]), on.graph.rows, beside)
-    return loops.Bounds(of_all, least_of(sums, used & ~light[:-1]), beside)
+    of_light = np.append(light, False)[labels]  # the last for nodes without a cluster
+    loops.mark_neighbors(np.flatnonzero(of_light), on.graph.rows, beside)
+    return loops.Bounds(of_all, least_of(sums, used & ~light), beside)
 
 
-def are_light(mass: np.ndarray) -> np.ndarray:
-    """Clusters that are much lighter than others, bool, shape (k,), and have a small share of the mass together."""
+def are_light(mass: np.ndarray, least: float) -> np.ndarray | None:
+    """Clusters that are much lighter than others and have a small share of the mass together, bool, shape (k,), if any.
+
+    least : the least mass but 0. Clusters without any are light as well, but nobody is beside those.
+    """
     most = LIGHT_SHARE * mass.sum()
-    if mass.min() >= most:
-        return np.zeros(len(mass), np.bool_)
+    if least >= most:  # as in nearly all small graphs, which are looked at time and again
+        return None
     masses = np.sort(mass)
     least_of_others = masses[np.searchsorted(np.cumsum(masses), most, side="right")]
-    return mass < least_of_others / LIGHTER
+    return mass < least_of_others / LIGHTER if least < least_of_others / LIGHTER else None
 
 
 def least_of(sums: ClusterSums, which: np.ndarray) -> tuple[float, float]:

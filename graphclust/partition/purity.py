@@ -35,7 +35,8 @@ def are_clearly_pure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progres
     on, sums = in_plain_terms(on, labels, sums)
     threshold = implied_resolution(on, sums) * on.chance
     lightest = np.partition(sums.mass, 1)[:2]
-    if 2.0 / EVERY * threshold * lightest.prod() < ENOUGH * graph.n_entries / graph.n_nodes:
+    average_row = graph.total_volume / int(sums.size.sum())
+    if 2.0 / EVERY * threshold * lightest.prod() < ENOUGH * average_row:
         return False
     nodes = np.arange(0, graph.n_nodes - EVERY + 1, EVERY)
     nodes += np.random.default_rng(0).integers(EVERY, size=len(nodes))

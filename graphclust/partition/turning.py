@@ -83,7 +83,7 @@ def turned(
     """A partition by the normalised cut turned to another aim, and whether its clusters are impure all the same.
 
     estimated : whether quotient graphs are made of a sample, so that this is not known. only_impure : whether to leave
-    clusters as they are, unless they are impure and others likelier.
+    clusters that are clearly pure as they are, and to merge only impure ones anew, where others are likelier.
 
     Where clusters are not clearly pure nodes move by the other aim first. What the clusters then have of each fragment
     is merged anew where that is better, and nodes move. The cut comes before all that since it heals: a stray fragment
