@@ -8,6 +8,7 @@ from aims import AIMS, ONE_OF_EACH, WITH_EDGES, connected_part, looped, on_and_o
 from graphs import make_graph
 
 from graphclust.compiled.graphs.moves import Bounds
+from graphclust.compiled.graphs.objective import better_of
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
@@ -448,3 +449,16 @@ def test_one_sweep_follows_the_neighbors_of_moved_nodes():
     assert np.flatnonzero(best_moves(on, labels, wanted, *summed(on, labels, 2))[0] >= 0).tolist() == [3]
     moved_until_stable(on, labels, 2, wanted, Progress(), most_sweeps=1)
     assert labels.tolist() == [0] * 20 + [1] * 20
+
+
+def test_the_better_of_two_candidates_is_the_one_of_more_gain_or_of_the_lower_number():
+    candidates = [(3, 1.0), (1, 2.0), (2, 2.0), (0, 2.0), (4, 0.5), (5, 2.0)]
+    best, most = np.int32(-1), 0.0
+    for c, gain in candidates:
+        best, most = better_of(np.int32(c), gain, best, most)
+    assert (best, most) == (0, 2.0), "of three candidates with the largest gain the lowest number"
+
+
+def test_no_candidate_is_taken_that_gains_no_more_than_what_is_asked_for():
+    assert better_of(np.int32(0), 1.0, np.int32(-1), 1.0) == (-1, 1.0)
+    assert better_of(np.int32(0), 0.5, np.int32(-1), 1.0) == (-1, 1.0)

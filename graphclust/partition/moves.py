@@ -19,7 +19,6 @@ MOVERS_PER_BLOCK = 1 << 14
 FEW_ENTRIES = 1 / 6  # of all; of 5 million nodes as many take as long as a pass over all rows
 SHRUNK = 0.001  # of what a cluster was: of less, what is left of a difference could be round-off
 LIGHT_SHARE, LIGHTER = 1 / 64, 2.0  # of the mass at most, so that few nodes are beside them; than the others
-NO_PARTS = np.empty(0, np.int32)
 NOBODY = np.empty(0, np.bool_)
 
 
@@ -82,10 +81,11 @@ def moved_until_stable(
 
 def queue_of(first: np.ndarray, n: int, k: int) -> loops.MoveQueue:
     """The queue in which the nodes `first` wait, of n nodes in k clusters."""
-    nodes, queued = np.empty(n, np.int32), np.zeros(n, bool)
+    nodes, queued = np.empty(n, np.int32), np.zeros(n, np.uint8)
     nodes[: len(first)] = first
-    queued[first] = True
-    return loops.MoveQueue(nodes, queued, np.array([0, len(first)]), np.zeros(k), np.empty(k + 1, np.int32))
+    queued[first] = 1
+    scratch = loops.Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    return loops.MoveQueue(nodes, queued, np.array([0, len(first)]), scratch)
 
 
 def move_in_turn(
@@ -95,7 +95,7 @@ def move_in_turn(
     sums: ClusterSums,
     queue: loops.MoveQueue,
     progress: Progress,
-    parts: np.ndarray = NO_PARTS,
+    parts: np.ndarray = loops.NO_PARTS,
     most_read: float = np.inf,
 ) -> None:
     """Move the nodes that wait, and then the neighbors of moved nodes, in place until none of them gains; see the loop.
@@ -105,7 +105,7 @@ def move_in_turn(
     n, ends = on.graph.n_nodes, queue.ends
     n_read = 0
     while ends[1] and n_read < most_read:
-        if parts is NO_PARTS and progress.out_of_time():
+        if parts is loops.NO_PARTS and progress.out_of_time():
             break  # not where regions are made, which are needed
         budget = float(min(ENTRIES_PER_STEP, most_read - n_read))  # always: the loop is compiled for each type
         n_now = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue)

@@ -74,10 +74,13 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
             start_of_row = rows.indptr[members[i]]
             for e in range(start_of_row, rows.indptr[members[i] + 1]):
                 other = cluster[np.uint32(rows.indices[e])]
-                place = place_of(other, other == c, e - start_of_row, k)
-                q_indices[written] = other  # counted only where it is the first link: a branch would be a coin toss
-                written += link[place] == 0.0
-                link[place] += rows.weights[e] if weighted else 1.0
+                place = np.uint32(place_of(other, other == c, e - start_of_row, k))
+                before = link[place]
+                q_indices[np.uint32(written)] = (
+                    other  # counted only where it is the first link: a branch would toss coins
+                )
+                written += before == 0.0
+                link[place] = before + (rows.weights[e] if weighted else 1.0)
         stays = link[k:].sum()
         if stays > INNER * LEAST_LINK:
             link[c] = q_loops[c] = stays

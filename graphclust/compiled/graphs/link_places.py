@@ -7,13 +7,13 @@ the clusters, in turn. Those begin at LEAST_LINK, by which they look as if they 
 
 from numba import njit
 
-from graphclust.compiled.runtime.references import UNCOUNTED
+from graphclust.compiled.runtime.references import INLINED
 
 INNER = 4
 LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def place_of(c, inner, i, k):
     """Where the link of a row's i-th entry, to cluster c of k, is added; `inner` : whether it is one to keep apart.
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.graphs.objective import RATIO, gain_of_union
-from graphclust.compiled.runtime.references import UNCOUNTED
+from graphclust.compiled.graphs.link_places import LEAST_LINK
+from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, Objective, better_of, gain_of_union
+from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
 NEAR_ENOUGH = 1e-3  # units; each merge with the giant shifts all gains by a little
@@ -56,7 +57,7 @@ class Merger(NamedTuple):
     pairs: np.ndarray
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _push(gains, items, size, gain, item):
     place = size
     while place > 0:
@@ -69,7 +70,7 @@ def _push(gains, items, size, gain, item):
     return size + 1
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _pop(gains, items, size):
     """Take the top away and close the gap; returns the new size."""
     size -= 1
@@ -91,12 +92,17 @@ def _pop(gains, items, size):
     return size
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _alive(clusters, a):
-    while clusters[a]["merged_into"] != a:
-        clusters[a]["merged_into"] = clusters[clusters[a]["merged_into"]]["merged_into"]
-        a = clusters[a]["merged_into"]
-    return a
+    """The live cluster that a is part of, itself if it is live: a branch between those two would be a coin toss."""
+    root = clusters[np.uint32(a)]["merged_into"]
+    if clusters[np.uint32(root)]["merged_into"] == root:
+        return root
+    while clusters[root]["merged_into"] != root:
+        clusters[root]["merged_into"] = clusters[clusters[root]["merged_into"]]["merged_into"]
+        root = clusters[root]["merged_into"]
+    clusters[a]["merged_into"] = root
+    return root
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -123,34 +129,61 @@ def _start(objective, chains, merger):
     merger.state[0] = size
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _look_first(u, giant, objective, chains, clusters):
     """Note what `_look_at` would show of a node before any merge, when there are no links to be summed."""
     neighbors, links = chains.neighbors, chains.links
     inside, mass = clusters[u]["inside"], clusters[u]["mass"]
-    best, most, shared, with_giant = -1, -np.inf, 0.0, 0.0
+    best, most, shared, with_giant = np.int32(-1), -np.inf, 0.0, 0.0
     for e in range(chains.indptr[u], chains.indptr[u + 1]):
         v = neighbors[e]
         if v == u:
             continue
         if v == giant:
             with_giant = links[e]
-        gain = gain_of_union(objective, links[e], inside, mass, clusters[v]["inside"], clusters[v]["mass"])
+        other = clusters[np.uint32(v)]
+        gain = gain_of_union(objective, links[e], inside, mass, other["inside"], other["mass"])
         if gain > most or (gain == most and v < best):
             best, most, shared = v, gain, links[e]
     if objective.kind == RATIO:
         other = clusters[giant]
         gain = gain_of_union(objective, with_giant, inside, mass, other["inside"], other["mass"])
         if gain > most or (gain == most and giant < best):
-            best, most, shared = giant, gain, with_giant
+            best, most, shared = np.int32(giant), gain, with_giant
     _note(clusters[u], best, most, shared, len(clusters))
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _note(cluster, best, most, shared, left):
     """Keep what a look at a cluster has shown while so many were left: its best partner, the gain and their link."""
     cluster["partner"], cluster["gain"], cluster["shared"] = best, most, shared
     cluster["looked"] = left
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _best_of(objective, a, giant, n_met, met, clusters):
+    """The cluster of those met that a gains most by a union with, and the gain; -1 and minus infinity without any."""
+    if objective.kind == RATIO:  # asked here, not of every cluster
+        return _best_by(Objective(RATIO, objective.pull, objective.unit), a, giant, n_met, met, clusters)
+    if objective.kind == CHANCE:
+        return _best_by(Objective(CHANCE, objective.pull, objective.unit), a, giant, n_met, met, clusters)
+    return _best_by(Objective(PLAIN, objective.pull, objective.unit), a, giant, n_met, met, clusters)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _best_by(objective, a, giant, n_met, met, clusters):
+    """`_best_of` for a kind of objective that is known when the loop is compiled."""
+    inside, mass = clusters[a]["inside"], clusters[a]["mass"]
+    best, most = np.int32(-1), -np.inf
+    if objective.kind == RATIO and giant != a:
+        other = clusters[giant]
+        best = np.int32(giant)
+        most = gain_of_union(objective, other["link"], inside, mass, other["inside"], other["mass"])
+    for i in range(n_met):
+        other = clusters[np.uint32(met[i])]
+        gain = gain_of_union(objective, other["link"], inside, mass, other["inside"], other["mass"])
+        best, most = better_of(met[i], gain, best, most)
+    return best, most
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -165,30 +198,21 @@ def _look_at(a, objective, chains, merger):
     clusters, met, giant = merger.clusters, merger.met, merger.state[1]
     n_met = 0
     n_read = 1
+    clusters[a]["link"] = LEAST_LINK  # as if it were met already: it is no partner of its own
     piece = a
     while piece >= 0:
         first, length = indptr[piece], lists[piece]["length"]
         n_read += length
         for e in range(first, first + length):
-            b = _alive(clusters, neighbors[e])
-            if b == a:
-                continue
-            met[n_met] = b  # counted only where it is the first link to b: a branch would be a coin toss
-            n_met += clusters[b]["link"] == 0.0
-            clusters[b]["link"] += links[e]
+            b = np.uint32(_alive(clusters, neighbors[e]))
+            before = clusters[b]["link"]
+            met[np.uint32(n_met)] = b  # counted only for the first link to b: a branch would be a coin toss
+            n_met += before == 0.0
+            clusters[b]["link"] = before + links[e]
         piece = lists[piece]["following"]
-    best, most, shared = -1, -np.inf, 0.0
-    inside, mass = clusters[a]["inside"], clusters[a]["mass"]
-    if objective.kind == RATIO and giant != a:
-        other = clusters[giant]
-        best, shared = giant, other["link"]
-        most = gain_of_union(objective, shared, inside, mass, other["inside"], other["mass"])
-    for i in range(n_met):
-        b = met[i]
-        other = clusters[b]
-        gain = gain_of_union(objective, other["link"], inside, mass, other["inside"], other["mass"])
-        if gain > most or (gain == most and b < best):
-            best, most, shared = b, gain, other["link"]
+    clusters[a]["link"] = 0.0
+    best, most = _best_of(objective, a, giant, n_met, met, clusters)
+    shared = clusters[best]["link"] if best >= 0 else 0.0
     written = 0
     piece = a
     while piece >= 0:
@@ -206,7 +230,7 @@ def _look_at(a, objective, chains, merger):
     return n_read
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _holds(a, is_ratio, giant, clusters):
     """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
     b, looked = clusters[a]["partner"], clusters[a]["looked"]
@@ -230,7 +254,7 @@ def _push_again(a, is_ratio, merger):
     state[0] = _push(merger.gains, merger.items, size, clusters[a]["gain"], a)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _unite(a, b, link, lists, merger):
     """Cluster a becomes a part of b."""
     ended, enlarged, state = merger.clusters[a], merger.clusters[b], merger.state

@@ -8,29 +8,42 @@ from numba import njit
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
+    PLAIN,
+    RATIO,
     ClusterSums,
+    Objective,
+    better_of,
     gain_of_joining,
     loss_of_leaving,
     most_from_joining,
 )
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
-from graphclust.compiled.runtime.references import UNCOUNTED
+from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
+NO_PARTS = np.empty(0, np.int32)
+OUT_OF_REACH = np.finfo(np.float64).max
+
+
+class Scratch(NamedTuple):
+    """The weight of a node to each cluster, all zero between nodes, and the clusters that it meets, its own first.
+
+    link (k,), or (k + INNER,) where the links inside its cluster are kept apart, see `link_places`; met (k + 1,) has
+    room for one that is not counted.
+    """
+
+    link: np.ndarray
+    met: np.ndarray
 
 
 class MoveQueue(NamedTuple):
-    """A ring of nodes and who is in it, with ends = (head, length); and scratch.
-
-    link (k,) is all zero between nodes; met (k + 1,) has room for one that is not counted.
-    """
+    """A ring of nodes and who is in it, 1 or 0, with ends = (head, length); and scratch."""
 
     nodes: np.ndarray
     queued: np.ndarray
     ends: np.ndarray
-    link: np.ndarray
-    met: np.ndarray
+    scratch: Scratch
 
 
 class Bounds(NamedTuple):
@@ -62,17 +75,7 @@ class MoveRound(NamedTuple):
     entries_read: np.ndarray
 
 
-class Scratch(NamedTuple):
-    """The weight of a node to each cluster, all zero between nodes, see `link_places`; and the clusters that it meets.
-
-    link (k + INNER,), of which the last are of no use; met (k + 1,) has room for one that is not counted.
-    """
-
-    link: np.ndarray
-    met: np.ndarray
-
-
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def staying_weight(u, rows, labels):
     """Weight of the edges of u to others of its cluster; 0 for a node without a cluster."""
     own = labels[u]
@@ -83,8 +86,8 @@ def staying_weight(u, rows, labels):
     if len(weights) > 0 or len(row) < LONG_ROW:
         total = 0.0
         for e in range(len(row)):
-            if labels[np.uint32(row[e])] == own and row[e] != u:  # unsigned: no test for counting from the end
-                total += weights[e] if len(weights) > 0 else 1.0
+            stays = (labels[np.uint32(row[e])] == own) & (row[e] != u)  # unsigned: no test for counting from the end
+            total += np.float64(stays) * (weights[e] if len(weights) > 0 else 1.0)  # a branch would be a coin toss
         return total
     count = 0  # a sum of whole numbers may be reordered, so that several labels are looked up at a time
     for e in range(len(row)):
@@ -151,7 +154,36 @@ def mark_neighbors(nodes, rows, marked):
             marked[np.uint32(rows.indices[e])] = True
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
+def _best_met(objective, u, terms, sums, scratch, n_met, most, parts):
+    """The cluster of those met that u gains most by joining, -1 where none is worth more than `most`.
+
+    parts : see `move_nodes`; of no or one entry all clusters may be joined.
+    """
+    # Which kind it is is asked here, not of every cluster.
+    if objective.kind == RATIO:
+        ratio = Objective(RATIO, objective.pull, objective.unit)
+        return _best_by(ratio, terms.loops[u], terms.mass[u], sums, scratch, n_met, most, parts)
+    plain = Objective(PLAIN, objective.pull, objective.unit)
+    return _best_by(plain, terms.loops[u], terms.mass[u], sums, scratch, n_met, most, parts)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _best_by(objective, loop, mass, sums, scratch, n_met, most, parts):
+    """`_best_met` for a kind of objective that is known when the loop is compiled."""
+    link, met = scratch
+    by_parts, own = len(parts) > 1, met[0]
+    best = np.int32(-1)
+    for i in range(1, n_met):
+        c = np.uint32(met[i])
+        gain = gain_of_joining(objective, link[c], loop, mass, sums.inside[c], sums.mass[c])
+        if by_parts:
+            gain -= OUT_OF_REACH * np.float64(parts[c] != parts[own])
+        best, most = better_of(met[i], gain, best, most)
+    return best
+
+
+@njit(cache=True, nogil=True, **INLINED)
 def _ask_for_next(rows, labels, queue, head):
     """Ask for what waiting nodes will need; for labels of neighbors last, as those have to be known by then."""
     n = len(queue.nodes)
@@ -170,8 +202,9 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     no nodes, and clusters may become empty. Of one entry all clusters are of one part.
     Returns the entries read, about `budget` at most.
     """
-    nodes, queued, ends, link, met = queue
-    may_empty, by_parts = len(parts) > 0, len(parts) > 1
+    nodes, queued, ends, scratch = queue
+    link, met = scratch
+    may_empty = len(parts) > 0
     n = len(labels)
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
@@ -179,40 +212,30 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     many = n > CACHED
     head, waiting = ends[0], ends[1]
     while waiting > 0 and read < budget:
-        u = nodes[head]
+        u = np.uint32(nodes[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
         if many and waiting > 3 * AHEAD:
             _ask_for_next(rows, labels, queue, head)
-        queued[u] = False
+        queued[u] = 0
         own = labels[u]
-        if own < 0 or (sums.size[own] <= 1 and not may_empty):
+        if own < 0 or not (may_empty or (sums.size[own] > 1 and sums.mass[own] > terms.mass[u])):
             continue
+        first, last = rows.indptr[u], rows.indptr[u + 1]
+        read += last - first
         met[0], n_met = own, 1
         link[own] = LEAST_LINK
-        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+        for e in range(first, last):
             v = np.uint32(rows.indices[e])
-            if v == u:
-                continue
             c = labels[v]
-            if c >= 0:
-                met[n_met] = c  # counted only where it is the first edge to c: a branch here would be a coin toss
-                n_met += link[c] == 0.0
-                link[c] += rows.weights[e] if weighted else 1.0
-        stays = link[own]
-        read += rows.indptr[u + 1] - rows.indptr[u]
-        loop, mass = terms.loops[u], terms.mass[u]
-        best = -1
-        if sums.mass[own] > mass or may_empty:
-            most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
-            for i in range(1, n_met):
-                c = met[i]
-                if by_parts and parts[c] != parts[own]:
-                    continue
-                gain = gain_of_joining(objective, link[c], loop, mass, sums.inside[c], sums.mass[c])
-                if gain > most or (gain == most and best >= 0 and c < best):
-                    most = gain
-                    best = c
+            if c >= 0 and v != u:
+                before = link[np.uint32(c)]
+                met[np.uint32(n_met)] = c  # counted only where it is the first edge to c: a branch would be a coin toss
+                n_met += before == 0.0
+                link[np.uint32(c)] = before + (rows.weights[e] if weighted else 1.0)
+        stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
+        most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
+        best = _best_met(objective, u, terms, sums, scratch, n_met, most, parts)
         if best >= 0:
             sums.inside[own] -= 2.0 * stays + loop
             sums.mass[own] -= mass
@@ -222,21 +245,23 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
             sums.size[best] += 1
             labels[u] = best
             place = head + waiting if head + waiting < n else head + waiting - n
-            for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            for e in range(first, last):
                 v = np.uint32(rows.indices[e])
-                nodes[place] = v  # free, as u itself does not wait; counted only where v is to wait
-                waits = (not queued[v]) & (labels[v] != best) & (labels[v] >= 0)
+                c = labels[v]
+                nodes[np.uint32(place)] = v  # free, as u itself does not wait; counted only where v is to wait
+                elsewhere = np.uint8(c != best) & np.uint8(c >= 0)
+                waits = elsewhere & (queued[v] ^ np.uint8(1))
                 queued[v] |= waits
                 place += waits
                 waiting += waits
                 place = 0 if place == n else place
         for i in range(n_met):
-            link[met[i]] = 0.0
+            link[np.uint32(met[i])] = 0.0
     ends[0], ends[1] = head, waiting
     return read
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def _has_turn(u, turn):
     """Whether node u is looked at in this turn, see `MoveRound`."""
     return turn < 0 or u * HASH >> 16 & 1 == turn
@@ -282,20 +307,16 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
         least_mass, worst = bounds.of_all if len(bounds.beside) == 0 or bounds.beside[u] else bounds.of_others
         if most_from_joining(objective, terms.degrees[u] - stays[u], loop, mass, least_mass, worst) <= loss:
             continue
-        n_met = 0
         read += rows.indptr[u + 1] - rows.indptr[u] if known else 0
+        met[0], n_met = own, 1
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             c = labels[np.uint32(rows.indices[e])]
-            place = place_of(c, (c == own) | (c < 0), e, k)
-            met[n_met] = c
-            n_met += link[place] == 0.0
-            link[place] += rows.weights[e] if weighted else 1.0
-        most = loss + least
-        for i in range(n_met):
-            c = met[i]
-            gain = gain_of_joining(objective, link[c], loop, mass, sums.inside[c], sums.mass[c])
-            link[c] = 0.0
-            if gain > most or (gain == most and target[u] >= 0 and c < target[u]):
-                most = gain
-                target[u] = c
+            place = np.uint32(place_of(c, (c == own) | (c < 0), e, k))
+            before = link[place]
+            met[np.uint32(n_met)] = c
+            n_met += before == 0.0
+            link[place] = before + (rows.weights[e] if weighted else 1.0)
+        target[u] = _best_met(objective, u, terms, sums, scratch, n_met, loss + least, NO_PARTS)
+        for i in range(1, n_met):
+            link[np.uint32(met[i])] = 0.0
     return read

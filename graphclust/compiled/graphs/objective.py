@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.runtime.references import INLINED
+
 LEAST_GAIN = 1e-12  # units; a smaller change may be round-off, and such moves could go round in circles
 
 
@@ -95,3 +97,15 @@ def most_from_joining(objective, link, loop, mass, least_mass, worst):
     if objective.kind == RATIO:
         return (2.0 * link + loop + mass * worst) / (least_mass + mass)
     return 2.0 * link + loop - objective.pull * mass * (2.0 * least_mass + mass)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def better_of(c, gain, best, most):
+    """The candidate of more gain, of two as good the lower number, and its gain; best -1 is for none so far.
+
+    In three steps without a branch, which between candidates in no order would be a coin toss.
+    """
+    lower = c if c < best else best
+    best = lower if gain == most else best
+    best = c if gain > most else best
+    return best, (gain if gain > most else most)

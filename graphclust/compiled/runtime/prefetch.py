@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from graphclust.compiled.runtime.references import UNCOUNTED
+from graphclust.compiled.runtime.references import INLINED
 
 CACHED = 1 << 21  # values of four bytes that caches of a processor of today hold
 LINE = 16  # values of four bytes
@@ -43,14 +43,14 @@ else:
         return types.void(array, place), generate
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def ask_for_neighbors(values, rows, u):
     """Fetch the values of the neighbors of u."""
     for e in range(rows.indptr[u], rows.indptr[u + 1]):
         ask_for(values, np.uint32(rows.indices[e]))
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@njit(cache=True, nogil=True, **INLINED)
 def ask_for_row(rows, u):
     """Fetch the entries of the row of u; of a memory line once."""
     for e in range(rows.indptr[u], rows.indptr[u + 1], LINE):
