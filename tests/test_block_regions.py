@@ -1,5 +1,7 @@
 """The partition in steps over blocks: as good as in one piece, and the same however the steps are run."""
 
+import os
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -102,7 +104,7 @@ def test_the_quotient_made_by_blocks_is_the_quotient(name):
             np.testing.assert_allclose(got, np.bincount(labels, values, minlength=4), atol=1e-9)
 
 
-def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted):
+def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted, monkeypatch):
     graph = planted.graph
     on = weighed(graph, "normalized_cut")
     objective = ratio_objective(on)
@@ -112,10 +114,9 @@ def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted):
     engine = engine_of(graph)
     previous = value_of(objective, summed(on, labels, 8)[1])
     for n_rounds in (1, 3, 30):
+        monkeypatch.setattr(block_regions, "MOST_ROUNDS", n_rounds)
         moved = engine.fetch(
-            Work(engine, 9, Progress()).moved(
-                engine.once(lambda source: labels), 8, objective, "normalized_cut", n_rounds
-            )[0]
+            Work(engine, 9, Progress()).moved(engine.once(lambda source: labels), 8, objective, "normalized_cut")[0]
         )
         value = value_of(objective, summed(on, moved, 8)[1])
         assert value >= previous and np.bincount(moved, minlength=8).all()
@@ -129,22 +130,27 @@ def test_a_cluster_that_all_would_leave_stays():
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
     engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity"), 3, 1.0)
     moved = engine.fetch(
-        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 3, objective, "modularity", 1)[0]
+        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 3, objective, "modularity")[0]
     )
     assert np.bincount(moved, minlength=3).all()
 
 
-def test_a_round_that_does_harm_is_taken_back():
+def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
     """In a complete bipartite graph split the wrong way all want to change sides, and would change for ever."""
     graph = graphclust.as_graph(nx.complete_bipartite_graph(20, 20))
     on = weighed(graph, "normalized_cut")
     objective = ratio_objective(on)
     labels = np.repeat([0, 1], 20).astype(np.int32)
     engine = engine_of(graph, 3)
-    moved = engine.fetch(
-        Work(engine, 1, Progress()).moved(engine.once(lambda source: labels), 2, objective, "normalized_cut", 9)[0]
-    )
-    assert value_of(objective, summed(on, moved, 2)[1]) > value_of(objective, summed(on, labels, 2)[1])
+    monkeypatch.setattr(block_regions, "GROWTH", 1.0)  # so that all of them do
+
+    def moved(n_rounds: int) -> np.ndarray:
+        monkeypatch.setattr(block_regions, "MOST_ROUNDS", n_rounds)
+        work = Work(engine, 1, Progress())
+        return engine.fetch(work.moved(engine.once(lambda source: labels), 2, objective, "normalized_cut")[0])
+
+    np.testing.assert_array_equal(moved(1), labels)
+    assert value_of(objective, summed(on, moved(9), 2)[1]) > value_of(objective, summed(on, labels, 2)[1])
 
 
 def test_steps_get_what_belongs_to_their_block():
@@ -154,18 +160,40 @@ def test_steps_get_what_belongs_to_their_block():
     assert engine.fetch(engine.once(lambda source, parts: parts, values)) == engine.fetch(values)
 
 
-def test_the_share_of_the_movers_is_kept():
+def test_of_those_that_would_join_a_cluster_its_share_does():
     graph = graphclust.as_graph(nx.complete_bipartite_graph(300, 300))
     labels = np.repeat([0, 1], 300).astype(np.int32)
     engine, on = engine_of(graph, 1), weighed(graph, "normalized_cut")
     part, sums = Work(engine, 0, Progress()).standing(engine.once(lambda source: labels), 2, "normalized_cut")
+    whole = steps.bounded(engine.source, labels, sums, "normalized_cut")
     moves = steps.moves_in_block(
-        engine.source, 0, 600, labels, part.values[0], sums, ratio_objective(on), "normalized_cut", 3, 4, 0.25
+        engine.source, 0, 600, labels, part.values[0], whole, ratio_objective(on), "normalized_cut"
     )
-    assert moves.n_movable == 600 and 100 < len(moves.nodes) < 200
-    assert (moves.labels == 1 - labels[moves.nodes]).all() and moves.left.sum() == moves.joined.sum() == len(
-        moves.nodes
+    assert (moves.nodes == np.arange(600)).all() and (moves.labels == 1 - labels).all()
+    assert (moves.joining == 300 * 300).all(), "each of them has 300 edges"
+    moved = steps.moved_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
+    assert (moved[:300] == 0).all() and 50 < np.count_nonzero(moved[300:] == 0) < 100
+
+
+def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
+    """All of a clique would join the thirty of it that are a cluster; the others are with nodes far away."""
+    graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
+    labels = np.array([0] * 30 + [1] * 900, np.int32)
+    engine, objective = engine_of(graph, 3), plain_objective(weighed(graph, "modularity"), 2, 1.0)
+    monkeypatch.setattr(block_regions, "MOST_ROUNDS", 1)
+    moved = engine.fetch(
+        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 2, objective, "modularity")[0]
     )
+    assert 5 <= np.count_nonzero(moved == 0) - 30 <= 25
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_clusters_of_unequal_sizes_are_found_by_blocks_too():
+    """Where nodes do not move by both aims first the indices are near .56, where neighbors change places near .96."""
+    sizes = (200 * 1000 * 0.15 * 0.85 ** np.arange(200)).astype(int) + 50
+    hidden = graphclust.stochastic_block_model(sizes.tolist(), (16 / sizes).tolist(), 3 / sizes.sum(), rng=1)
+    found = [parallel(hidden.graph, 200, rng=seed).labels for seed in range(3)]
+    assert np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found]) > 0.98
 
 
 @pytest.mark.slow

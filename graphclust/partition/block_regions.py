@@ -1,9 +1,9 @@
 """The partition of `coreset_regions`, made of steps over blocks of rows: on the threads of a process, or on a cluster.
 
 The steps are the same but for two. The coreset is sampled in rounds, by `parallel_sampling`. And nodes move in rounds
-too: those that would gain move all at once, and the sums of the clusters are made again; where that lowers the value,
-the round is taken back, and in the next each of them moves with half the probability only. What is as small as the
-coreset or its regions is worked on in one place.
+too: those that would gain move all at once, but no more into a cluster than half of its mass, and the sums of the
+clusters are made again; where that lowers the value, the round is taken back, and in the next each of them moves with
+half the probability only. What is as small as the coreset or its regions is worked on in one place.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ from graphclust.partition.turning import MOST_TURNS, common_pieces, implied_goal
 from graphclust.progress import Progress
 
 CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)
-FIRST_ROUNDS, LAST_ROUNDS = 10, 30  # of moves by the cut before another aim takes over; by what the partition is for
+MOST_ROUNDS = 30  # of moves by one objective
 VERY_FEW = 0.0001  # of the nodes: not worth a round any more
 MOST_MISSES = 3  # rounds that do harm, since too many moved at once; half the share moves in the next
+GROWTH = 0.5  # of a cluster in one round: nobody sees who else joins, and small clusters would draw in far too much
 MOVE_TURNS = 1 << 8  # turns of the draws for a sequence of rounds
 
 
@@ -105,8 +106,7 @@ def by_blocks(
             labels = work.partitioned(labels, n_found, k)
     with progress.stage("mending"):
         goal = CUT_GOAL
-        n_rounds = LAST_ROUNDS if aim == CUT else FIRST_ROUNDS
-        labels, sums = work.moved(labels, k, goal.objective, CUT.name, n_rounds, HASTY_ROUNDS)
+        labels, sums = work.moved(labels, k, goal.objective, CUT.name, HASTY_ROUNDS)
         leaving, impure = 1.0 - value_of(goal.objective, sums) / k, False
         if aim.name not in BY_DEGREE:
             _, sums = work.standing(labels, k, aim.name)
@@ -179,6 +179,7 @@ class Work:
     ) -> tuple[Whole, Goal, bool]:
         """The partition turned to another aim, see `turning.turned`; sums are of the clusters as they are."""
         engine, goal, impure = self.engine, None, False
+        labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)
         for _ in range(MOST_TURNS):
             found = engine.once(pieces_of_connected, labels, fragments)
             pieces, n_pieces = engine.once(first_of, found), engine.fetch(engine.once(second_of, found))
@@ -189,16 +190,20 @@ class Work:
             merged = engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
             tried = engine.fetch(engine.once(second_of, merged))
             after = engine.once(looked_up, engine.once(first_of, merged), pieces)
-            after, sums_after = self.moved(after, k, tried.objective, aim.name, LAST_ROUNDS)
+            after, sums_after = self.moved(after, k, tried.objective, aim.name)
             if impure and not engine.fetch(engine.once(sums_are_better, aim, tried.objective, sums_after, sums)):
                 break
             labels, goal, sums = after, tried, sums_after
             if not impure or self.progress.out_of_time():
                 break
         if goal is None:
-            goal = engine.fetch(engine.once(goal_of_sums, aim, k, sums))
-            labels, _ = self.moved(labels, k, goal.objective, aim.name, LAST_ROUNDS)
+            labels, sums, goal = self.moved_by_implied(labels, sums, k, aim)
         return labels, goal, impure
+
+    def moved_by_implied(self, labels: Whole, sums: ClusterSums, k: int, aim: Aim) -> tuple[Whole, ClusterSums, Goal]:
+        """Labels after moves by another aim, at the resolution that the clusters call for, their sums, and the goal."""
+        goal = self.engine.fetch(self.engine.once(goal_of_sums, aim, k, sums))
+        return *self.moved(labels, k, goal.objective, aim.name), goal
 
     def are_impure(self, labels: Whole, sums: ClusterSums) -> bool:
         """Whether two clusters of a cut belong together, see `purity`."""
@@ -208,16 +213,18 @@ class Work:
     def healed(self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, effort: float) -> tuple[Whole, bool]:
         """Impure clusters of a cut merged anew by modularity, if that makes it smaller, and whether they still are."""
         after, _, impure = self.turned(labels, sums, fragments, k, MODULARITY, effort)
-        after, sums_after = self.moved(after, k, CUT_GOAL.objective, CUT.name, LAST_ROUNDS)
+        after, sums_after = self.moved(after, k, CUT_GOAL.objective, CUT.name)
         better = value_of(CUT_GOAL.objective, sums_after) >= value_of(CUT_GOAL.objective, sums)
         return after if better else labels, impure
 
     def moved(
-        self, labels: Whole, k: int, objective: Objective, name: str, n_rounds: int, at_least: int = 0
+        self, labels: Whole, k: int, objective: Objective, name: str, at_least: int = 0
     ) -> tuple[Whole, ClusterSums]:
         """Labels after rounds of moves, each of which raises the value, and their sums.
 
-        The rounds end when hardly any node would gain.
+        The rounds end when hardly any node would gain. In each a cluster grows by half of its mass at most, by what is
+        drawn of those that would join it; and only half of those move where more than half as many as before would
+        gain again, since neighbors change places then.
 
         at_least : so many rounds are made even where time is up.
         """
@@ -225,21 +232,22 @@ class Work:
         part, sums = self.standing(labels, k, name)
         turn = (self.n_sequences + 1) * MOVE_TURNS
         self.n_sequences += 1
-        share, misses = 1.0, 0
-        for done in range(n_rounds):
+        share, misses, waited = 1.0, 0, np.inf
+        for done in range(MOST_ROUNDS):
             if done >= at_least and self.progress.out_of_time():
                 break
-            shared = engine.once(same, sums)
-            moves = engine.each(
-                steps.moves_in_block, labels, part, shared, objective, name, self.key, turn + done, share
-            )  # fmt: skip
-            movable, left, joined = (sum(counts) for counts in zip(*self.counts(moves), strict=True))
+            bounded = engine.once(steps.bounded, labels, sums, name)
+            moves = engine.each(steps.moves_in_block, labels, part, bounded, objective, name)
+            movable, joining = (sum(counts) for counts in zip(*self.counts(moves), strict=True))
             if movable <= VERY_FEW * sums.size.sum():
                 break
-            kept = sums.size - left + joined == 0
-            after = engine.once(steps.moved_labels, labels, moves, kept)
+            if movable > waited / 2.0:
+                share = min(share, 0.5)
+            waited = movable
+            shares = share * np.minimum(1.0, GROWTH * sums.mass / np.where(joining > 0.0, joining, 1.0))
+            after = engine.once(steps.moved_labels, labels, moves, sums.size, shares, self.key, turn + done)
             part_after, sums_after = self.standing(after, k, name)
-            self.progress.step(done + 1, n_rounds)
+            self.progress.step(done + 1, MOST_ROUNDS)
             if value_of(objective, sums_after) > value_of(objective, sums):
                 labels, part, sums = after, part_after, sums_after
             elif misses < MOST_MISSES:
@@ -248,8 +256,8 @@ class Work:
                 break
         return labels, sums
 
-    def counts(self, moves: ByBlock) -> list[tuple[int, np.ndarray, np.ndarray]]:
-        """How many nodes of each block would gain, and how many leave and join each cluster."""
+    def counts(self, moves: ByBlock) -> list[tuple[int, np.ndarray]]:
+        """How many nodes of each block would gain, and the mass that each cluster would."""
         return self.engine.fetch(self.engine.each(steps.count_moves, moves))
 
     def standing(self, labels: Whole, k: int, name: str) -> tuple[ByBlock, ClusterSums]:
@@ -376,11 +384,6 @@ def whole_partition(source: GraphSource, k: int, effort: float, key: int) -> np.
 def labels_at(source: GraphSource, labels: np.ndarray, coreset: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """The labels of the coreset nodes."""
     return labels[coreset[0]].astype(np.int64)
-
-
-def same(source: GraphSource, value: object) -> object:
-    """A value that is sent once and then goes from worker to worker."""
-    return value
 
 
 def first_of(source: GraphSource, pair: tuple) -> object:

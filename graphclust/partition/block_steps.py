@@ -56,14 +56,19 @@ class Standing(NamedTuple):
     sums: ClusterSums
 
 
+class Bounded(NamedTuple):
+    """The sums of all clusters, and by what nodes are ruled out that no move would help."""
+
+    sums: ClusterSums
+    bounds: loops.Bounds
+
+
 class Moves(NamedTuple):
-    """Nodes of a block that move, and where to; how many leave and join each cluster, and how many would gain by it."""
+    """Nodes of a block that would gain by a move, where to, and the mass that would join each cluster."""
 
     nodes: np.ndarray
     labels: np.ndarray
-    left: np.ndarray
-    joined: np.ndarray
-    n_movable: int
+    joining: np.ndarray
 
 
 class BlockLinks(NamedTuple):
@@ -120,37 +125,46 @@ def cluster_sums(source: GraphSource, first: int, last: int, part: Standing) -> 
     return part.sums
 
 
+def bounded(source: GraphSource, labels: np.ndarray, sums: ClusterSums, name: str) -> Bounded:
+    """The sums with their bounds, made in one place for all blocks."""
+    return Bounded(sums, bounds_of(source.weighed(name), labels, sums))
+
+
 def moves_in_block(
-    source: GraphSource, first: int, last: int, labels: np.ndarray, part: Standing, sums: ClusterSums,
-    objective: Objective, name: str, key: int, turn: int, share: float,
+    source: GraphSource, first: int, last: int, labels: np.ndarray, part: Standing, whole: Bounded,
+    objective: Objective, name: str,
 ) -> Moves:  # fmt: skip
-    """Of the nodes that a move would help as things stand, each with probability `share`, and its best cluster."""
+    """The nodes that a move would help as things stand, and the best cluster of each."""
+    sums, bounds = whole
     on, k = source.weighed(name), len(sums.mass)
     n = on.graph.n_nodes
     stays, target = np.empty(n), np.empty(n, np.int32)
     stays[first:last] = part.stays
-    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), -1, np.zeros(1, np.int64))
+    now = loops.MoveRound(labels, sums, stays, True, bounds, -1, np.zeros(1, np.int64))
     loops.choose_moves(first, last, 0, on.graph.rows, on.terms, objective, now, target)
-    movable = first + np.flatnonzero(target[first:last] >= 0)
-    drawn = np.empty(len(movable), np.bool_)
-    counter_draws.draw_share(key, turn, movable, share, drawn)
-    nodes = movable[drawn]
+    nodes = first + np.flatnonzero(target[first:last] >= 0)
     to = target[nodes]
-    left, joined = (np.bincount(which, minlength=k) for which in (labels[nodes], to))
-    return Moves(nodes, to, left, joined, len(movable))
+    return Moves(nodes, to, np.bincount(to, weights=on.terms.mass[nodes], minlength=k))
 
 
-def count_moves(source: GraphSource, first: int, last: int, moves: Moves) -> tuple[int, np.ndarray, np.ndarray]:
-    """How many nodes a move would help, and how many leave and join each cluster."""
-    return moves.n_movable, moves.left, moves.joined
+def count_moves(source: GraphSource, first: int, last: int, moves: Moves) -> tuple[int, np.ndarray]:
+    """How many nodes a move would help, and the mass that would join each cluster."""
+    return len(moves.nodes), moves.joining
 
 
-def moved_labels(source: GraphSource, labels: np.ndarray, parts: list[Moves], kept: np.ndarray) -> np.ndarray:
-    """The labels after the moves of all blocks; kept : clusters that nobody leaves, since they would be emptied."""
+def moved_labels(
+    source: GraphSource, labels: np.ndarray, parts: list[Moves], size: np.ndarray, shares: np.ndarray, key: int,
+    turn: int,
+) -> np.ndarray:  # fmt: skip
+    """The labels after moves, each made with the share of its target as probability; no cluster is emptied."""
+    nodes, to = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "labels"))
+    drawn = np.empty(len(nodes), np.bool_)
+    counter_draws.draw_shares(key, turn, nodes, shares[to], drawn)
+    nodes, to = nodes[drawn], to[drawn]
+    left, joined = (np.bincount(which, minlength=len(size)) for which in (labels[nodes], to))
+    stay = (size - left + joined == 0)[labels[nodes]]
     moved = labels.copy()
-    for part in parts:
-        stay = kept[labels[part.nodes]]
-        moved[part.nodes[~stay]] = part.labels[~stay]
+    moved[nodes[~stay]] = to[~stay]
     return moved
 
 

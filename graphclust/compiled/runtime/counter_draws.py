@@ -51,7 +51,7 @@ def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
 
 
 @njit(cache=True, nogil=True)
-def draw_share(key, turn, nodes, share, drawn):
-    """drawn[i] = whether nodes[i] is drawn, each with the same probability."""
+def draw_shares(key, turn, nodes, shares, drawn):
+    """drawn[i] = whether nodes[i] is drawn, which it is with probability shares[i]."""
     for i in range(len(nodes)):
-        drawn[i] = uniform_of(key, turn, nodes[i]) < share
+        drawn[i] = uniform_of(key, turn, nodes[i]) < shares[i]
