@@ -178,15 +178,12 @@ class Work:
         self, labels: Whole, sums: ClusterSums, fragments: Whole, k: int, aim: Aim, effort: float
     ) -> tuple[Whole, Goal, bool]:
         """The partition turned to another aim, see `turning.turned`; sums are of the clusters as they are."""
-        engine, goal, impure = self.engine, None, False
-        labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)
+        engine, goal = self.engine, None
+        pieces, quotient, impure = self.pieces(labels, sums, fragments, aim)
+        if impure:  # pieces are purer once nodes have moved by both aims
+            labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)
+            pieces, quotient, impure = self.pieces(labels, sums, fragments, aim)
         for _ in range(MOST_TURNS):
-            found = engine.once(pieces_of_connected, labels, fragments)
-            pieces, n_pieces = engine.once(first_of, found), engine.fetch(engine.once(second_of, found))
-            quotient = self.quotient(pieces, n_pieces, aim.name)
-            impure = engine.fetch(engine.once(pieces_are_impure, quotient, pieces, labels, sums))
-            if goal is not None and not impure:
-                break
             merged = engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
             tried = engine.fetch(engine.once(second_of, merged))
             after = engine.once(looked_up, engine.once(first_of, merged), pieces)
@@ -196,9 +193,20 @@ class Work:
             labels, goal, sums = after, tried, sums_after
             if not impure or self.progress.out_of_time():
                 break
+            pieces, quotient, impure = self.pieces(labels, sums, fragments, aim)
+            if not impure:
+                break
         if goal is None:
             labels, sums, goal = self.moved_by_implied(labels, sums, k, aim)
         return labels, goal, impure
+
+    def pieces(self, labels: Whole, sums: ClusterSums, fragments: Whole, aim: Aim) -> tuple[Whole, Whole, bool]:
+        """What each cluster has of each fragment, the quotient graph of that, and whether the clusters are impure."""
+        engine = self.engine
+        found = engine.once(pieces_of_connected, labels, fragments)
+        pieces, n_pieces = engine.once(first_of, found), engine.fetch(engine.once(second_of, found))
+        quotient = self.quotient(pieces, n_pieces, aim.name)
+        return pieces, quotient, engine.fetch(engine.once(pieces_are_impure, quotient, pieces, labels, sums))
 
     def moved_by_implied(self, labels: Whole, sums: ClusterSums, k: int, aim: Aim) -> tuple[Whole, ClusterSums, Goal]:
         """Labels after moves by another aim, at the resolution that the clusters call for, their sums, and the goal."""

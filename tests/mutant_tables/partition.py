@@ -108,7 +108,7 @@ MUTANTS = [
     (
         "pieces-of-moves-by-the-cut-alone-by-blocks",
         "partition/block_regions.py",
-        "        labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)\n",
+        "            labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)\n",
         "",
         ["test_clusters_of_unequal_sizes_are_found_by_blocks_too"],
     ),
