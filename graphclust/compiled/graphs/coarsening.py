@@ -76,9 +76,7 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
                 other = cluster[np.uint32(rows.indices[e])]
                 place = np.uint32(place_of(other, other == c, e - start_of_row, k))
                 before = link[place]
-                q_indices[np.uint32(written)] = (
-                    other  # counted only where it is the first link: a branch would toss coins
-                )
+                q_indices[np.uint32(written)] = other  # counted at the first link: a branch would be a coin toss
                 written += before == 0.0
                 link[place] = before + (rows.weights[e] if weighted else 1.0)
         stays = link[k:].sum()
