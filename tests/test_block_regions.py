@@ -8,8 +8,9 @@ import pytest
 from graphs import make
 
 import graphclust
+from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.block_engine import ByBlock, InProcess
-from graphclust.objective.objective import plain_objective, ratio_objective, value_of, weighed
+from graphclust.objective.objective import plain_objective, ratio_objective, weighed
 from graphclust.partition import block_regions
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_regions import Work

@@ -11,6 +11,7 @@ from scipy import sparse
 from test_pipeline import quietly
 
 from graphclust import coreset_sc
+from graphclust.compiled.graphs.objective import value_of
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ConvergenceWarning, ParameterError
@@ -18,7 +19,7 @@ from graphclust.generators import planted_partition, stochastic_block_model
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import as_aim, plain_objective, value_of, weighed
+from graphclust.objective.objective import as_aim, plain_objective, weighed
 from graphclust.partition import coreset_regions, pipeline, turning
 from graphclust.partition.coreset_regions import (
     Sampling,

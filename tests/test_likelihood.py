@@ -8,8 +8,9 @@ import pytest
 from aims import looped
 
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition
+from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import Aim, value_of, weighed
+from graphclust.objective.objective import Aim, weighed
 from graphclust.partition import multilevel
 from graphclust.partition.likelihood import description_length, implied_resolution, log_likelihood
 from graphclust.partition.moves import summed

@@ -8,12 +8,12 @@ from aims import AIMS, ONE_OF_EACH, WITH_EDGES, connected_part, looped, on_and_o
 from graphs import make_graph
 
 from graphclust.compiled.graphs.moves import Bounds
-from graphclust.compiled.graphs.objective import better_of
+from graphclust.compiled.graphs.objective import better_of, value_of
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import RATIOS, value_of
+from graphclust.objective.objective import RATIOS
 from graphclust.partition import moves as local_moves
 from graphclust.partition.improvement import move_nodes
 from graphclust.partition.moves import (

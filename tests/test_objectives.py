@@ -7,9 +7,9 @@ from aims import AIMS, looped, on_and_objective, random_labels
 from graphs import make_graph
 
 from graphclust.compiled.graphs import objective as worth
-from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import chance_objective, value_of, weighed
+from graphclust.objective.objective import chance_objective, weighed
 from graphclust.partition.moves import summed
 from graphclust.partition.quotient import contracted
 

@@ -8,7 +8,7 @@ from numba import njit
 
 from graphclust import planted_partition
 from graphclust.compiled.graphs import moves as loops
-from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
 from graphclust.coreset import two_step
 from graphclust.coreset.sampling import Coreset
@@ -16,7 +16,7 @@ from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset, two_step_factor
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import plain_objective, value_of, weighed
+from graphclust.objective.objective import plain_objective, weighed
 from graphclust.partition import streamed_quotient
 from graphclust.partition.moves import MOST_SWEEPS, best_moves, bounds_of, moved_until_stable, summed, sums_after
 from graphclust.partition.quotient import contract, links_of

@@ -7,13 +7,14 @@ from aims import ONE_OF_EACH, WITH_EDGES, connected_part, looped, random_labels
 from graphs import make_graph
 
 from graphclust import coreset_sc
+from graphclust.compiled.graphs.coarsening import is_counted
 from graphclust.errors import GraphValidationError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import weighed
 from graphclust.partition import quotient as quotients
-from graphclust.partition.coarsening import LEAST_SHRINKAGE, coarsened, joined
+from graphclust.partition.coarsening import LEAST_SHRINKAGE, coarser, joined
 from graphclust.partition.quotient import contract, contracted, links_of, quotient_graph
 from graphclust.progress import Progress
 
@@ -34,11 +35,13 @@ def test_quotient_graph_keeps_cuts_and_volumes(name):
         assert normalized_cut(quotient, coarse) == pytest.approx(normalized_cut(graph, coarse[labels]), rel=1e-9)
 
 
-@pytest.mark.parametrize(("weighted", "k", "most", "counts"), [
-    (False, 40, 1 << 31, True), (False, 400, 1 << 31, False), (True, 40, 1 << 31, False), (False, 40, 20_000, False),
-])  # fmt: skip
-def test_links_of_few_clusters_without_weights_are_counted(weighted, k, most, counts, monkeypatch):
-    """In numbers of 32 bits, of as many entries as those hold; the links of some rows are, too."""
+def test_as_many_entries_are_counted_as_counts_of_32_bits_hold():
+    assert is_counted(40, 2**31 - 1, False) and not is_counted(40, 2**31, False)
+
+
+@pytest.mark.parametrize(("weighted", "k", "counts"), [(False, 40, True), (False, 400, False), (True, 40, False)])
+def test_links_of_few_clusters_without_weights_are_counted(weighted, k, counts, monkeypatch):
+    """The links of some rows are, too."""
     graph = planted_partition(20, 100, 12, 3, rng=1).graph
     if weighted:
         matrix = graph.to_scipy()
@@ -46,7 +49,6 @@ def test_links_of_few_clusters_without_weights_are_counted(weighted, k, most, co
         graph = as_graph(matrix)
     labels = np.random.default_rng(5).integers(k, size=graph.n_nodes).astype(np.int32)
     labels[:k], labels[k::9] = np.arange(k), 3
-    monkeypatch.setattr(quotients, "MOST_COUNTED", most)
     monkeypatch.setattr(quotients, "ENTRIES_PER_BLOCK", 1 << 12)
     monkeypatch.setattr(quotients.coarsening, "sum_links" if counts else "count_links", None)
     member = np.eye(k)[labels]
@@ -89,31 +91,27 @@ def test_nodes_of_different_parts_are_never_joined(graph, name):
         cluster, n_found = joined(on, resolution, parts, 0, np.random.default_rng(3), Progress())
         assert n_found == len(set(cluster)) == cluster.max() + 1
         assert all(len(set(parts[cluster == c])) == 1 for c in range(n_found))
-        levels, coarsest, coarse_parts = coarsened(on, resolution, 4, np.random.default_rng(3), Progress(), parts)
-        to_coarsest = np.arange(graph.n_nodes)
-        for level in levels:
-            to_coarsest = level.coarse[to_coarsest]
-        assert (coarse_parts[to_coarsest] == parts).all()
-        assert coarsest.graph.n_nodes == to_coarsest.max() + 1
+        found = coarser(on, resolution, 4, np.random.default_rng(3), Progress(), parts)
+        if found is not None:
+            region, regions = found
+            assert regions.graph.n_nodes == len(set(region)) == len(set(zip(region, parts, strict=True)))
 
 
 @pytest.mark.parametrize(("name", "_resolution"), ONE_OF_EACH)
 def test_coarser_graphs_shrink_and_are_contractions(name, _resolution):
     graph, planted = planted_partition(12, 80, 12, 2, rng=518)
     on = weighed(graph, name)
-    levels, coarsest, parts = coarsened(on, 2.0, 24, np.random.default_rng(1), Progress())
-    assert len(levels) >= 1 and (parts == 0).all() and len(parts) == coarsest.graph.n_nodes >= 24
-    finer = on
-    for level, coarser in zip(levels, [*(one.on for one in levels[1:]), coarsest], strict=True):
-        assert coarser.graph.n_nodes <= LEAST_SHRINKAGE * finer.graph.n_nodes
-        again = contracted(finer, level.coarse, coarser.graph.n_nodes)
-        for ours, expected in zip(coarser.terms, again.terms, strict=True):
+    rng, to_coarsest, sizes = np.random.default_rng(1), np.arange(graph.n_nodes), [graph.n_nodes]
+    while (found := coarser(on, 2.0, 24, rng, Progress())) is not None:
+        again = contracted(on, found[0], found[0].max() + 1)
+        on = found[1]
+        for ours, expected in zip(on.terms, again.terms, strict=True):
             assert (ours == expected).all()
-        finer = coarser
-    to_coarsest = levels[0].coarse
-    for level in levels[1:]:
-        to_coarsest = level.coarse[to_coarsest]
-    pure = sum(np.bincount(planted[to_coarsest == c]).max() for c in range(coarsest.graph.n_nodes))
+        assert 24 <= on.graph.n_nodes <= LEAST_SHRINKAGE * sizes[-1]
+        to_coarsest = found[0][to_coarsest]
+        sizes.append(on.graph.n_nodes)
+    assert len(sizes) > 1
+    pure = sum(np.bincount(planted[to_coarsest == c]).max() for c in range(sizes[-1]))
     assert pure > 0.9 * graph.n_nodes  # regions are natural: few nodes are in one with those of another block
 
 
@@ -126,16 +124,16 @@ def test_a_higher_resolution_leaves_more_regions():
         assert counts == sorted(counts) and counts[0] < counts[-1] == graph.n_nodes
 
 
-def test_a_first_level_of_small_groups_comes_before_the_usual_ones():
+def test_a_level_of_small_groups_comes_before_the_usual_one():
     graph, _ = planted_partition(12, 80, 12, 2, rng=518)
     on = weighed(graph, "modularity")
-    usual, small = (
-        coarsened(on, 2.0, 24, np.random.default_rng(1), Progress(), None, finest)[0] for finest in (0.0, 60.0)
-    )
-    sizes = [level.coarse.max() + 1 for level in small]
-    assert sizes[0] > 2 * (usual[0].coarse.max() + 1) and sizes[1] < sizes[0] / 2
-    nothing_joins = coarsened(on, 2.0, 24, np.random.default_rng(1), Progress(), None, 1e6)[0]
-    assert 0 < len(nothing_joins) <= len(usual) + 1  # the usual levels follow all the same
+
+    def n_regions(resolution, finest):
+        return coarser(on, resolution, 24, np.random.default_rng(1), Progress(), None, finest)[1].graph.n_nodes
+
+    usual, small = n_regions(2.0, 0.0), n_regions(2.0, 60.0)
+    assert small > 2 * usual and small == n_regions(60.0, 0.0)
+    assert usual / 2 < n_regions(2.0, 1e6) < 2 * usual  # where it joins nothing the usual level follows all the same
 
 
 def test_joining_stops_in_time_to_leave_enough_regions():

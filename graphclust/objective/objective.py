@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.checks import as_choice, as_number
-from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, ClusterSums, NodeTerms, Objective
+from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, NodeTerms, Objective
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 
@@ -97,10 +97,3 @@ def chance_objective(on: Weighed) -> Objective:
     Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
     """
     return Objective(CHANCE, 0.0, on.chance)
-
-
-def value_of(objective: Objective, sums: ClusterSums) -> float:
-    """The sum of the scores of the clusters that have any mass."""
-    used = sums.mass > 0
-    inside, mass = sums.inside[used], sums.mass[used]
-    return float((inside / mass).sum() if objective.kind == RATIO else (inside - objective.pull * mass * mass).sum())

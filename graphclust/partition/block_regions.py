@@ -16,7 +16,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.label_extension import Centroids
-from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective, value_of
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
 from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.parallel_sampling import coreset_rows, sample_by_blocks
@@ -25,7 +25,7 @@ from graphclust.coreset.two_step import link_rows
 from graphclust.errors import counted
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import BY_DEGREE, CUT, MODULARITY, Aim, Weighed, value_of, weighed
+from graphclust.objective.objective import BY_DEGREE, CUT, MODULARITY, Aim, Weighed, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.coreset_regions import (

@@ -30,7 +30,7 @@ class Level(NamedTuple):
     coarse: np.ndarray
 
 
-def coarsened(
+def coarser(
     on: Weighed,
     resolution: float,
     enough: int,
@@ -38,27 +38,18 @@ def coarsened(
     progress: Progress,
     parts: np.ndarray | None = None,
     finest: float = 0.0,
-) -> tuple[list[Level], Weighed, np.ndarray]:
-    """Levels from fine to coarse, the coarsest graph, of `enough` nodes at least, and the part of each of its nodes.
+) -> tuple[np.ndarray, Weighed] | None:
+    """The region of each node, int32, and the graph of the regions, `enough` at least; None where hardly any join.
 
     parts : int32, shape (n_nodes,); nodes of different parts are never joined. None: all are of one part.
-    finest : the resolution of a first level of small groups, where it is a higher one.
+    finest : a resolution for smaller groups, which is tried first where it is a higher one.
     """
-    levels: list[Level] = []
-    at = max(finest, resolution)
-    while on.graph.n_nodes > enough:
+    n = on.graph.n_nodes
+    for at in ((finest, resolution) if finest > resolution else (resolution,)) if n > enough else ():
         coarse, n_coarse = joined(on, at, parts, enough, rng, progress)
-        at, before = resolution, at
-        if n_coarse < enough or n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
-            if at < before:
-                continue
-            break
-        levels.append(Level(on, coarse))
-        if parts is not None:
-            of_fine, parts = parts, np.empty(n_coarse, np.int32)
-            parts[coarse] = of_fine
-        on = contracted(on, coarse, n_coarse)
-    return levels, on, np.zeros(on.graph.n_nodes, np.int32) if parts is None else parts
+        if enough <= n_coarse <= LEAST_SHRINKAGE * n:
+            return coarse, contracted(on, coarse, n_coarse)
+    return None
 
 
 def joined(

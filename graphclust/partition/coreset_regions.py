@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -33,16 +33,7 @@ from graphclust.coreset.spreading import spread_labels
 from graphclust.coreset.two_step import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import (
-    BY_DEGREE,
-    CUT,
-    Aim,
-    Weighed,
-    node_terms,
-    ratio_objective,
-    value_of,
-    weighed,
-)
+from graphclust.objective.objective import BY_DEGREE, CUT, Aim, Weighed, node_terms, ratio_objective, weighed
 from graphclust.partition import streamed_quotient
 from graphclust.partition.cycles import Assigned
 from graphclust.partition.healing import Partition

@@ -6,15 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.compiled.graphs import small_cycles as loops
+from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective, value_of
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Weighed, value_of
-from graphclust.partition.coarsening import Level, coarsened
+from graphclust.objective.objective import Weighed
+from graphclust.partition import coarsening
+from graphclust.partition.coarsening import Level, coarser
 from graphclust.partition.merging import merged
-from graphclust.partition.moves import moved_until_stable, summed
+from graphclust.partition.moves import MANY_MOVES, moved_until_stable, summed
 from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
+AT_ONCE = 1 << 19  # entries: a cycle over so many takes some hundredths of a second, in which nothing else is looked at
 WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much off
 
 
@@ -110,17 +113,49 @@ def cycle(
     found : a partition to better; None: there is none yet. The graph is then coarsened within its clusters, so that
     whole regions move, and the regions merged anew are kept only where they are better: that splits a cluster which is
     two and joins two which are one, the local optimum that no moves leave.
-    settled : see `in_cycles`; finest : see `coarsened`.
+    settled : see `in_cycles`; finest : see `coarser`.
     """
     k, objective, progress = search.k, search.objective, search.progress
+    if on.graph.n_entries <= AT_ONCE and on.graph.n_nodes < MANY_MOVES:
+        return cycle_in_one_call(on, found, search, resolution, settled, finest)
     parts = None if found is None else found.labels
-    enough = on.graph.n_nodes if resolution is None else k
-    levels, core, parts = coarsened(on, resolution or 1.0, enough, search.rng, progress, parts, finest)
-    best = moved(core, Assigned(*merged(core, k, objective, progress)), search)
+    coarse = None
+    if resolution is not None:
+        coarse = coarser(on, resolution, k, search.rng, progress, parts, finest)
+    if coarse is None:
+        best = moved(on, Assigned(*merged(on, k, objective, progress)), search)
+        kept = None if found is None else moved(on, found, search)
+        return best if kept is None or search.value(kept) < search.value(best) else kept
+    region, regions = coarse
+    of_regions = None
     if found is not None:
-        kept = moved(core, Assigned(parts, found.sums), search)
-        best = kept if search.value(kept) >= search.value(best) else best
-    return carried(levels, best, search, found if settled else None)
+        of_regions = Assigned(np.empty(regions.graph.n_nodes, np.int32), found.sums)
+        of_regions.labels[region] = found.labels
+    bettered = cycle(regions, of_regions, search, resolution)
+    labels = bettered.labels[region]
+    if found is not None and settled and np.array_equal(labels, found.labels):
+        return found
+    return moved(on, Assigned(labels, bettered.sums), search)
+
+
+def cycle_in_one_call(
+    on: Weighed, found: Assigned | None, search: Search, resolution: float | None, settled: bool, finest: float
+) -> Assigned:
+    """The same of a small graph, whose levels would take longer to prepare than to work on."""
+    graph, progress = on.graph, search.progress
+    brought = on.terms.loops - graph.loops
+    plan = loops.Coarsening(
+        graph.n_nodes if resolution is None else search.k,
+        (resolution or 1.0) * on.chance,
+        finest * on.chance,
+        coarsening.PASSES,
+        coarsening.LEAST_SHRINKAGE,
+    )
+    level, start = loops.Level(graph.rows, on.terms, brought), loops.NOTHING if found is None else loops.Found(*found)
+    best, n_read = loops.cycle_at_once(level, start, search.k, search.objective, plan, settled, search.rng)
+    progress.reads(graph, n_read)
+    progress.step(graph.n_nodes, graph.n_nodes)
+    return Assigned(best[0], ClusterSums(*best[1]))
 
 
 def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
@@ -130,16 +165,10 @@ def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
 
 
-def carried(levels: list[Level], found: Assigned, search: Search, settled: Assigned | None = None) -> Assigned:
-    """A partition of the coarsest graph carried to the finest of the levels, nodes moving on each.
-
-    settled : a partition of the finest in which no node gains by a move; where it comes back nothing is tried again.
-    """
-    for depth, level in reversed(list(enumerate(levels))):
-        labels = found.labels[level.coarse]
-        if depth == 0 and settled is not None and np.array_equal(labels, settled.labels):
-            return settled
-        found = moved(level.on, Assigned(labels, found.sums), search)
+def carried(levels: list[Level], found: Assigned, search: Search) -> Assigned:
+    """A partition of the coarsest graph carried to the finest of the levels, nodes moving on each."""
+    for level in reversed(levels):
+        found = moved(level.on, Assigned(found.labels[level.coarse], found.sums), search)
     return found
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.objective.objective import Aim, Weighed, value_of
+from graphclust.compiled.graphs.objective import ClusterSums, value_of
+from graphclust.objective.objective import Aim, Weighed
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.purity import are_impure, in_plain_terms

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphclust.compiled.graphs import moves as loops
-from graphclust.compiled.graphs.objective import ClusterSums, Objective
+from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Weighed, value_of
+from graphclust.objective.objective import Weighed
 from graphclust.progress import Progress
 
 MOST_SWEEPS = 1000  # each but the last raises the value; a handful is usual

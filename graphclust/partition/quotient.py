@@ -20,7 +20,6 @@ from graphclust.partition import streamed_quotient
 __all__ = ["quotient_graph"]
 
 ENTRIES_PER_BLOCK = 1 << 21  # a block has its own scratch of the size of the quotient
-MOST_COUNTED = 1 << 31  # entries that counts of 32 bits hold
 
 
 def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> Graph:
@@ -75,7 +74,7 @@ def links_of(graph: Graph, nodes: np.ndarray, cluster: np.ndarray, n_clusters: i
 def _links(graph: Graph, clusters: coarsening.Clusters, entries: np.ndarray) -> tuple[MadeRows, np.ndarray]:
     """The rows of a quotient graph and its loops; the members of cluster c have entries[c + 1] - entries[c] entries."""
     n_clusters = len(entries) - 1
-    counted = graph.weights is None and n_clusters**2 <= entries[-1] - entries[0] < MOST_COUNTED
+    counted = coarsening.is_counted(n_clusters, entries[-1] - entries[0], graph.weights is not None)
     loop = coarsening.count_links if counted else coarsening.sum_links
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), n_clusters), blocks[:-1])

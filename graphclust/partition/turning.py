@@ -11,17 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, Objective
+from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import (
-    MODULARITY,
-    RATIOS,
-    Aim,
-    Weighed,
-    chance_objective,
-    ratio_objective,
-    value_of,
-)
+from graphclust.objective.objective import MODULARITY, RATIOS, Aim, Weighed, chance_objective, ratio_objective
 from graphclust.partition import streamed_quotient
 from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
 from graphclust.partition.healing import Partition

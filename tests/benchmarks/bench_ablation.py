@@ -97,7 +97,9 @@ CHANGES = [
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
     Change("impure clusters stay so", "multilevel", ((multilevel, "is_unhealthy", lambda *of: False),)),
-    Change("no moves of single nodes", "multilevel", ((cycles, "moved_until_stable", not_moved),)),
+    Change(
+        "no moves of single nodes", "multilevel", ((cycles, "moved_until_stable", not_moved), (cycles, "AT_ONCE", 0))
+    ),
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
         "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
@@ -113,8 +115,8 @@ CHANGES = [
 ]  # fmt: skip
 
 # These only choose: that regions of a coreset take a single start, when the other method is tried as well, how much is
-# summed at a time, and what is done of all in a hurry.
-NOT_VARIED = {"HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START", "WEIGHTS_AT_A_TIME"}
+# summed at a time or worked on in one call, and what is done of all in a hurry.
+NOT_VARIED = {"AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START", "WEIGHTS_AT_A_TIME"}
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
 CORESET_PLANTED = (

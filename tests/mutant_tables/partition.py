@@ -18,6 +18,9 @@ _PREDICTED_UNIONS = ["test_the_predicted_change_of_every_union_is_the_recomputed
 
 _SUMS_AFTER = ["test_the_sums_after_moves_follow_from_the_rows_that_change"]
 
+_SMALL = "compiled/graphs/small_cycles.py"
+_AT_ONCE = ["test_one_call_gives_what_level_by_level_gives"]
+
 _PLOTS = "plots/"
 
 MUTANTS = [
@@ -219,9 +222,9 @@ MUTANTS = [
     ),
     (
         "potts-value-linear-in-mass",
-        "objective/objective.py",
-        "inside - objective.pull * mass * mass).sum()",
-        "inside - objective.pull * mass).sum()",
+        _OBJECTIVE,
+        "return inside - objective.pull * mass * mass",
+        "return inside - objective.pull * mass",
         ["test_the_value_is_that_of_the_definition"],
     ),
     (
@@ -528,9 +531,9 @@ MUTANTS = [
     (
         "no-usual-levels-after-groups-that-do-not-join",
         "partition/coarsening.py",
-        "            if at < before:\n                continue\n",
-        "",
-        ["test_a_first_level_of_small_groups_comes_before_the_usual_ones"],
+        "((finest, resolution) if finest > resolution else (resolution,))",
+        "(max(finest, resolution),)",
+        ["test_a_level_of_small_groups_comes_before_the_usual_one"],
     ),
     (
         "a-pass-that-leaves-too-few-is-kept",
@@ -584,9 +587,51 @@ MUTANTS = [
     (
         "regions-anew-even-where-worse",
         "partition/cycles.py",
-        "best = kept if search.value(kept) >= search.value(best) else best",
+        "return best if kept is None or search.value(kept) < search.value(best) else kept",
+        "return best",
+        _AT_ONCE,
+    ),
+    (
+        "regions-anew-even-where-worse-in-one-call",
+        _SMALL,
+        "best = kept if value_of(objective, kept.sums) >= value_of(objective, best.sums) else best",
         "pass",
         ["test_refining_never_lowers_the_value_and_keeps_every_cluster", "test_a_cycle_never_makes_it_worse"],
+    ),
+    (
+        "no-usual-levels-after-groups-that-do-not-join-in-one-call",
+        _SMALL,
+        "elif pull == coarsening.pull:",
+        "else:",
+        _AT_ONCE,
+    ),
+    (
+        "what-nodes-bring-is-lost-on-the-way",
+        _SMALL,
+        "loops[c] += q_brought[c]",
+        "loops[c] += 0.0",
+        _AT_ONCE,
+    ),
+    (
+        "a-settled-partition-moves-again",
+        _SMALL,
+        "if depth == 0 and settled and",
+        "if False and",
+        _AT_ONCE,
+    ),
+    (
+        "sums-of-another-level-kept-in-one-call",
+        _SMALL,
+        "        before.size[labels[u]] += 1",
+        "        before.size[labels[u]] = found.sums.size[labels[u]]",
+        ["test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level", *_AT_ONCE],
+    ),
+    (
+        "draws-that-are-not-those-of-numpy",
+        "compiled/runtime/shuffling.py",
+        "for i in range(len(values) - 1, 0, -1):",
+        "for i in range(len(values) - 1, 1, -1):",
+        ["test_orders_and_draws_are_those_of_numpy"],
     ),
     (
         "regions-at-ever-higher-resolutions",
@@ -859,10 +904,10 @@ MUTANTS = [
     ),
     (
         "links-counted-past-32-bits",
-        "partition/quotient.py",
-        "<= entries[-1] - entries[0] < MOST_COUNTED",
-        "<= entries[-1] - entries[0]",
-        ["test_links_of_few_clusters_without_weights_are_counted"],
+        "compiled/graphs/coarsening.py",
+        "<= n_entries < MOST_COUNTED",
+        "<= n_entries",
+        ["test_as_many_entries_are_counted_as_counts_of_32_bits_hold"],
     ),
     (
         "rows-of-known-looks-uncounted",

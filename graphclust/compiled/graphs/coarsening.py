@@ -11,6 +11,9 @@ from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighb
 AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
 
 
+MOST_COUNTED = 1 << 31  # entries that counts of 32 bits hold
+
+
 class Clusters(NamedTuple):
     """The cluster of each node, and the nodes sorted by cluster: cluster c is members[starts[c] : starts[c + 1]]."""
 
@@ -47,6 +50,12 @@ def group_members(cluster, indptr, starts, entries, members):
     for u in range(len(cluster)):
         members[place[cluster[u]]] = u
         place[cluster[u]] += 1
+
+
+@njit(cache=True, nogil=True)
+def is_counted(k, n_entries, weighted):
+    """Whether `count_links` is to make the rows of k clusters from so many entries."""
+    return not weighted and k * k <= n_entries < MOST_COUNTED
 
 
 @njit(cache=True, nogil=True)

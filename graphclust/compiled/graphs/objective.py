@@ -66,6 +66,16 @@ def score(objective, inside, mass):
 
 
 @njit(cache=True, nogil=True)
+def value_of(objective, sums):
+    """The sum of the scores of the clusters that have any mass."""
+    value = 0.0
+    for c in range(len(sums.mass)):
+        if sums.mass[c] > 0.0:
+            value += score(objective, sums.inside[c], sums.mass[c])
+    return value
+
+
+@njit(cache=True, nogil=True)
 def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b):
     """Change of the sum of scores when two clusters with the weight `link` between them become one."""
     if objective.kind == RATIO:

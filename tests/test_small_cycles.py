@@ -1,0 +1,104 @@
+"""Cycles over small graphs in one compiled call: the same partition, by the same draws, as level by level."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from aims import ONE_OF_EACH, on_and_objective
+from graphs import make_graph
+
+from graphclust.compiled.runtime import shuffling
+from graphclust.compiled.runtime.read_only import read_only
+from graphclust.generators import planted_partition
+from graphclust.graph.gate import as_graph
+from graphclust.partition import cycles, moves
+from graphclust.partition.cycles import Search, assigned, cycle
+from graphclust.progress import Progress
+
+
+def some_graph(name):
+    if name == "planted":
+        return planted_partition(9, 60, 9, 3, rng=4).graph
+    if name == "hub":
+        star = nx.disjoint_union(nx.star_graph(80), nx.connected_watts_strogatz_graph(150, 6, 0.1, seed=2))
+        star.add_edge(0, 100)
+        return as_graph(star)
+    return make_graph(name)
+
+
+GRAPHS = ("planted", "hub", "power-law blocks", "weights of all sizes", "karate")
+
+
+@pytest.mark.parametrize(("name", "resolution"), ONE_OF_EACH)
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("begin", ["from nothing", "from chance", "settled", "small groups first", "from the nodes"])
+def test_one_call_gives_what_level_by_level_gives(graph, begin, name, resolution, monkeypatch):
+    graph, k = some_graph(graph), 4
+    on, objective = on_and_objective(graph, name, resolution, k)
+    chance = assigned(on, np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % k).astype(np.int32), k)
+
+    def made(most_entries):
+        monkeypatch.setattr(cycles, "AT_ONCE", most_entries)
+        progress, rng = Progress(), np.random.default_rng(3)
+        progress.watch(graph)
+        search = Search(k, objective, [], 1.0, rng, progress)
+        at = None if begin == "from the nodes" else 2.0
+        found = None if begin in ("from nothing", "from the nodes") else chance
+        if begin == "settled":
+            found = cycles.moved(on, chance, search)
+        finest = 30.0 if begin == "small groups first" else 0.0
+        found = cycle(on, found, search, at, settled=begin == "settled", finest=finest)
+        return found, sum(progress.entries_read.values()), rng.random()
+
+    one, read, drawn = made(graph.n_entries)
+    exact = assigned(on, one.labels, k).sums
+    for ours, expected in zip(one.sums, exact, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
+    for most_entries in (graph.n_entries - 1, 0):  # the first level by itself, and each
+        other, read_by_level, drawn_by_level = made(most_entries)
+        assert (one.labels == other.labels).all() and one.labels.dtype == other.labels.dtype == np.int32
+        for ours, expected in zip(one.sums, other.sums, strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=1e-12)
+        assert (read_by_level, drawn_by_level) == (read, drawn)
+
+
+def test_a_graph_of_many_nodes_is_cycled_level_by_level(monkeypatch):
+    """Their moves may be made all at once; on few nodes they never are, which one call relies on."""
+    graph = planted_partition(9, 60, 9, 3, rng=4).graph
+    on, objective = on_and_objective(graph, "modularity", 1.0, 9)
+    search = Search(9, objective, [], 1.0, np.random.default_rng(3), Progress())
+    made = []
+    monkeypatch.setattr(cycles, "cycle_in_one_call", lambda on, *rest: made.append(on.graph.n_nodes) or 1 / 0)
+    for most, expected in ((graph.n_nodes, []), (graph.n_nodes + 1, [graph.n_nodes])):
+        made.clear()
+        monkeypatch.setattr(cycles, "MANY_MOVES", most)
+        with pytest.raises(ZeroDivisionError):
+            cycle(on, None, search, 1.0)
+        assert [n for n in made if n == graph.n_nodes] == expected
+        assert len(made) == 1  # and what it is coarsened to in one call
+    assert moves.MANY_MOVES >= 1 << 14
+
+
+def test_nothing_is_written_to_what_is_handed_over():
+    graph = planted_partition(9, 60, 9, 3, rng=4).graph
+    on, objective = on_and_objective(graph, "normalized_cut", None, 9)
+    start = assigned(on, (np.arange(graph.n_nodes) % 9).astype(np.int32), 9)
+    before = [values.copy() for values in (start.labels, *start.sums)]
+    cycle(on, start, Search(9, objective, [], 1.0, np.random.default_rng(0), Progress()), 2.0)
+    for values, as_before in zip((start.labels, *start.sums), before, strict=True):
+        np.testing.assert_array_equal(values, as_before)
+
+
+@pytest.mark.parametrize("shuffle", [shuffling.shuffle, shuffling.shuffle_any])
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+def test_orders_and_draws_are_those_of_numpy(shuffle, bits):
+    ours, expected = np.random.Generator(bits(5)), np.random.Generator(bits(5))
+    for n in (0, 1, 2, 3, 1000):
+        order = np.arange(n, dtype=np.int32)
+        shuffle(order, ours)
+        assert (order == expected.permutation(n)).all()
+    assert ours.random() == expected.random()
+
+
+def test_a_read_only_array_is_the_same_one():
+    values = np.arange(3.0)
+    assert read_only(values) is values
