@@ -7,8 +7,10 @@ from graphs import all_graphs, make_graph
 from graphclust.compiled.graphs.objective import Objective
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import OBJECTIVES, Weighed, as_aim, weighed
-from graphclust.partition.resolution import goal_of
+from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, as_aim, weighed
+from graphclust.partition.cycles import Assigned, assigned
+from graphclust.partition.resolution import Goal, goal_of
+from graphclust.partition.turning import implied_goal
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
@@ -43,3 +45,9 @@ def on_and_objective(graph: Graph, name: str, resolution: float | None, k: int) 
     """The graph weighed for an objective, and the objective with its numbers."""
     on = weighed(graph, name)
     return on, goal_of(as_aim(name, resolution), on, k, np.full(graph.n_nodes, -np.inf)).objective
+
+
+def left_as_they_are(aim: Aim, quotient: Weighed, of_piece: np.ndarray, k: int, *rest) -> tuple[Assigned, Goal]:
+    """In place of pieces merged anew: the clusters that they are of."""
+    found = assigned(quotient, of_piece, k)
+    return found, implied_goal(aim, quotient, k, found.sums)

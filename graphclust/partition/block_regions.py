@@ -41,7 +41,7 @@ from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import searched_nodes
-from graphclust.partition.turning import MOST_TURNS, common_pieces, implied_goal, is_better, merged_anew, used_labels
+from graphclust.partition.turning import common_pieces, implied_goal, is_better, merged_anew, used_labels
 from graphclust.progress import Progress
 
 CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)
@@ -183,7 +183,7 @@ class Work:
         if impure:  # pieces are purer once nodes have moved by both aims
             labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)
             pieces, quotient, impure = self.pieces(labels, sums, fragments, aim)
-        for _ in range(MOST_TURNS):
+        while True:  # each time the clusters are likelier, or it ends
             merged = engine.once(pieces_merged_anew, quotient, pieces, labels, k, aim, effort, self.key)
             tried = engine.fetch(engine.once(second_of, merged))
             after = engine.once(looked_up, engine.once(first_of, merged), pieces)

@@ -18,7 +18,6 @@ from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 AT_ONCE = 1 << 19  # entries: a cycle over so many takes some hundredths of a second, in which nothing else is looked at
-WORTHWHILE = 0.005  # of what is lacking: cycles go on while each takes so much off
 
 
 class Assigned(NamedTuple):
@@ -36,8 +35,7 @@ def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
 class Search(NamedTuple):
     """What is looked for, and what it takes: k clusters by an objective, from regions at these resolutions.
 
-    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make;
-    above 1 each resolution has its turn.
+    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make.
     """
 
     k: int
@@ -72,25 +70,19 @@ def turns(search: Search) -> list[float]:
     return [resolutions[turn % len(resolutions)] for turn in range(round(search.effort * len(resolutions)))]
 
 
-def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False) -> Assigned:
-    """Cycles at one resolution after the other while they pay; the value never falls.
+def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
+    """A cycle at the first of the resolutions; for cuts, which have more local optima, at each. The value never falls.
 
-    For cuts, and at high effort, each resolution has its turn before one that hardly pays ends them.
-    settled : whether the nodes of this graph have moved already, as far as any gains by it.
+    settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
+    resolution has its turn in any case.
     """
-    value, lacking = search.value(found), best_conceivable(on, search.k, search.objective)
-    all_have_turns = search.objective.kind == RATIO or search.effort > 1.0
-    n_turns = len(search.resolutions) if all_have_turns else 1
-    for done, resolution in enumerate(turns(search)):
+    resolutions = turns(search) if each or search.objective.kind == RATIO else turns(search)[:1]
+    for done, resolution in enumerate(resolutions):
         search.progress.offer(found.labels.copy)
         if search.progress.out_of_time():
             break
-        before = value
         tied = tying_resolution(on.graph) if done % 2 == 0 else 0.0
         found = cycle(on, found, search, resolution, settled=settled or done > 0, finest=tied)
-        value = search.value(found)
-        if done + 1 >= n_turns and value - before <= WORTHWHILE * (lacking - before):
-            break
     return found
 
 
@@ -177,10 +169,3 @@ def carried_over(levels: list[Level], labels: np.ndarray) -> np.ndarray:
     for level in reversed(levels):
         labels = labels[level.coarse]
     return labels
-
-
-def best_conceivable(on: Weighed, k: int, objective: Objective) -> float:
-    """A value that no partition exceeds: no edge cut, and nothing taken off for mass."""
-    if objective.kind == RATIO:
-        return k * objective.unit + float((on.terms.loops - on.graph.loops).sum()) / float(on.terms.mass.sum()) * k
-    return on.graph.total_volume

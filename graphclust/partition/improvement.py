@@ -78,8 +78,8 @@ def refine_partition(
     objective, resolution : as `coreset_sc` takes them.
 
     Returns new labels, int64, shape (n_nodes,), of as many clusters and no lower value. The graph is coarsened within
-    the clusters, the regions are merged anew where that is better, and nodes move on every level on the way back; four
-    times at most, for a cut always, and for other objectives while that takes half a per cent off what is lacking.
+    the clusters, the regions are merged anew where that is better, and nodes move on every level on the way back: for
+    regions of three sizes one after the other, for cuts of four.
 
     Raises ParameterError for labels with gaps, isolated nodes, an unknown objective or resolution.
 
@@ -96,7 +96,7 @@ def refine_partition(
     goal, resolutions = goal_for(aim, on, k, rng, progress)
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
         given = assigned(on, cluster.astype(np.int32), k)
-        refined = in_cycles(on, given, Search(k, goal.objective, resolutions, 1.0, rng, progress))
+        refined = in_cycles(on, given, Search(k, goal.objective, resolutions, 1.0, rng, progress), each=True)
     return refined.labels.astype(np.int64)
 
 

@@ -6,7 +6,7 @@
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again; while that pays, and for cuts, which have many more local optima, at each resolution once.
+   on every level again: once, and for cuts, which have many more local optima, at each resolution once.
    Where edges have weights every other cycle begins with groups of a few nodes that heavy edges tie together.
 4. Where k is natural over a narrow range of resolutions only, cycles at higher ones, while the edges become likelier.
 5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they

@@ -317,7 +317,7 @@ def _best(
                     on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
                     _, resolutions = goal_for(aim, on, k, rng, progress)
                     search = Search(k, aimed, resolutions, 1.0, rng, progress)
-                    labels = in_cycles(on, assigned(on, labels, k), search).labels
+                    labels = in_cycles(on, assigned(on, labels, k), search, each=True).labels
                 outcome = relabelled(outcome, in_all_nodes(searched, labels))
         else:
             on = searched_part()

@@ -19,15 +19,14 @@ from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
 from graphclust.partition.healing import Partition
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.merging import merged
-from graphclust.partition.moves import moved_until_stable
+from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
 from graphclust.partition.multilevel import resolutions_of_regions
 from graphclust.partition.purity import are_clearly_pure, are_impure, united_below
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
 from graphclust.progress import Progress
 
-MENDING_SWEEPS, FEW = 2, 1 / 256  # of the nodes; of 5 million 17 moved in a second sweep where 14,775 began the first
-MOST_TURNS = 3  # of merging anew; two were enough wherever it helped
+FEW = 1 / 256  # of the nodes; of 5 million 17 moved in a second sweep where 14,775 began the first
 CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 
 
@@ -52,7 +51,7 @@ def purified(
     )
     if by_way.labels is not found.labels:
         labels = by_way.labels
-        sums = moved_until_stable(on, labels, k, goal.objective, progress, MENDING_SWEEPS, FEW, by_way.sums)
+        sums = moved_until_stable(on, labels, k, goal.objective, progress, MOST_SWEEPS, FEW, by_way.sums)
         if value_of(goal.objective, sums) >= value_of(goal.objective, found.sums):
             return Assigned(labels, sums), impure
     sums = moved_until_stable(on, found.labels, k, goal.objective, progress, sums=found.sums)
@@ -89,7 +88,7 @@ def turned(
         found = Assigned(*moved_by_implied(aim, on, found, k, progress, 1)[:2])
     elif only_impure:
         return Partition(*found, implied_goal(aim, on, k, found.sums)), False
-    for _ in range(1 if estimated else MOST_TURNS):
+    while True:  # each time the clusters are likelier, or it ends
         if goal is not None and are_clearly_pure(on, *found, progress):
             impure = False
             break
@@ -109,7 +108,7 @@ def turned(
         sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
         if impure:
             sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)
-        sums = moved_until_stable(on, labels, k, tried.objective, progress, MENDING_SWEEPS, FEW, sums)
+        sums = moved_until_stable(on, labels, k, tried.objective, progress, MOST_SWEEPS, FEW, sums)
         if (were_impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
             impure = were_impure
             break
@@ -122,7 +121,7 @@ def turned(
 
 
 def moved_by_implied(
-    aim: Aim, on: Weighed, found: Assigned, k: int, progress: Progress, most_sweeps: int = MENDING_SWEEPS
+    aim: Aim, on: Weighed, found: Assigned, k: int, progress: Progress, most_sweeps: int = MOST_SWEEPS
 ) -> Partition:
     """The partition after moves by another aim, at the resolution that its clusters call for."""
     goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
@@ -179,7 +178,7 @@ def merged_anew(
         return found, goal
     resolutions = resolutions_of_regions(aim, tree, k)
     search = Search(k, goal.objective, resolutions, effort, rng, progress)
-    return in_cycles(quotient, found, search), goal
+    return in_cycles(quotient, found, search, each=effort > 1.0), goal
 
 
 def are_same_clusters(labels: np.ndarray, other: np.ndarray, volumes: np.ndarray) -> bool:

@@ -75,7 +75,7 @@ def to_any_region(kernel, coreset, labels, met_only):
     return extend_labels(kernel, coreset, labels)
 
 
-def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=turning.MENDING_SWEEPS) -> turning.Partition:
+def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=moves.MOST_SWEEPS) -> turning.Partition:
     """In place of moves by both aims before pieces are merged anew: those by the cut."""
     if most_sweeps == 1:
         return turning.Partition(*found, turning.implied_goal(aim, on, k, found.sums))
@@ -84,13 +84,20 @@ def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=turning.
 
 MOVED_BY_IMPLIED = turning.moved_by_implied
 
+
+def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned, resolution.Goal]:
+    """In place of pieces merged anew: the clusters that they are of."""
+    found = cycles.assigned(quotient, of_piece, k)
+    return found, turning.implied_goal(aim, quotient, k, found.sums)
+
+
 CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
         "REGIONS": ((4,), (8,), (4, 8)), "FEW_REGIONS": (2, 6),
         "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100), "LARGE": (0,),
     }),
-    *numbers("multilevel", cycles, {"WORTHWHILE": (0.0005, 0.05), "HEAVY": (1e-9, 1.0, 4.0)}),
+    *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0)}),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
@@ -105,10 +112,11 @@ CHANGES = [
         "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
     }),
     *numbers("two-step", turning, {
-        "MENDING_SWEEPS": (0, 1, 3), "FEW": (0.0, 0.01), "MOST_TURNS": (0, 1), "CRUMB": (0.0, 0.5),
+        "FEW": (0.0, 0.01, 1.0), "CRUMB": (0.0, 0.5),
     }),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
+    Change("pieces never merged anew", "two-step", ((turning, "merged_anew", left_as_they_are),)),
     Change("pieces of moves by the cut alone", "two-step", ((turning, "moved_by_implied", by_the_cut_alone),)),
     Change("any region may be the nearest", "two-step", ((coreset_regions, "extend_labels", to_any_region),)),
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),

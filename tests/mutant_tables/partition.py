@@ -515,11 +515,18 @@ MUTANTS = [
         ["test_an_interruption_of_a_later_try_returns_the_best_of_those_before"],
     ),
     (
-        "cuts-stop-at-the-first-poor-cycle",
+        "cuts-stop-at-the-first-cycle",
         "partition/cycles.py",
-        "n_turns = len(search.resolutions) if all_have_turns else 1",
-        "n_turns = 1",
-        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_only_while_that_pays"],
+        "if each or search.objective.kind == RATIO else",
+        "if each else",
+        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one"],
+    ),
+    (
+        "refined-at-one-resolution-only",
+        "partition/improvement.py",
+        ", each=True)",
+        ")",
+        ["test_who_betters_labels_by_hand_gets_a_cycle_at_every_resolution"],
     ),
     (
         "nothing-is-tied-by-heavy-edges",
