@@ -219,13 +219,12 @@ def _look_at(a, objective, chains, merger):
         first = indptr[piece]
         length = min(indptr[piece + 1] - first, n_met - written)
         for e in range(first, first + length):
-            neighbors[e] = met[written]
-            links[e] = clusters[met[written]]["link"]
+            b = np.uint32(met[written])
+            neighbors[e], links[e] = b, clusters[b]["link"]
+            clusters[b]["link"] = 0.0
             written += 1
         lists[piece]["length"] = length
         piece = lists[piece]["following"]
-    for i in range(n_met):
-        clusters[met[i]]["link"] = 0.0
     _note(clusters[a], best, most, shared, merger.state[2])
     return n_read
 

@@ -156,9 +156,9 @@ def mark_neighbors(nodes, rows, marked):
 
 @njit(cache=True, nogil=True, **INLINED)
 def _best_met(objective, u, terms, sums, scratch, n_met, most, parts):
-    """The cluster of those met that u gains most by joining, -1 where none is worth more than `most`.
+    """The cluster of those met that u gains most by joining, -1 where none is worth more than `most`, and its link.
 
-    parts : see `move_nodes`; of no or one entry all clusters may be joined.
+    Leaves no link but that with the cluster of u. parts : see `move_nodes`; of no or one entry all may be joined.
     """
     # Which kind it is is asked here, not of every cluster.
     if objective.kind == RATIO:
@@ -173,14 +173,17 @@ def _best_by(objective, loop, mass, sums, scratch, n_met, most, parts):
     """`_best_met` for a kind of objective that is known when the loop is compiled."""
     link, met = scratch
     by_parts, own = len(parts) > 1, met[0]
-    best = np.int32(-1)
+    best, shared = np.int32(-1), 0.0
     for i in range(1, n_met):
         c = np.uint32(met[i])
-        gain = gain_of_joining(objective, link[c], loop, mass, sums.inside[c], sums.mass[c])
+        w = link[c]
+        link[c] = 0.0
+        gain = gain_of_joining(objective, w, loop, mass, sums.inside[c], sums.mass[c])
         if by_parts:
             gain -= OUT_OF_REACH * np.float64(parts[c] != parts[own])
         best, most = better_of(met[i], gain, best, most)
-    return best
+        shared = w if best == met[i] else shared
+    return best, shared
 
 
 @njit(cache=True, nogil=True, **INLINED)
@@ -235,12 +238,13 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
                 link[np.uint32(c)] = before + (rows.weights[e] if weighted else 1.0)
         stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
         most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
-        best = _best_met(objective, u, terms, sums, scratch, n_met, most, parts)
+        link[own] = 0.0
+        best, shared = _best_met(objective, u, terms, sums, scratch, n_met, most, parts)
         if best >= 0:
             sums.inside[own] -= 2.0 * stays + loop
             sums.mass[own] -= mass
             sums.size[own] -= 1
-            sums.inside[best] += 2.0 * link[best] + loop
+            sums.inside[best] += 2.0 * shared + loop
             sums.mass[best] += mass
             sums.size[best] += 1
             labels[u] = best
@@ -255,8 +259,6 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
                 place += waits
                 waiting += waits
                 place = 0 if place == n else place
-        for i in range(n_met):
-            link[np.uint32(met[i])] = 0.0
     ends[0], ends[1] = head, waiting
     return read
 
@@ -316,7 +318,5 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
             met[np.uint32(n_met)] = c
             n_met += before == 0.0
             link[place] = before + (rows.weights[e] if weighted else 1.0)
-        target[u] = _best_met(objective, u, terms, sums, scratch, n_met, loss + least, NO_PARTS)
-        for i in range(1, n_met):
-            link[np.uint32(met[i])] = 0.0
+        target[u], _ = _best_met(objective, u, terms, sums, scratch, n_met, loss + least, NO_PARTS)
     return read
