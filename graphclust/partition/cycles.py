@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs import small_cycles as loops
-from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective, value_of
+from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
+from graphclust.compiled.graphs.small_cycles import Assigned
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.partition import coarsening
@@ -18,13 +19,6 @@ from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 AT_ONCE = 1 << 19  # entries: a cycle over so many takes some hundredths of a second, in which nothing else is looked at
-
-
-class Assigned(NamedTuple):
-    """int32 labels and the sums of their clusters, which are the same on every level but for the numbers of nodes."""
-
-    labels: np.ndarray
-    sums: ClusterSums
 
 
 def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
@@ -143,11 +137,12 @@ def cycle_in_one_call(
         coarsening.PASSES,
         coarsening.LEAST_SHRINKAGE,
     )
-    level, start = loops.Level(graph.rows, on.terms, brought), loops.NOTHING if found is None else loops.Found(*found)
-    best, n_read = loops.cycle_at_once(level, start, search.k, search.objective, plan, settled, search.rng)
+    level, given = loops.Level(graph.rows, on.terms, brought), loops.NOTHING if found is None else found
+    better: Assigned
+    better, n_read = loops.cycle_at_once(level, given, search.k, search.objective, plan, settled, search.rng)
     progress.reads(graph, n_read)
     progress.step(graph.n_nodes, graph.n_nodes)
-    return Assigned(best[0], ClusterSums(*best[1]))
+    return better
 
 
 def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:

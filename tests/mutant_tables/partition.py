@@ -251,8 +251,8 @@ MUTANTS = [
     (
         "moved-node-brings-its-links-once",
         _MOVES,
-        "sums.inside[best] += 2.0 * link[best] + loop",
-        "sums.inside[best] += link[best] + loop",
+        "sums.inside[best] += 2.0 * shared + loop",
+        "sums.inside[best] += shared + loop",
         _MOVE_TESTS,
     ),
     (
@@ -580,8 +580,8 @@ MUTANTS = [
     (
         "links-of-a-node-are-kept-for-the-next",
         _MOVES,
-        "        for i in range(n_met):\n            link[np.uint32(met[i])] = 0.0",
-        "        for i in range(0):\n            link[np.uint32(met[i])] = 0.0",
+        "        w = link[c]\n        link[c] = 0.0\n",
+        "        w = link[c]\n",
         ["test_one_sweep_follows_the_neighbors_of_moved_nodes"],
     ),
     (

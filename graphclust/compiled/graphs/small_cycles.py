@@ -44,14 +44,14 @@ class Level(NamedTuple):
     brought: np.ndarray
 
 
-class Found(NamedTuple):
-    """Labels, int32, and the sums of their clusters. No labels: there are none yet."""
+class Assigned(NamedTuple):
+    """int32 labels and the sums of their clusters, which are the same on every level but for the numbers of nodes."""
 
     labels: np.ndarray
     sums: ClusterSums
 
 
-NOTHING = Found(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
+NOTHING = Assigned(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
 
 
 class Coarsening(NamedTuple):
@@ -92,7 +92,7 @@ def cycle_at_once(level, found, k, objective, coarsening, settled, rng):
         pull = coarsening.pull
     best, read = _moved(level, _merged(level, k, objective), k, objective)
     if has_found:
-        kept, read_again = _moved(level, Found(parts, found.sums), k, objective)
+        kept, read_again = _moved(level, Assigned(parts, found.sums), k, objective)
         best = kept if value_of(objective, kept.sums) >= value_of(objective, best.sums) else best
         read += read_again
     n_read += read if len(levels) == 1 else 0
@@ -100,7 +100,7 @@ def cycle_at_once(level, found, k, objective, coarsening, settled, rng):
         labels = _of_nodes(best.labels, regions[depth + 1])
         if depth == 0 and settled and _are_equal(labels, found.labels):
             return found, n_read
-        best, read = _moved(levels[depth], Found(labels, best.sums), k, objective)
+        best, read = _moved(levels[depth], Assigned(labels, best.sums), k, objective)
         n_read += read if depth == 0 else 0
     return best, n_read
 
@@ -211,7 +211,7 @@ def _merged(level, k, objective):
     sums = ClusterSums(np.empty(k), np.empty(k), np.zeros(k, np.int64))
     for c in range(k):
         sums.inside[c], sums.mass[c] = clusters[roots[c]]["inside"], clusters[roots[c]]["mass"]
-    return Found(labels, sums)
+    return Assigned(labels, sums)
 
 
 @njit(cache=True, nogil=True)
@@ -246,4 +246,4 @@ def _moved(level, found, k, objective):
         scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
         queue = MoveQueue(nodes, queued, np.array([0, waiting]), scratch)
         n_read[0] += move_nodes(float(NO_END), rows, terms, objective, labels, sums, np.empty(0, np.int32), queue)
-    return Found(labels, sums), n_read[0]
+    return Assigned(labels, sums), n_read[0]
