@@ -67,7 +67,7 @@ def test_every_number_of_the_engine_is_varied(bench):
     varied = {name for change in ablation.CHANGES for _, name, _ in change.patches} | ablation.NOT_VARIED
     modules = (
         ablation.coarsening, ablation.coreset_regions, ablation.cycles, ablation.multilevel, ablation.resolution,
-        ablation.turning, ablation.two_step,
+        ablation.small_graphs, ablation.turning, ablation.two_step,
     )  # fmt: skip
     tuned = {name for module in modules for name in numbers_of(module)}
     assert len(tuned) > 20 and tuned - varied == set() and ablation.NOT_VARIED - tuned == set()

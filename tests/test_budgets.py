@@ -166,7 +166,7 @@ def test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters(method, m
 
         return counted
 
-    monkeypatch.setattr("graphclust.partition.cycles.AT_ONCE", 0)
+    monkeypatch.setattr("graphclust.partition.small_graphs.AT_ONCE", 0)
     for module in ("multilevel", "coreset_regions", "turning"):
         monkeypatch.setattr(f"graphclust.partition.{module}.merged", counting(merging.merged))
     for module in ("multilevel", "coarsening"):

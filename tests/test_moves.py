@@ -427,7 +427,7 @@ def test_sweeps_end_when_few_nodes_would_move_or_enough_were_made(monkeypatch):
     on, wanted = on_and_objective(graph, "normalized_cut", None, 20)
     sweeps = []
     real = local_moves.move_in_turn
-    monkeypatch.setattr(local_moves, "move_in_turn", lambda *of: sweeps.append(int(of[4].ends[1])) or real(*of))
+    monkeypatch.setattr(local_moves, "move_in_turn", lambda *of: sweeps.append(int(of[4].state[1])) or real(*of))
 
     def n_sweeps(**options):
         sweeps.clear()

@@ -19,7 +19,7 @@ from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import weighed
-from graphclust.partition import clustering, coreset_regions, cycles, quotient, streamed_quotient, turning
+from graphclust.partition import clustering, coreset_regions, quotient, small_graphs, streamed_quotient, turning
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.moves import summed
@@ -170,7 +170,7 @@ def sampled_quotients(monkeypatch, n_entries):
     monkeypatch.setattr(streamed_quotient, "STREAMED", 1 << 10)
     monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", 100)
     monkeypatch.setattr(streamed_quotient, "SAMPLED", n_entries)
-    monkeypatch.setattr(cycles, "AT_ONCE", 0)  # in one call nothing is sampled
+    monkeypatch.setattr(small_graphs, "AT_ONCE", 0)  # in one call nothing is sampled
 
 
 def not_turned(aim, on, found, fragments, k, *rest, **named):

@@ -1,4 +1,4 @@
-"""Cycles over small graphs in one compiled call: the same partition, by the same draws, as level by level."""
+"""Small graphs: cycles, and each of their steps, in one compiled call give the same, by the same draws, as by loops."""
 
 import networkx as nx
 import numpy as np
@@ -10,8 +10,12 @@ from graphclust.compiled.runtime import shuffling
 from graphclust.compiled.runtime.read_only import read_only
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
-from graphclust.partition import cycles, moves
+from graphclust.objective.objective import chance_objective
+from graphclust.partition import cycles, moves, small_graphs
+from graphclust.partition.coarsening import joined
 from graphclust.partition.cycles import Search, assigned, cycle
+from graphclust.partition.merging import merged
+from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
 
@@ -37,7 +41,7 @@ def test_one_call_gives_what_level_by_level_gives(graph, begin, name, resolution
     chance = assigned(on, np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % k).astype(np.int32), k)
 
     def made(most_entries):
-        monkeypatch.setattr(cycles, "AT_ONCE", most_entries)
+        monkeypatch.setattr(small_graphs, "AT_ONCE", most_entries)
         progress, rng = Progress(), np.random.default_rng(3)
         progress.watch(graph)
         search = Search(k, objective, [], 1.0, rng, progress)
@@ -61,8 +65,75 @@ def test_one_call_gives_what_level_by_level_gives(graph, begin, name, resolution
         assert (read_by_level, drawn_by_level) == (read, drawn)
 
 
+@pytest.mark.parametrize(("name", "resolution"), ONE_OF_EACH)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_each_step_in_one_call_gives_what_loops_over_blocks_give(graph, name, resolution, monkeypatch):
+    """Nodes joined to regions, the quotient graph, unions and moves: of one graph, and of its quotient."""
+    graph, k = some_graph(graph), 4
+    on, objective = on_and_objective(graph, name, resolution, k)
+
+    def made(most_entries):
+        monkeypatch.setattr(small_graphs, "AT_ONCE", most_entries)
+        progress, rng = Progress(), np.random.default_rng(3)
+        progress.watch(graph)
+        search = Search(k, objective, [], 1.0, rng, progress)
+        found, level = [], on
+        for at in (6.0, 2.0):
+            n = level.graph.n_nodes
+            parts = (np.arange(n) % 2).astype(np.int32)
+            (one, _), (other, n_other) = (
+                joined(level, at, parts, 2, rng, progress),
+                joined(level, at, None, k, rng, progress),
+            )
+            gains, pairs = np.full(n, -np.inf), np.zeros((n, 2), np.int32)
+            tree, _ = merged(level, 2, chance_objective(level), progress, gains, pairs)
+            labels, sums = merged(level, k, objective, progress)
+            moved = cycles.moved(level, cycles.Assigned(labels, sums), search)
+            found += [one, other, tree, labels, pairs, gains, *sums, moved.labels, *moved.sums]
+            level = contracted(level, other, n_other)
+            found += [*level.terms, *level.graph.rows, level.graph.degrees, level.graph.loops]
+        return found, sum(progress.entries_read.values()), rng.random()
+
+    (at_once, *counts), (by_loops, *expected) = made(graph.n_entries), made(0)
+    assert counts == expected
+    for ours, theirs in zip(at_once, by_loops, strict=True):
+        assert ours.dtype == theirs.dtype
+        if ours.dtype.kind == "f":
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("most_entries", [0, 1 << 19])
+def test_nodes_are_joined_to_no_fewer_regions_than_are_wanted(most_entries, monkeypatch):
+    """A second pass that would leave too few is taken back, and a first one says so; neither goes on to its end."""
+    monkeypatch.setattr(small_graphs, "AT_ONCE", most_entries)
+    graph = planted_partition(9, 60, 9, 3, rng=4).graph
+    on, _ = on_and_objective(graph, "modularity", 1.0, 9)
+
+    def made(enough, passes):
+        monkeypatch.setattr("graphclust.partition.coarsening.PASSES", passes)
+        progress = Progress()
+        progress.watch(graph)
+        region, n_regions = joined(on, 1.0, None, enough, np.random.default_rng(2), progress)
+        assert len(np.unique(region)) == n_regions == region.max() + 1
+        return region, n_regions, sum(progress.entries_read.values())
+
+    (first, n_first, one_pass), (both, n_both, two_passes) = made(1, 1), made(1, 2)
+    assert n_both < n_first
+    for enough in (n_both, n_both + 1, n_first, n_first + 1):
+        region, n_regions, read = made(enough, 2)
+        if enough <= n_both:
+            assert (region == both).all() and read == two_passes
+        elif enough <= n_first:
+            assert (region == first).all() and one_pass < read < two_passes
+        else:
+            assert n_regions < enough and read < one_pass
+
+
 def test_a_graph_of_many_nodes_is_cycled_level_by_level(monkeypatch):
     """Their moves may be made all at once; on few nodes they never are, which one call relies on."""
+    assert moves.MANY_MOVES >= 1 << 14
     graph = planted_partition(9, 60, 9, 3, rng=4).graph
     on, objective = on_and_objective(graph, "modularity", 1.0, 9)
     search = Search(9, objective, [], 1.0, np.random.default_rng(3), Progress())
@@ -70,12 +141,11 @@ def test_a_graph_of_many_nodes_is_cycled_level_by_level(monkeypatch):
     monkeypatch.setattr(cycles, "cycle_in_one_call", lambda on, *rest: made.append(on.graph.n_nodes) or 1 / 0)
     for most, expected in ((graph.n_nodes, []), (graph.n_nodes + 1, [graph.n_nodes])):
         made.clear()
-        monkeypatch.setattr(cycles, "MANY_MOVES", most)
+        monkeypatch.setattr(moves, "MANY_MOVES", most)
         with pytest.raises(ZeroDivisionError):
             cycle(on, None, search, 1.0)
         assert [n for n in made if n == graph.n_nodes] == expected
         assert len(made) == 1  # and what it is coarsened to in one call
-    assert moves.MANY_MOVES >= 1 << 14
 
 
 def test_nothing_is_written_to_what_is_handed_over():

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from graphclust.checks import as_choice
@@ -27,6 +28,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     n_clusters: Any
     affinity: Any
     random_state: Any
+    clustering_: Clustering
 
     @abstractmethod
     def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
@@ -38,8 +40,12 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         k = as_n_clusters(self.n_clusters, graph.n_nodes)
         self.clustering_ = self._cluster(graph, k, as_rng(self.random_state))
         self.labels_ = self.clustering_.labels
-        self.affinity_matrix_ = graph.to_scipy()
         return self
+
+    @property
+    def affinity_matrix_(self) -> sparse.csr_array:
+        """The graph that was clustered as CSR, (n_samples, n_samples); made of it when it is asked for."""
+        return self.clustering_.graph.to_scipy()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs import coarsening as loops
+from graphclust.compiled.graphs import small_levels
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed, plain_objective
 from graphclust.partition.moves import move_in_turn, queue_of
 from graphclust.partition.quotient import contracted
+from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 LEAST_SHRINKAGE = 0.98  # a level that leaves more of the nodes than this is not worth its contraction
@@ -62,17 +64,22 @@ def joined(
 ) -> tuple[np.ndarray, int]:
     """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are.
 
-    enough : clusters that are wanted. They only become fewer: a pass that leaves less is taken back, and is the last.
+    enough : clusters that are wanted. They only become fewer: where they are less, the pass ends there; a second one
+        is taken back, and of a first all that is said is that they are too few.
     """
-    n = on.graph.n_nodes
+    n, passes = on.graph.n_nodes, 1 if progress.out_of_time() else PASSES
+    objective, parts = plain_objective(on, n, resolution), ONE_PART if parts is None else parts
+    if is_small(on.graph):
+        region, n_regions, read = small_levels.join_nodes(level_of(on), objective.pull, parts, enough, passes, rng)
+        progress.reads(on.graph, read)
+        return region, n_regions
     cluster = np.arange(n, dtype=np.int32)
     sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
-    objective, parts = plain_objective(on, n, resolution), ONE_PART if parts is None else parts
-    queue = queue_of(rng.permutation(n), n, n)
-    for done in range(1 if progress.out_of_time() else PASSES):
+    queue = queue_of(rng.permutation(n), n, n, n - enough)
+    for done in range(passes):
         before = cluster.copy()
         move_in_turn(on, cluster, objective, sums, queue, progress, parts, on.graph.n_entries)
-        if np.count_nonzero(sums.size) < enough:
+        if queue.state[2] < 0:
             if done > 0:
                 cluster = before
             break

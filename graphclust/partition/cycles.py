@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs import small_cycles as loops
+from graphclust.compiled.graphs import small_cycles, small_levels
 from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
-from graphclust.compiled.graphs.small_cycles import Assigned
+from graphclust.compiled.graphs.small_levels import Assigned, Coarsening
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.partition import coarsening
 from graphclust.partition.coarsening import Level, coarser
 from graphclust.partition.merging import merged
-from graphclust.partition.moves import MANY_MOVES, moved_until_stable, summed
+from graphclust.partition.moves import moved_until_stable, summed
+from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
-AT_ONCE = 1 << 19  # entries: a cycle over so many takes some hundredths of a second, in which nothing else is looked at
 
 
 def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
@@ -102,7 +102,7 @@ def cycle(
     settled : see `in_cycles`; finest : see `coarser`.
     """
     k, objective, progress = search.k, search.objective, search.progress
-    if on.graph.n_entries <= AT_ONCE and on.graph.n_nodes < MANY_MOVES:
+    if is_small(on.graph):
         return cycle_in_one_call(on, found, search, resolution, settled, finest)
     parts = None if found is None else found.labels
     coarse = None
@@ -129,17 +129,17 @@ def cycle_in_one_call(
 ) -> Assigned:
     """The same of a small graph, whose levels would take longer to prepare than to work on."""
     graph, progress = on.graph, search.progress
-    brought = on.terms.loops - graph.loops
-    plan = loops.Coarsening(
+    plan = Coarsening(
         graph.n_nodes if resolution is None else search.k,
         (resolution or 1.0) * on.chance,
         finest * on.chance,
         coarsening.PASSES,
         coarsening.LEAST_SHRINKAGE,
     )
-    level, given = loops.Level(graph.rows, on.terms, brought), loops.NOTHING if found is None else found
+    given = small_cycles.NOTHING if found is None else found
+    k, level = search.k, level_of(on)
     better: Assigned
-    better, n_read = loops.cycle_at_once(level, given, search.k, search.objective, plan, settled, search.rng)
+    better, n_read = small_cycles.cycle_at_once(level, given, k, search.objective, plan, settled, search.rng)
     progress.reads(graph, n_read)
     progress.step(graph.n_nodes, graph.n_nodes)
     return better
@@ -147,6 +147,11 @@ def cycle_in_one_call(
 
 def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     """The partition after moves of single nodes, unless time is up."""
+    if is_small(on.graph) and not search.progress.out_of_time():
+        better: Assigned
+        better, n_read = small_levels.move_until_stable(level_of(on), found, search.k, search.objective)
+        search.progress.reads(on.graph, n_read)
+        return better
     labels = found.labels.copy()
     sums = found.sums._replace(size=np.bincount(labels, minlength=search.k))
     return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))

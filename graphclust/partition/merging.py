@@ -7,12 +7,14 @@ import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs import merging as loops
+from graphclust.compiled.graphs import small_levels
 from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.errors import ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Weighed, as_aim, chance_objective, weighed
 from graphclust.partition.resolution import goal_of
+from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 __all__ = ["merge_clusters"]
@@ -77,6 +79,9 @@ def merged(
         the one that ends, and the one that goes on under its name.
     """
     graph, n = on.graph, on.graph.n_nodes
+    if is_small(graph):
+        labels, sums = small_levels.merge_nodes(level_of(on), k, objective, trace, pairs)
+        return labels, sums
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
     chains = loops.Chains(graph.indptr, graph.indices.copy(), links, np.empty(n, loops.LIST))
     clusters = np.zeros(n, loops.CLUSTER)

@@ -33,7 +33,16 @@ from graphclust import (
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset import two_step
 from graphclust.graph.checked_rows import graph_from_csr
-from graphclust.partition import coarsening, coreset_regions, cycles, moves, multilevel, resolution, turning
+from graphclust.partition import (
+    coarsening,
+    coreset_regions,
+    cycles,
+    moves,
+    multilevel,
+    resolution,
+    small_graphs,
+    turning,
+)
 
 OBJECTIVES = ("modularity", "normalized_cut")
 KINDS = ("planted", "real", "k-NN", "weighted")
@@ -105,7 +114,9 @@ CHANGES = [
     Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
     Change("impure clusters stay so", "multilevel", ((multilevel, "is_unhealthy", lambda *of: False),)),
     Change(
-        "no moves of single nodes", "multilevel", ((cycles, "moved_until_stable", not_moved), (cycles, "AT_ONCE", 0))
+        "no moves of single nodes",
+        "multilevel",
+        ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0)),
     ),
     *numbers("two-step", coreset_regions, {
         "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),

@@ -19,6 +19,7 @@ _PREDICTED_UNIONS = ["test_the_predicted_change_of_every_union_is_the_recomputed
 _SUMS_AFTER = ["test_the_sums_after_moves_follow_from_the_rows_that_change"]
 
 _SMALL = "compiled/graphs/small_cycles.py"
+_STEPS = "compiled/graphs/small_levels.py"
 _AT_ONCE = ["test_one_call_gives_what_level_by_level_gives"]
 
 _PLOTS = "plots/"
@@ -614,9 +615,9 @@ MUTANTS = [
     ),
     (
         "what-nodes-bring-is-lost-on-the-way",
-        _SMALL,
-        "loops[c] += q_brought[c]",
-        "loops[c] += 0.0",
+        _STEPS,
+        "brought[c] += q_loops[c]",
+        "brought[c] = q_loops[c]",
         _AT_ONCE,
     ),
     (
@@ -628,10 +629,31 @@ MUTANTS = [
     ),
     (
         "sums-of-another-level-kept-in-one-call",
-        _SMALL,
+        _STEPS,
         "        before.size[labels[u]] += 1",
         "        before.size[labels[u]] = found.sums.size[labels[u]]",
         ["test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level", *_AT_ONCE],
+    ),
+    (
+        "regions-of-a-pass-that-left-too-few",
+        _STEPS,
+        "        if queue.state[2] < 0:",
+        "        if queue.state[2] < -1:",
+        ["test_nodes_are_joined_to_no_fewer_regions_than_are_wanted"],
+    ),
+    (
+        "passes-that-leave-too-few-regions-go-on",
+        _MOVES,
+        "while waiting > 0 and read < budget and spare >= 0:",
+        "while waiting > 0 and read < budget:",
+        ["test_nodes_are_joined_to_no_fewer_regions_than_are_wanted"],
+    ),
+    (
+        "sizes-of-merged-clusters-left-out-in-one-call",
+        _STEPS,
+        "        sums.size[labels[u]] += 1",
+        "        sums.size[labels[u]] = 1",
+        ["test_each_step_in_one_call_gives_what_loops_over_blocks_give"],
     ),
     (
         "draws-that-are-not-those-of-numpy",

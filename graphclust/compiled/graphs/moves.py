@@ -38,11 +38,14 @@ class Scratch(NamedTuple):
 
 
 class MoveQueue(NamedTuple):
-    """A ring of nodes and who is in it, 1 or 0, with ends = (head, length); and scratch."""
+    """A ring of nodes and who is in it, 1 or 0; and scratch.
+
+    state = (head of the ring, its length, clusters that may become empty): moves end where the last falls below 0.
+    """
 
     nodes: np.ndarray
     queued: np.ndarray
-    ends: np.ndarray
+    state: np.ndarray
     scratch: Scratch
 
 
@@ -202,10 +205,10 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
 
     The neighbors of a moved node that are elsewhere are queued again.
     parts : empty, and then a move never empties a cluster; or int32, shape (k,): clusters of different parts exchange
-    no nodes, and clusters may become empty. Of one entry all clusters are of one part.
+    no nodes, and clusters may become empty, as many as the queue says. Of one entry all clusters are of one part.
     Returns the entries read, about `budget` at most.
     """
-    nodes, queued, ends, scratch = queue
+    nodes, queued, state, scratch = queue
     link, met = scratch
     may_empty = len(parts) > 0
     n = len(labels)
@@ -213,8 +216,8 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
     least = LEAST_GAIN * objective.unit
     read = 0
     many = n > CACHED
-    head, waiting = ends[0], ends[1]
-    while waiting > 0 and read < budget:
+    head, waiting, spare = state[0], state[1], state[2]
+    while waiting > 0 and read < budget and spare >= 0:
         u = np.uint32(nodes[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
@@ -244,6 +247,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
             sums.inside[own] -= 2.0 * stays + loop
             sums.mass[own] -= mass
             sums.size[own] -= 1
+            spare -= sums.size[own] == 0
             sums.inside[best] += 2.0 * shared + loop
             sums.mass[best] += mass
             sums.size[best] += 1
@@ -259,7 +263,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
                 place += waits
                 waiting += waits
                 place = 0 if place == n else place
-    ends[0], ends[1] = head, waiting
+    state[0], state[1], state[2] = head, waiting, spare
     return read
 
 

@@ -1,0 +1,180 @@
+"""The steps of a cycle over a small graph, each in one call: nodes joined to regions, contracted, merged, and moved.
+
+The same as `partition` does by loops over blocks, in the same order. A loop takes some ten microseconds for a level of
+a few thousand entries; to make its arrays and to call it from outside takes twice as long.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.coarsening import (
+    Clusters,
+    count_links,
+    group_members,
+    is_counted,
+    number_clusters,
+    sum_links,
+)
+from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_pairs, number_roots
+from graphclust.compiled.graphs.moves import (
+    Bounds,
+    MoveQueue,
+    MoveRound,
+    Scratch,
+    add_to_sums,
+    choose_moves,
+    move_nodes,
+)
+from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, NodeTerms, Objective, Rows
+from graphclust.compiled.runtime.blocks import MadeRows
+from graphclust.compiled.runtime.read_only import read_only
+from graphclust.compiled.runtime.shuffling import shuffle
+
+NO_END = 1 << 62  # entries that a loop may read before it comes back
+
+
+class Level(NamedTuple):
+    """A graph, the terms of its nodes under an objective, and (n,) the entries on its diagonal."""
+
+    rows: Rows
+    terms: NodeTerms
+    loops: np.ndarray
+
+
+class Assigned(NamedTuple):
+    """int32 labels and the sums of their clusters, which are the same on every level but for the numbers of nodes."""
+
+    labels: np.ndarray
+    sums: ClusterSums
+
+
+class Coarsening(NamedTuple):
+    """How a graph is coarsened: to `enough` nodes at least, in so many passes over each level.
+
+    pull : of the plain objective by which nodes are joined; finest : on the first level, where that is higher.
+    least_shrinkage : a level that leaves a larger share of the nodes is not made.
+    """
+
+    enough: int
+    pull: float
+    finest: float
+    passes: int
+    least_shrinkage: float
+
+
+@njit(cache=True, nogil=True)
+def join_nodes(level, pull, parts, enough, passes, rng):
+    """`partition.coarsening.joined`: regions of nodes of one part, how many they are, and the entries read."""
+    rows, terms = level.rows, level.terms
+    n, n_entries = len(terms.mass), len(rows.indices)
+    region, order, unnumbered = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    sums = ClusterSums(terms.loops.copy(), terms.mass.copy(), np.empty(n, np.int64))
+    queued, scratch = np.empty(n, np.uint8), Scratch(np.zeros(n), np.empty(n + 1, np.int32))
+    total = 0.0
+    for u in range(n):
+        region[u], order[u], unnumbered[u] = u, u, -1
+        sums.size[u], queued[u] = 1, 1
+        total += terms.degrees[u]
+    shuffle(order, rng)
+    objective = Objective(PLAIN, pull, total / n)
+    queue = MoveQueue(order, queued, np.array([0, n, n - enough]), scratch)
+    read = 0
+    for done in range(passes):
+        before = region.copy()
+        read += move_nodes(float(n_entries), rows, terms, objective, region, sums, parts, queue)
+        if queue.state[2] < 0:
+            if done > 0:
+                region = before
+            break
+    return region, number_clusters(region, unnumbered), read
+
+
+@njit(cache=True, nogil=True)
+def contract_clusters(level, cluster, k):
+    """`partition.quotient.contracted`: the quotient graph of k clusters."""
+    rows, terms, loops = level
+    starts, entries = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64)
+    members = np.empty(len(cluster), np.int32)
+    group_members(cluster, rows.indptr, starts, entries, members)
+    q_loops, mass, degrees, brought = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k)
+    for u in range(len(cluster)):
+        mass[cluster[u]] += terms.mass[u]
+        degrees[cluster[u]] += terms.degrees[u]
+        brought[cluster[u]] += terms.loops[u] - loops[u]
+    most = 0
+    for c in range(k):
+        most += min(entries[c + 1] - entries[c], k)
+    first, indptr = np.int64(0), np.zeros(k + 1, np.int64)
+    made, clusters = MadeRows(indptr[1:], np.empty(most, np.int32), np.empty(most)), Clusters(cluster, starts, members)
+    if is_counted(k, len(rows.indices), len(rows.weights) > 0):
+        n_entries = count_links(first, k, first, made, rows, clusters, q_loops)
+    else:
+        n_entries = sum_links(first, k, first, made, rows, clusters, q_loops)
+    for c in range(k):
+        indptr[c + 1] += indptr[c]
+        brought[c] += q_loops[c]
+    indices, weights = made.indices[:n_entries].copy(), made.weights[:n_entries].copy()
+    quotient = Rows(read_only(indptr), read_only(indices), read_only(weights))
+    return Level(quotient, NodeTerms(read_only(brought), read_only(mass), read_only(degrees)), read_only(q_loops))
+
+
+@njit(cache=True, nogil=True)
+def merge_nodes(level, k, objective, trace, pairs):
+    """`partition.merging.merged`: the nodes merged pair by pair into k clusters."""
+    rows, terms = level.rows, level.terms
+    n = len(terms.mass)
+    links = np.empty(len(rows.indices))
+    for e in range(len(links)):
+        links[e] = rows.weights[e] if len(rows.weights) else 1.0
+    chains = Chains(rows.indptr, rows.indices.copy(), links, np.empty(n, LIST))
+    clusters = np.zeros(n, CLUSTER)
+    labels, roots, unnumbered = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    for u in range(n):
+        clusters[u]["inside"], clusters[u]["mass"], unnumbered[u] = terms.loops[u], terms.mass[u], -1
+    heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
+    merger = Merger(clusters, heap[0], heap[1], roots, np.zeros(3, np.int64), trace, pairs)
+    merge_pairs(np.int64(NO_END), k, objective, chains, merger)  # a bare number would be a type of its own
+    n_clusters = number_roots(clusters, unnumbered, labels, roots)
+    sums = ClusterSums(np.empty(n_clusters), np.empty(n_clusters), np.zeros(n_clusters, np.int64))
+    for c in range(n_clusters):
+        sums.inside[c], sums.mass[c] = clusters[roots[c]]["inside"], clusters[roots[c]]["mass"]
+    for u in range(n):
+        sums.size[labels[u]] += 1
+    return Assigned(labels, sums)
+
+
+@njit(cache=True, nogil=True)
+def move_until_stable(level, found, k, objective):
+    """`partition.cycles.moved`: the partition after moves of single nodes, and the entries read.
+
+    All clusters bound what a move can gain: to leave light ones out of it takes longer here than it saves.
+    """
+    rows, terms = level.rows, level.terms
+    n = len(terms.mass)
+    labels, target, stays = found.labels.copy(), np.empty(n, np.int32), np.empty(n)
+    before = ClusterSums(found.sums.inside, found.sums.mass, np.zeros(k, np.int64))
+    for u in range(n):
+        before.size[labels[u]] += 1
+    least, worst = np.inf, 0.0
+    for c in range(k):
+        if before.mass[c] > 0.0:
+            least, worst = min(least, before.mass[c]), max(worst, -before.inside[c] / before.mass[c])
+    bounds = Bounds((least, worst), (least, worst), np.empty(0, np.bool_))
+    n_read = np.zeros(1, np.int64)
+    first, now = np.int64(0), MoveRound(labels, before, stays, False, bounds, -1, n_read)
+    choose_moves(first, n, first, rows, terms, objective, now, target)
+    sums = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+    add_to_sums(labels, stays, terms, sums)
+    nodes, queued, waiting = np.empty(n, np.int32), np.zeros(n, np.uint8), 0
+    for u in range(n):
+        if target[u] >= 0:
+            nodes[waiting] = u
+            queued[u] = 1
+            waiting += 1
+    if waiting > 0:
+        scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+        queue = MoveQueue(nodes, queued, np.array([0, waiting, 0]), scratch)
+        n_read[0] += move_nodes(float(NO_END), rows, terms, objective, labels, sums, np.empty(0, np.int32), queue)
+    return Assigned(labels, sums), n_read[0]
