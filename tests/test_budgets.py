@@ -177,7 +177,9 @@ def test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters(method, m
     entries.clear()
     graphclust.coreset_sc(planted.graph, 20, method=method, rng=0)
     assert n_hasty < 0.35 * sum(entries)
-    assert graphclust.adjusted_rand_index(hasty.labels, planted.labels) > 0.85
+    # Two-step without its moves in a hurry: 0.84 to 0.86 over four seeds; with them 0.998 at least.
+    least = {"multilevel": 0.85, "two-step": 0.95}[method]
+    assert graphclust.adjusted_rand_index(hasty.labels, planted.labels) > least
 
 
 def test_a_third_of_the_time_is_a_third_of_the_time():

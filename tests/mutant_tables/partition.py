@@ -450,14 +450,14 @@ MUTANTS = [
         "partition/quotient.py",
         "_summed(on.terms.loops - on.graph.loops, cluster",
         "_summed(on.terms.loops, cluster",
-        ["test_a_contracted_graph_gives_every_partition_its_value"],
+        ["test_each_step_in_one_call_gives_what_loops_over_blocks_give"],
     ),
     (
         "quotient-mass-of-clusters-that-are-one",
         "partition/quotient.py",
         "if not np.may_share_memory(on.terms.mass, on.graph.degrees):",
         "if False:",
-        ["test_a_contracted_graph_gives_every_partition_its_value"],
+        ["test_each_step_in_one_call_gives_what_loops_over_blocks_give"],
     ),
     (
         "parts-are-joined",
@@ -548,14 +548,14 @@ MUTANTS = [
         "partition/coarsening.py",
         "            if done > 0:\n                cluster = before\n",
         "",
-        ["test_joining_stops_in_time_to_leave_enough_regions"],
+        ["test_nodes_are_joined_to_no_fewer_regions_than_are_wanted"],
     ),
     (
         "sums-of-another-level-kept",
         "partition/cycles.py",
         "sums = found.sums._replace(size=np.bincount(labels, minlength=search.k))",
         "sums = found.sums",
-        ["test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level"],
+        [*_AT_ONCE, "test_each_step_in_one_call_gives_what_loops_over_blocks_give"],
     ),
     (
         "no-cycles-on-large-graphs-without-shared-levels",
