@@ -256,7 +256,7 @@ def clustering_of(
     if n_found < k:
         remarks.append(f"only {n_found} of k={k} clusters have nodes")
         warn_caller(remarks[-1], ConvergenceWarning)
-    largest = np.bincount(labels[labels >= 0], weights=graph.degrees[labels >= 0]).max() / graph.total_volume
+    largest = np.bincount(labels + 1, weights=graph.degrees)[1:].max() / graph.total_volume  # the first are isolated
     if k > 2 and n_found > 1 and largest > DOMINANT:
         remarks.append(
             f"one cluster holds {largest:.1%} of the volume: the rest are small pieces that hang on by few edges"
@@ -266,7 +266,7 @@ def clustering_of(
 
 def numbering_by_size(labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
     """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1."""
-    sizes = np.bincount(labels[labels >= 0], minlength=k)
+    sizes = np.bincount(labels + 1, minlength=k + 1)[1:]
     first = np.full(len(sizes) + 1, len(labels))
     first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
     number = np.full(len(sizes) + 1, -1, np.int64)

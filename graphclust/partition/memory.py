@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 
 import numpy as np
@@ -60,25 +61,29 @@ def estimate_memory(
     n_nodes = as_whole_number(G[0], "n_nodes", at_least=1)
     n_entries = as_whole_number(G[1], "n_entries", at_least=0)
     alike = np.array([n_entries / n_nodes]), np.array([n_nodes])
-    return _needed(n_nodes, n_entries, *alike, k, method, coreset_size)
+    return _needed(n_nodes, n_entries, lambda: alike, k, method, coreset_size)
 
 
 def needed(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
     """`estimate_memory` on checked arguments."""
-    counts = np.bincount(np.diff(graph.indptr))
-    lengths = np.flatnonzero(counts)
-    return _needed(graph.n_nodes, graph.n_entries, lengths, counts[lengths], k, method, coreset_size)
+
+    def rows_by_length() -> tuple[np.ndarray, np.ndarray]:
+        counts = np.bincount(np.diff(graph.indptr))
+        lengths = np.flatnonzero(counts)
+        return lengths, counts[lengths]
+
+    return _needed(graph.n_nodes, graph.n_entries, rows_by_length, k, method, coreset_size)
 
 
 def _needed(
     n_nodes: int,
     n_entries: int,
-    lengths: np.ndarray,
-    counts: np.ndarray,
+    rows_by_length: Callable[[], tuple[np.ndarray, np.ndarray]],
     k: int,
     method: str,
     coreset_size: int | None,
 ) -> int:
+    """rows_by_length : gives the lengths that rows have, and how many have each; only a coreset's rows ask for it."""
     if method == "multilevel":
         return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _scratch(n_entries, ENTRIES_PER_BLOCK)
     if method == "paper":
@@ -86,6 +91,7 @@ def _needed(
         return TO_SAMPLE * n_nodes + DIMENSION * size * min(k, 64)
     size = min(coreset_size or default_size(n_nodes, n_entries, k), n_nodes)
     # A node is drawn in proportion to its row, and a row meets the others in proportion to its length.
+    lengths, counts = rows_by_length()
     shares = lengths / max(n_entries, 1)
     most = MOST_NEIGHBORS * n_entries / max(int(counts[lengths > 0].sum()), 1)
     coreset_entries = float((counts * np.minimum(lengths, most) * -np.expm1(-size * shares)).sum())
