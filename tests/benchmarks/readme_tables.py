@@ -154,6 +154,18 @@ def lfr_and_weighted() -> str:
     ])  # fmt: skip
 
 
+def small_graphs() -> str:
+    """Milliseconds on graphs of fewer than 1,000 nodes, in a sentence."""
+    rows = read_rows("small_graphs")
+    ours, cut, leiden = ([float(row[f"ms: {tool}"]) for row in rows] for tool in (OURS, CUT, "Leiden at k"))
+    quick = sum(time <= 10.0 for time in cut)
+    return (
+        f"On {len(rows)} graphs of fewer than 1,000 nodes a call after the first takes {min(ours)} to {max(ours)} ms\n"
+        f"by default; for the smallest cuts {min(cut)} to {max(cut)}, on {quick} of them 10 at most; Leiden at k\n"
+        f"takes {min(leiden)} to {max(leiden)} (`results/small_graphs.md`)."
+    )
+
+
 def scale() -> str:
     rows = [row for name in ("scale_10_million", "scale_65_million") for row in read_rows(name)]
     columns = ["nodes", "entries", "k", "objective", "s to cluster", "passes", "ARI", "GB resident"]
@@ -181,7 +193,7 @@ def d2_sampling() -> str:
 
 MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
-    "lfr_and_weighted": lfr_and_weighted, "meshes": meshes, "scale": scale,
+    "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
     "distributed": on_dask, "d2_sampling": d2_sampling,
 }  # fmt: skip
 
