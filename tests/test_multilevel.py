@@ -23,6 +23,7 @@ from graphclust.partition.improvement import move_nodes, refine_partition
 from graphclust.partition.merging import merge_clusters
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import multilevel_partition
+from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
@@ -253,13 +254,49 @@ def counted_calls(monkeypatch, name, module=cycles):
 
 
 def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one(monkeypatch):
+    """Those of few clusters go by way of more every other time."""
     graph, _ = planted_partition(5, 60, 14, 1, rng=0)  # whose starts leave nothing to gain
-    made = counted_calls(monkeypatch, "cycle")
-    for aim, n_expected in ((as_aim("normalized_cut", None), 4), (as_aim("ratio_cut", None), 4), (MODULARITY, 1)):
+    made, by_way = counted_calls(monkeypatch, "cycle"), counted_calls(monkeypatch, "cycle_by_way_of")
+    for aim, n_expected, n_by_way in (
+        (as_aim("normalized_cut", None), 4, 2), (as_aim("ratio_cut", None), 4, 2), (MODULARITY, 1, 0),
+    ):  # fmt: skip
         made.clear()
+        by_way.clear()
         multilevel.partitioned(weighed(graph, aim.name), 5, aim, 1.0, np.random.default_rng(0), Progress())
         resolutions = [resolution for (_, found, _, resolution), _ in made if found is not None]
-        assert len(resolutions) == len(set(resolutions)) == n_expected
+        others = [resolution for (_, _, _, _, resolution), _ in by_way]
+        assert len(others) == n_by_way and [more for (more, *_), _ in by_way] == [cycles.LEAST] * n_by_way
+        assert len({*resolutions, *others}) == len(resolutions) + len(others) == n_expected
+
+
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("name", ["normalized_cut", "ratio_cut"])
+@pytest.mark.parametrize("graph", ["power-law blocks", "weights of all sizes", "karate"])
+def test_a_cycle_by_way_of_more_clusters_never_makes_it_worse(graph, name, settled):
+    """From any labels; the sums are those of the labels, and where nothing is better the nodes have moved."""
+    graph = connected_part(graph)
+    on, wanted = on_and_objective(graph, name, None, 3)
+    search = searched(3, wanted, np.random.default_rng(2))
+    for seed in range(4):
+        found = cycles.assigned(on, random_labels(graph.n_nodes, 3, seed).astype(np.int32), 3)
+        found = cycles.moved(on, found, search) if settled or seed % 2 else found
+        at_least = search.value(cycles.moved(on, found, search))
+        before = found.labels.copy()
+        better = cycles.cycle_by_way_of(7, on, found, search, 4.0, settled=settled)
+        assert (found.labels == before).all() and len(np.unique(better.labels)) == 3
+        assert search.value(better) >= at_least - 1e-9
+        for ours, exact in zip(better.sums, cycles.assigned(on, better.labels, 3).sums, strict=True):
+            np.testing.assert_allclose(ours, exact, rtol=1e-9, atol=1e-9)
+
+
+def test_by_way_of_more_clusters_small_groups_are_found(data_folder):
+    """The smallest cut of a network of students runs around ten of them; regions of two clusters show them seldom."""
+    with np.load(data_folder / "graphs" / "fb100_Caltech36_dorm.npz") as stored:
+        n = int(stored["n"])
+        rows = np.ones(len(stored["indices"])), stored["indices"], stored["indptr"]
+    graph = as_graph(sparse.csr_array(rows, shape=(n, n)))
+    found = [coreset_sc(graph, 2, objective="normalized_cut", rng=seed).normalized_cut for seed in range(20)]
+    assert sum(cut < 1.01 * min(found) for cut in found) >= 15  # 19; 6 where every cycle makes two clusters at once
 
 
 def test_who_betters_labels_by_hand_gets_a_cycle_at_every_resolution(monkeypatch):
@@ -273,8 +310,8 @@ def test_who_betters_labels_by_hand_gets_a_cycle_at_every_resolution(monkeypatch
 
 def test_cuts_of_few_clusters_are_looked_for_among_small_regions_too():
     for name in ("normalized_cut", "ratio_cut"):
-        assert multilevel.numbers_of_regions(as_aim(name, None), 3) == [80, 24, 320, 9]
-        assert multilevel.numbers_of_regions(as_aim(name, None), 50) == [200, 400, 800, 150]
+        assert multilevel.numbers_of_regions(as_aim(name, None), 3) == [80, 24, 320, 12]
+        assert multilevel.numbers_of_regions(as_aim(name, None), 50) == [200, 400, 800, 200]
     assert multilevel.numbers_of_regions(MODULARITY, 3) == [12, 24, 48]
 
 
@@ -316,12 +353,14 @@ def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monke
     monkeypatch.setattr(multilevel, "LARGE", 0)
     monkeypatch.setattr(multilevel, "VERY_SMALL", 0)
     monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: False)
-    made = counted_calls(monkeypatch, "cycle")
-    for small, n_on_the_whole in ((10**9, 4), (1, 0)):
+    made, by_way = counted_calls(monkeypatch, "cycle"), counted_calls(monkeypatch, "cycle_by_way_of")
+    for small, n_on_the_whole in ((10**9, 2), (1, 0)):
         monkeypatch.setattr(multilevel, "SMALL", small)
         made.clear()
+        by_way.clear()
         multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 1.0, np.random.default_rng(0), Progress())
         assert sum(graph is on and found is not None for (graph, found, *_), _ in made) == n_on_the_whole
+        assert sum(graph is on for (_, graph, *_), _ in by_way) == n_on_the_whole
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -409,7 +448,7 @@ def test_of_a_cut_the_tree_is_followed_to_the_fewest_regions_and_says_the_same(o
     monkeypatch.setattr(multilevel, "unions", lambda on, progress, k: followed.append(k) or real(on, progress, k))
     _, found = multilevel.goal_on(aim, on, 30, Progress())
     assert found == multilevel.resolutions_of_regions(aim, real(on, Progress(), 30), 30)
-    assert followed == [30 if objective == "modularity" else 30 * multilevel.FEW_REGIONS]
+    assert followed == [30 if objective == "modularity" else 30 * multilevel.REGIONS[0]]
 
 
 def test_a_single_start_begins_with_as_many_regions_as_it_takes(monkeypatch):

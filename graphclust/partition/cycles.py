@@ -15,10 +15,12 @@ from graphclust.partition import coarsening
 from graphclust.partition.coarsening import Level, coarser
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import moved_until_stable, summed
+from graphclust.partition.quotient import contracted
 from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
+LEAST = 20  # clusters that cuts are made by way of, at every other size: the smallest run around small groups
 
 
 def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
@@ -64,19 +66,29 @@ def turns(search: Search) -> list[float]:
     return [resolutions[turn % len(resolutions)] for turn in range(round(search.effort * len(resolutions)))]
 
 
+def made_by_way_of(k: int, *, cut: bool) -> int:
+    """The number of clusters that every other cycle, and the size of its regions, is for: of cuts LEAST at least."""
+    return max(k, LEAST) if cut else k
+
+
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
     """A cycle at the first of the resolutions; for cuts, which have more local optima, at each. The value never falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
     """
+    more = made_by_way_of(search.k, cut=search.objective.kind == RATIO)
     resolutions = turns(search) if each or search.objective.kind == RATIO else turns(search)[:1]
     for done, resolution in enumerate(resolutions):
         search.progress.offer(found.labels.copy)
         if search.progress.out_of_time():
             break
         tied = tying_resolution(on.graph) if done % 2 == 0 else 0.0
-        found = cycle(on, found, search, resolution, settled=settled or done > 0, finest=tied)
+        settled = settled or done > 0
+        if done % 2 == 0 and search.k < more <= on.graph.n_nodes:
+            found = cycle_by_way_of(more, on, found, search, resolution, settled=settled, finest=tied)
+        else:
+            found = cycle(on, found, search, resolution, settled=settled, finest=tied)
     return found
 
 
@@ -122,6 +134,29 @@ def cycle(
     if found is not None and settled and np.array_equal(labels, found.labels):
         return found
     return moved(on, Assigned(labels, bettered.sums), search)
+
+
+def cycle_by_way_of(
+    more: int,
+    on: Weighed,
+    found: Assigned,
+    search: Search,
+    resolution: float,
+    *,
+    settled: bool = False,
+    finest: float = 0.0,
+) -> Assigned:
+    """More clusters than are wanted, whole ones of which are then merged; the partition found where that is better.
+
+    A small group that few edges leave is seldom a region, or several, by itself: in a few clusters its nodes are lost
+    in others, where among more clusters it is one of them, and gets and gives nodes until it is whole.
+    """
+    objective, progress = search.objective, search.progress
+    finer = cycle(on, None, search._replace(k=more), resolution, finest=finest)
+    labels, sums = merged(contracted(on, finer.labels, more), search.k, objective, progress)
+    tried = moved(on, Assigned(labels[finer.labels], sums), search)
+    kept = found if settled else moved(on, found, search)
+    return tried if search.value(tried) > search.value(kept) else kept
 
 
 def cycle_in_one_call(

@@ -2,11 +2,12 @@
 
 1. The graph is coarsened into some dozen regions a cluster, and the tree of unions of the regions tells at which
    resolution any number of clusters is natural.
-2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 3 to 16 a cluster.
+2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 4 to 16 a cluster.
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again: once, and for cuts, which have many more local optima, at each resolution once.
+   on every level again: once, and for cuts, which have many more local optima, at each resolution, every other time
+   by way of more clusters where few are wanted.
    Where edges have weights every other cycle begins with groups of a few nodes that heavy edges tie together.
 4. Where k is natural over a narrow range of resolutions only, cycles at higher ones, while the edges become likelier.
 5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they
@@ -27,7 +28,15 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
 from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, joined
-from graphclust.partition.cycles import Assigned, Search, best_start, carried, carried_over, in_cycles
+from graphclust.partition.cycles import (
+    Assigned,
+    Search,
+    best_start,
+    carried,
+    carried_over,
+    in_cycles,
+    made_by_way_of,
+)
 from graphclust.partition.healing import Partition, healed, is_unhealthy, likeliest
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.quotient import contracted
@@ -40,8 +49,6 @@ ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and l
 SMALL = 50  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 VERY_SMALL = 500  # nodes that starts begin on at least: of fewer, Satellite agrees less with its classes (.66 for .69)
 REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
-FEW_REGIONS = 3  # a cluster, for one more start of cuts, which have more local optima
-LEAST = 20  # clusters that every other size is made for at least, for cuts: the smallest run around small groups
 FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
@@ -164,13 +171,9 @@ def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:
 
 def numbers_of_regions(aim: Aim, k: int) -> list[int]:
     """How many regions k clusters are made of, in starts and cycles; for cuts small ones every other time."""
-    small, sizes = k_of_small_regions(aim, k), (*REGIONS, FEW_REGIONS) if aim.name in RATIOS else REGIONS
+    cut = aim.name in RATIOS
+    small, sizes = made_by_way_of(k, cut=cut), (*REGIONS, REGIONS[0]) if cut else REGIONS
     return [n * (k if place % 2 else small) for place, n in enumerate(sizes)]
-
-
-def k_of_small_regions(aim: Aim, k: int) -> int:
-    """The number of clusters that small regions are made for."""
-    return max(k, LEAST) if aim.name in RATIOS else k
 
 
 def regions(
@@ -182,7 +185,7 @@ def regions(
     higher ones would join fewer. For a single start, or when time is up, as many as that takes will do.
     """
     levels: list[Level] = []
-    k = k_of_small_regions(aim, k)
+    k = made_by_way_of(k, cut=aim.name in RATIOS)
     resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         fewest = (REGIONS[0] if single or progress.out_of_time() else ENOUGH) * k

@@ -103,10 +103,10 @@ def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned
 CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
-        "REGIONS": ((4,), (8,), (4, 8)), "FEW_REGIONS": (2, 6),
-        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LEAST": (1, 100), "LARGE": (0,),
+        "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 3)),
+        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LARGE": (0,),
     }),
-    *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0)}),
+    *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40)}),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),

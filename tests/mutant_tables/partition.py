@@ -566,8 +566,8 @@ MUTANTS = [
     ),
     (
         "few-small-regions-for-cuts",
-        "partition/multilevel.py",
-        "return max(k, LEAST) if aim.name in RATIOS else k",
+        "partition/cycles.py",
+        "return max(k, LEAST) if cut else k",
         "return k",
         ["test_cuts_of_few_clusters_are_looked_for_among_small_regions_too"],
     ),
@@ -633,6 +633,20 @@ MUTANTS = [
         "        before.size[labels[u]] += 1",
         "        before.size[labels[u]] = found.sums.size[labels[u]]",
         ["test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level", *_AT_ONCE],
+    ),
+    (
+        "few-clusters-always-made-at-once",
+        "partition/cycles.py",
+        "if done % 2 == 0 and search.k < more <= on.graph.n_nodes:",
+        "if False:",
+        ["test_by_way_of_more_clusters_small_groups_are_found"],
+    ),
+    (
+        "what-was-found-does-not-move-by-way-of-more-clusters",
+        "partition/cycles.py",
+        "kept = found if settled else moved(on, found, search)",
+        "kept = found",
+        ["test_a_cycle_by_way_of_more_clusters_never_makes_it_worse"],
     ),
     (
         "regions-of-a-pass-that-left-too-few",
