@@ -646,7 +646,7 @@ MUTANTS = [
         "partition/cycles.py",
         "kept = found if settled else moved(on, found, search)",
         "kept = found",
-        ["test_a_cycle_by_way_of_more_clusters_never_makes_it_worse"],
+        ["test_where_more_clusters_lead_nowhere_what_was_found_has_moved"],
     ),
     (
         "regions-of-a-pass-that-left-too-few",
