@@ -143,6 +143,15 @@ def test_kernels_and_solvers(kernel, solver):
         assert -model.score(X, sample_weight=np.arange(300) == 4) == pytest.approx(model.transform(X)[4].min() ** 2)
 
 
+def test_kernel_k_means_has_distances_to_new_points_only_where_there_are_points():
+    of_points, of_kernel = KernelKMeans(2), KernelKMeans(2, kernel="precomputed")
+    for method in ("transform", "score"):
+        assert hasattr(of_points, method) and not hasattr(of_kernel, method)
+        assert hasattr(make_pipeline(of_points), method) and not hasattr(make_pipeline(of_kernel), method)
+    frame = of_points.set_output(transform="pandas").fit(X).transform(X)
+    assert list(frame.columns) == ["kernelkmeans0", "kernelkmeans1"]
+
+
 def test_kernel_k_means_is_the_function():
     model = KernelKMeans(4, kernel="linear", random_state=2).fit(X)
     result = graphclust.kernel_kmeans(X, 4, kernel="linear", rng=2)

@@ -131,7 +131,6 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """The nearest centre of each point, ties to the lowest; int64, shape (n_samples,)."""
         return self._sq_distances(X).argmin(axis=1)
 
-    @available_if(_of_points)
     def transform(self, X: Any) -> np.ndarray:
         """Distance in feature space of each point to each centre, shape (n_samples, n_clusters)."""
         return np.sqrt(np.maximum(self._sq_distances(X), 0.0))
@@ -180,3 +179,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         tags.input_tags.sparse = self.kernel == "precomputed"
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+# Only now: what makes `set_output` work has put a method of its own in the place of the one above.
+KernelKMeans.transform = available_if(_of_points)(KernelKMeans.transform)  # type: ignore[method-assign]

@@ -45,6 +45,8 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     @property
     def affinity_matrix_(self) -> sparse.csr_array:
         """The graph that was clustered as CSR, (n_samples, n_samples); made of it when it is asked for."""
+        if not hasattr(self, "clustering_"):
+            raise AttributeError(f"this {type(self).__name__} has no affinity_matrix_ before it is fitted")
         return self.clustering_.graph.to_scipy()
 
     def __sklearn_tags__(self) -> Any:
