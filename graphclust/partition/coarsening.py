@@ -70,7 +70,8 @@ def joined(
     n, passes = on.graph.n_nodes, 1 if progress.out_of_time() else PASSES
     objective, parts = plain_objective(on, n, resolution), ONE_PART if parts is None else parts
     if is_small(on.graph):
-        region, n_regions, read = small_levels.join_nodes(level_of(on), objective.pull, parts, enough, passes, rng)
+        region = np.empty(n, np.int32)
+        n_regions, read = small_levels.join_at_once(level_of(on), objective.pull, parts, enough, passes, rng, region)
         progress.reads(on.graph, read)
         return region, n_regions
     cluster = np.arange(n, dtype=np.int32)

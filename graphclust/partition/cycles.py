@@ -16,7 +16,7 @@ from graphclust.partition.coarsening import Level, coarser
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import moved_until_stable, summed
 from graphclust.partition.quotient import contracted
-from graphclust.partition.small_graphs import is_small, level_of
+from graphclust.partition.small_graphs import is_small, level_of, room_for
 from graphclust.progress import Progress
 
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
@@ -173,8 +173,8 @@ def cycle_in_one_call(
     )
     given = small_cycles.NOTHING if found is None else found
     k, level = search.k, level_of(on)
-    better: Assigned
-    better, n_read = small_cycles.cycle_at_once(level, given, k, search.objective, plan, settled, search.rng)
+    better = room_for(graph.n_nodes, k)
+    n_read = small_cycles.cycle_at_once(level, given, k, search.objective, plan, settled, search.rng, better)
     progress.reads(graph, n_read)
     progress.step(graph.n_nodes, graph.n_nodes)
     return better
@@ -183,8 +183,8 @@ def cycle_in_one_call(
 def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     """The partition after moves of single nodes, unless time is up."""
     if is_small(on.graph) and not search.progress.out_of_time():
-        better: Assigned
-        better, n_read = small_levels.move_until_stable(level_of(on), found, search.k, search.objective)
+        better = room_for(on.graph.n_nodes, search.k)
+        n_read = small_levels.move_at_once(level_of(on), found, search.k, search.objective, better)
         search.progress.reads(on.graph, n_read)
         return better
     labels = found.labels.copy()

@@ -14,7 +14,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Weighed, as_aim, chance_objective, weighed
 from graphclust.partition.resolution import goal_of
-from graphclust.partition.small_graphs import is_small, level_of
+from graphclust.partition.small_graphs import is_small, level_of, room_for
 from graphclust.progress import Progress
 
 __all__ = ["merge_clusters"]
@@ -80,8 +80,9 @@ def merged(
     """
     graph, n = on.graph, on.graph.n_nodes
     if is_small(graph):
-        labels, sums = small_levels.merge_nodes(level_of(on), k, objective, trace, pairs)
-        return labels, sums
+        found = room_for(n, min(k, n))
+        small_levels.merge_at_once(level_of(on), k, objective, trace, pairs, found)
+        return found.labels, found.sums
     links = np.ones(graph.n_entries) if graph.weights is None else graph.weights.copy()
     chains = loops.Chains(graph.indptr, graph.indices.copy(), links, np.empty(n, loops.LIST))
     clusters = np.zeros(n, loops.CLUSTER)

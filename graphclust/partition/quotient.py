@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs import coarsening, small_levels
+from graphclust.compiled.graphs import coarsening
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
@@ -16,7 +16,7 @@ from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import Weighed, node_terms
 from graphclust.partition import streamed_quotient
-from graphclust.partition.small_graphs import is_small, level_of, weighed_of
+from graphclust.partition.small_graphs import is_small, quotient_of
 
 __all__ = ["quotient_graph"]
 
@@ -86,7 +86,7 @@ def _links(graph: Graph, clusters: coarsening.Clusters, entries: np.ndarray) -> 
 def contracted(on: Weighed, cluster: np.ndarray, n_clusters: int) -> Weighed:
     """The quotient graph of int32 labels, with the sums of its clusters' terms: every partition of it has its value."""
     if is_small(on.graph) and int(cluster.min()) >= 0:
-        return weighed_of(small_levels.contract_clusters(level_of(on), cluster, n_clusters))
+        return quotient_of(on, cluster, n_clusters)
     quotient = contract(on.graph, cluster, n_clusters)
     loops, mass = quotient.loops, quotient.degrees
     # What stays inside a cluster is its loop; the rest of a node's own share adds up.

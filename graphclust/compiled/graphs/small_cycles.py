@@ -13,13 +13,22 @@ from graphclust.compiled.graphs.small_levels import (
     join_nodes,
     merge_nodes,
     move_until_stable,
+    write,
 )
 
 NOTHING = Assigned(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
 
 
 @njit(cache=True, nogil=True)
-def cycle_at_once(level, found, k, objective, coarsening, settled, rng):
+def cycle_at_once(level, found, k, objective, coarsening, settled, rng, better):
+    """`_cycle`, to labels and sums that are there, see `small_levels`; returns the entries read."""
+    made, n_read = _cycle(level, found, k, objective, coarsening, settled, rng)
+    write(made, better)
+    return n_read
+
+
+@njit(cache=True, nogil=True)
+def _cycle(level, found, k, objective, coarsening, settled, rng):
     """The better of the partition found, if any, and one merged anew; and the entries read of the rows of the graph.
 
     settled : whether no node gains by a move in the partition found.

@@ -2,6 +2,9 @@
 
 The same as `partition` does by loops over blocks, in the same order. A loop takes some ten microseconds for a level of
 a few thousand entries; to make its arrays and to call it from outside takes twice as long.
+
+What is called from outside, `..._at_once`, writes to arrays that are there and returns numbers alone: to hand an array
+over numba calls Python code, where Ctrl-C may strike; it goes on without what was not made, and crashes.
 """
 
 from typing import NamedTuple
@@ -178,3 +181,49 @@ def move_until_stable(level, found, k, objective):
         queue = MoveQueue(nodes, queued, np.array([0, waiting, 0]), scratch)
         n_read[0] += move_nodes(float(NO_END), rows, terms, objective, labels, sums, np.empty(0, np.int32), queue)
     return Assigned(labels, sums), n_read[0]
+
+
+@njit(cache=True, nogil=True)
+def join_at_once(level, pull, parts, enough, passes, rng, region):
+    """`join_nodes`, to region (n,); returns how many regions they are, and the entries read."""
+    joined, n_regions, read = join_nodes(level, pull, parts, enough, passes, rng)
+    region[:] = joined
+    return n_regions, read
+
+
+@njit(cache=True, nogil=True)
+def contract_at_once(level, cluster, k, quotient):
+    """`contract_clusters`, to a level whose rows have room for as many entries as there can be; returns how many."""
+    made = contract_clusters(level, cluster, k)
+    n_entries = len(made.rows.indices)
+    quotient.rows.indptr[:] = made.rows.indptr
+    quotient.rows.indices[:n_entries] = made.rows.indices
+    quotient.rows.weights[:n_entries] = made.rows.weights
+    quotient.terms.loops[:] = made.terms.loops
+    quotient.terms.mass[:] = made.terms.mass
+    quotient.terms.degrees[:] = made.terms.degrees
+    quotient.loops[:] = made.loops
+    return n_entries
+
+
+@njit(cache=True, nogil=True)
+def merge_at_once(level, k, objective, trace, pairs, merged):
+    """`merge_nodes`, to labels and sums that are there."""
+    write(merge_nodes(level, k, objective, trace, pairs), merged)
+
+
+@njit(cache=True, nogil=True)
+def move_at_once(level, found, k, objective, moved):
+    """`move_until_stable`, to labels and sums that are there; returns the entries read."""
+    made, n_read = move_until_stable(level, found, k, objective)
+    write(made, moved)
+    return n_read
+
+
+@njit(cache=True, nogil=True)
+def write(made, to):
+    """Labels and sums into the arrays of others."""
+    to.labels[:] = made.labels
+    to.sums.inside[:] = made.sums.inside
+    to.sums.mass[:] = made.sums.mass
+    to.sums.size[:] = made.sums.size
