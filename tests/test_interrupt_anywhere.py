@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -169,3 +170,52 @@ def test_ctrl_c_ends_it_within_two_seconds(name):
     in_time = [delay for delay in delays if delay is not None]
     print(name, [None if delay is None else round(delay, 2) for delay in delays])
     assert in_time and max(in_time) < PATIENCE, delays
+
+
+SHORT_CALLS = """
+import faulthandler, random, signal, sys, time
+import numpy as np
+import graphclust
+from graphclust.objective.objective import ratio_objective, weighed
+from graphclust.partition.coarsening import joined
+from graphclust.partition.cycles import Assigned, Search, cycle, moved
+from graphclust.partition.merging import merged
+from graphclust.partition.quotient import contracted
+from graphclust.progress import Progress
+
+faulthandler.enable()
+on = weighed(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut")
+search = Search(10, ratio_objective(on), [], 1.0, np.random.default_rng(0), Progress())
+
+def work(times):
+    for _ in range(times):
+        region, n_regions = joined(on, 4.0, None, 10, search.rng, search.progress)
+        contracted(on, region, n_regions)
+        found = moved(on, Assigned(*merged(on, 10, search.objective, search.progress)), search)
+        cycle(on, found, search, 4.0)
+
+def strike(number, frame):
+    raise KeyboardInterrupt
+
+work(3)  # what is compiled or loaded answers no signal
+signal.signal(signal.SIGALRM, strike)
+n_struck, end, draw = 0, time.perf_counter() + 10.0, random.Random(1)
+while time.perf_counter() < end:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, draw.uniform(0.0005, 0.004))
+        work(1_000_000)
+    except KeyboardInterrupt:
+        n_struck += 1
+print(n_struck)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    sys.platform == "win32" or "NUMBA_DISABLE_JIT" in os.environ, reason="needs POSIX signals and loops"
+)
+def test_a_strike_at_any_moment_of_short_calls_is_a_keyboard_interrupt():
+    """Nothing else is raised, and the process lives on; it ended within a second where calls handed arrays over."""
+    done = subprocess.run([sys.executable, "-c", SHORT_CALLS], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout) > 500

@@ -14,6 +14,7 @@ import numpy as np
 from graphclust.compiled.graphs import coarsening as loops
 from graphclust.compiled.graphs import small_levels
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Weighed, plain_objective
 from graphclust.partition.moves import move_in_turn, queue_of
 from graphclust.partition.quotient import contracted
@@ -71,7 +72,9 @@ def joined(
     objective, parts = plain_objective(on, n, resolution), ONE_PART if parts is None else parts
     if is_small(on.graph):
         region = np.empty(n, np.int32)
-        n_regions, read = small_levels.join_at_once(level_of(on), objective.pull, parts, enough, passes, rng, region)
+        n_regions, read = small_levels.join_at_once(
+            level_of(on), objective.pull, parts, enough, passes, draws_of(rng), region
+        )
         progress.reads(on.graph, read)
         return region, n_regions
     cluster = np.arange(n, dtype=np.int32)

@@ -9,6 +9,7 @@ import numpy as np
 from graphclust.compiled.graphs import small_cycles, small_levels
 from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
 from graphclust.compiled.graphs.small_levels import Assigned, Coarsening
+from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.partition import coarsening
@@ -174,7 +175,8 @@ def cycle_in_one_call(
     given = small_cycles.NOTHING if found is None else found
     k, level = search.k, level_of(on)
     better = room_for(graph.n_nodes, k)
-    n_read = small_cycles.cycle_at_once(level, given, k, search.objective, plan, settled, search.rng, better)
+    draws = draws_of(search.rng)
+    n_read = small_cycles.cycle_at_once(level, given, k, search.objective, plan, settled, draws, better)
     progress.reads(graph, n_read)
     progress.step(graph.n_nodes, graph.n_nodes)
     return better

@@ -20,15 +20,15 @@ NOTHING = Assigned(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), 
 
 
 @njit(cache=True, nogil=True)
-def cycle_at_once(level, found, k, objective, coarsening, settled, rng, better):
+def cycle_at_once(level, found, k, objective, coarsening, settled, draws, better):
     """`_cycle`, to labels and sums that are there, see `small_levels`; returns the entries read."""
-    made, n_read = _cycle(level, found, k, objective, coarsening, settled, rng)
+    made, n_read = _cycle(level, found, k, objective, coarsening, settled, draws)
     write(made, better)
     return n_read
 
 
 @njit(cache=True, nogil=True)
-def _cycle(level, found, k, objective, coarsening, settled, rng):
+def _cycle(level, found, k, objective, coarsening, settled, draws):
     """The better of the partition found, if any, and one merged anew; and the entries read of the rows of the graph.
 
     settled : whether no node gains by a move in the partition found.
@@ -40,7 +40,7 @@ def _cycle(level, found, k, objective, coarsening, settled, rng):
     no_trace, no_pairs = np.empty(0), np.empty((0, 2), np.int32)
     n_read = 0
     while len(level.loops) > coarsening.enough:
-        region, n_regions, read = join_nodes(level, pull, parts, coarsening.enough, coarsening.passes, rng)
+        region, n_regions, read = join_nodes(level, pull, parts, coarsening.enough, coarsening.passes, draws)
         n_read += read if len(levels) == 1 else 0
         if coarsening.enough <= n_regions <= coarsening.least_shrinkage * len(region):
             level = contract_clusters(level, region, n_regions)

@@ -68,7 +68,7 @@ class Coarsening(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def join_nodes(level, pull, parts, enough, passes, rng):
+def join_nodes(level, pull, parts, enough, passes, draws):
     """`partition.coarsening.joined`: regions of nodes of one part, how many they are, and the entries read."""
     rows, terms = level.rows, level.terms
     n, n_entries = len(terms.mass), len(rows.indices)
@@ -80,7 +80,7 @@ def join_nodes(level, pull, parts, enough, passes, rng):
         region[u], order[u], unnumbered[u] = u, u, -1
         sums.size[u], queued[u] = 1, 1
         total += terms.degrees[u]
-    shuffle(order, rng)
+    shuffle(order, draws)
     objective = Objective(PLAIN, pull, total / n)
     queue = MoveQueue(order, queued, np.array([0, n, n - enough]), scratch)
     read = 0
@@ -184,9 +184,9 @@ def move_until_stable(level, found, k, objective):
 
 
 @njit(cache=True, nogil=True)
-def join_at_once(level, pull, parts, enough, passes, rng, region):
+def join_at_once(level, pull, parts, enough, passes, draws, region):
     """`join_nodes`, to region (n,); returns how many regions they are, and the entries read."""
-    joined, n_regions, read = join_nodes(level, pull, parts, enough, passes, rng)
+    joined, n_regions, read = join_nodes(level, pull, parts, enough, passes, draws)
     region[:] = joined
     return n_regions, read
 
