@@ -14,15 +14,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 
-def kmeans_digits(cluster: Any) -> dict[str, float]:
+def kmeans_digits(cluster: Any, random_state: int = 0) -> dict[str, float]:
     """A demo of k-means clustering on the handwritten digits data."""
     data, labels = datasets.load_digits(return_X_y=True)
-    kmeans = cluster.KMeans(init="k-means++", n_clusters=np.unique(labels).size, n_init=4, random_state=0)
+    kmeans = cluster.KMeans(init="k-means++", n_clusters=np.unique(labels).size, n_init=4, random_state=random_state)
     estimator = make_pipeline(StandardScaler(), kmeans).fit(data)[-1]
     return {"- inertia / 69,000": -estimator.inertia_ / 69_000, "ARI": adjusted_rand_score(labels, estimator.labels_)}
 
 
-def mini_batch_kmeans(cluster: Any) -> dict[str, float]:
+def mini_batch_kmeans(cluster: Any, random_state: int = 0) -> dict[str, float]:
     """Comparison of the k-means and mini-batch k-means clustering algorithms."""
     np_random_state = 0
     centers = [[1, 1], [-1, -1], [1, -1]]
@@ -34,13 +34,13 @@ def mini_batch_kmeans(cluster: Any) -> dict[str, float]:
         n_init=10,
         max_no_improvement=10,
         verbose=0,
-        random_state=np_random_state,
+        random_state=random_state,
     )
     mbk.fit(X)
     return {"- inertia / 2,500": -mbk.inertia_ / 2_500, "ARI": adjusted_rand_score(labels_true, mbk.labels_)}
 
 
-def cluster_comparison(cluster: Any) -> dict[str, float]:
+def cluster_comparison(cluster: Any, random_state: int = 42) -> dict[str, float]:
     """Comparing different clustering algorithms on toy datasets: its spectral clustering."""
     n_samples, seed = 500, 30
     blobs = datasets.make_blobs(n_samples=n_samples, random_state=seed)
@@ -56,7 +56,7 @@ def cluster_comparison(cluster: Any) -> dict[str, float]:
     for name, ((X, y), n_clusters) in toys.items():
         X = StandardScaler().fit_transform(X)
         spectral = cluster.SpectralClustering(
-            n_clusters=n_clusters, eigen_solver="arpack", affinity="nearest_neighbors", random_state=42
+            n_clusters=n_clusters, eigen_solver="arpack", affinity="nearest_neighbors", random_state=random_state
         )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Graph is not fully connected", category=UserWarning)

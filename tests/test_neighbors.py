@@ -106,13 +106,13 @@ def test_a_far_point_stays_joined():
 
 
 @pytest.mark.filterwarnings("ignore:.*isolated nodes")
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
+@pytest.mark.parametrize("symmetrize", ["union", "mutual", "mean"])
 def test_symmetrized_as_said(symmetrize):
     points = np.random.default_rng(7741).normal(size=(200, 3))
     listed = np.zeros((200, 200), bool)
     np.put_along_axis(listed, by_brute_force(points, 6), True, axis=1)
-    expected = listed | listed.T if symmetrize == "union" else listed & listed.T
-    assert (knn_graph(points, 6, symmetrize=symmetrize).to_scipy().toarray() == expected).all()
+    expected = {"union": listed | listed.T, "mutual": listed & listed.T, "mean": 0.5 * listed + 0.5 * listed.T}
+    assert (knn_graph(points, 6, symmetrize=symmetrize).to_scipy().toarray() == expected[symmetrize]).all()
 
 
 def test_approximate_neighbors_are_mostly_the_true_ones():

@@ -1,4 +1,7 @@
-"""The graph that the spectral estimators cluster: of points by their neighbours or a kernel, or a given matrix."""
+"""The graphs that the spectral estimators cluster where all points have an affinity: a kernel's, or given ones.
+
+They have no self-loops, as in Ng, Jordan & Weiss 2001: how like itself a point is says nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +10,33 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import check_symmetric, validate_data
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import check_symmetric
 
-from graphclust.checks import as_choice, as_number, as_whole_number
+from graphclust.checks import as_number
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
-from graphclust.neighbors.graphs import knn_graph
 
-AFFINITIES = ("nearest_neighbors", "rbf", "precomputed")
 SYMMETRIC = 1e-8  # relative to the largest entry
 
 
-def affinity_graph(estimator: Any, X: Any) -> Graph:
-    """The graph of X by the estimator's affinity, n_neighbors and gamma; without self-loops, as in Ng et al. 2001."""
-    affinity = as_choice(estimator.affinity, "affinity", AFFINITIES)
-    formats = ["csr", "csc", "coo"] if affinity != "rbf" else False
-    X = validate_data(estimator, X, accept_sparse=formats, dtype=np.float64, ensure_min_samples=2)
-    if affinity == "nearest_neighbors":
-        n_neighbors = as_whole_number(estimator.n_neighbors, "n_neighbors", at_least=1)
-        return knn_graph(X, min(n_neighbors, X.shape[0] - 1))
-    if affinity == "rbf":
-        gamma = as_number(estimator.gamma, "gamma", above=0.0)
-        return as_graph(squareform(np.exp(-gamma * pdist(X, "sqeuclidean"))))
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f"X should be a square affinity matrix, got shape {X.shape}")
+def graph_by_distance(X: Any, gamma: Any) -> Graph:
+    """exp(-gamma |x - y|^2) between all points."""
+    gamma = as_number(gamma, "gamma", above=0.0)
+    if sparse.issparse(X):
+        return graph_by_kernel(X, "rbf", {"gamma": gamma})
+    return as_graph(squareform(np.exp(-gamma * pdist(X, "sqeuclidean"))))
+
+
+def graph_by_kernel(X: Any, kernel: Any, options: dict[str, Any]) -> Graph:
+    """A kernel of scikit-learn's, or a function of two points, between all points."""
+    matrix = pairwise_kernels(X, metric=kernel, filter_params=True, **options)
+    return graph_of_affinities(0.5 * (matrix + matrix.T))  # symmetric but for round-off
+
+
+def graph_of_affinities(X: Any) -> Graph:
+    """A matrix of affinities."""
     matrix = _without_diagonal(X)
     try:
         return as_graph(matrix)
@@ -47,7 +52,7 @@ def _symmetric(X: Any) -> Any:
 
 
 def _without_diagonal(matrix: Any) -> Any:
-    """A copy: what is fitted must not change with the caller's matrix. How like itself a point is says nothing."""
+    """A copy: what is fitted must not change with the caller's matrix."""
     if not sparse.issparse(matrix):
         matrix = matrix.copy()
         np.fill_diagonal(matrix, 0.0)

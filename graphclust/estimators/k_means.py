@@ -77,13 +77,13 @@ class KMeans(CentroidModel):
         return min(found, key=lambda result: result.inertia)
 
 
-def n_runs(n_init: Any, init: Any) -> int:
+def n_runs(n_init: Any, init: Any, *, from_chance: int = RUNS_FROM_CHANCE) -> int:
     """How many runs the parameters ask for; from given centroids there is one, whatever they say."""
     if not (callable(init) or isinstance(init, str)):
         return 1
     if isinstance(n_init, str):
         as_choice(n_init, "n_init", ("auto",))
-        return RUNS_FROM_CHANCE if callable(init) or init == "random" else 1
+        return from_chance if callable(init) or init == "random" else 1
     return as_whole_number(n_init, "n_init", at_least=1)
 
 

@@ -183,3 +183,4 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
 # Only now: what makes `set_output` work has put a method of its own in the place of the one above.
 KernelKMeans.transform = available_if(_of_points)(KernelKMeans.transform)  # type: ignore[method-assign]
+KernelKMeans.fit_transform = available_if(_of_points)(KernelKMeans.fit_transform)

@@ -15,21 +15,27 @@ from graphclust.k_means.blocks import block_sums, nearest_centroids
 from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.minibatch import MiniBatch, minibatch_kmeans
 from graphclust.k_means.points import as_points as dense_or_sparse
-from graphclust.k_means.starts import starting_centroids
+from graphclust.k_means.starts import start_from_some, starting_centroids
 from graphclust.progress import Progress
 
 __all__ = ["MiniBatchKMeans"]
+
+RUNS_FROM_CHANCE = 3  # as scikit-learn's n_init="auto" has it here
 
 
 class MiniBatchKMeans(CentroidModel):
     """k-means by mini-batches, as `graphclust.minibatch_kmeans` and `graphclust.MiniBatch` do it.
 
-    n_clusters, init, n_init, random_state : as for `KMeans`.
+    n_clusters, init, random_state : as for `KMeans`.
+    n_init : starts that are tried, each from other points; the batches begin at the one that fits the points of another
+        draw best. "auto" is 1 for a seeding and 3 for a random start.
+    init_size : points of such a draw; None for 3 batch_size, and never fewer than 3 n_clusters.
     max_iter : passes over the points, in number; a batch of b of n points is b / n of one.
     batch_size : points of a batch, drawn with repetition.
-    max_no_improvement : batches without a new lowest smoothed energy before `fit` stops; None never stops early.
-    rate, starved : see `graphclust.MiniBatch`.
-    verbose : for code that was written for scikit-learn; nothing is printed.
+    tol, max_no_improvement : `fit` stops when a batch moves the centroids by no more, as `graphclust.kmeans` takes it,
+        where tol > 0; or after so many batches without a new lowest smoothed energy, None never.
+    rate : see `graphclust.MiniBatch`; reassignment_ratio is its `starved`.
+    verbose, compute_labels : for code that was written for scikit-learn; nothing is printed, labels are always there.
 
     `partial_fit` learns from one batch; the first one has at least n_clusters points, of which the centroids start.
 
@@ -55,37 +61,56 @@ class MiniBatchKMeans(CentroidModel):
         max_iter: int = 100,
         batch_size: int = 1024,
         verbose: int = 0,
+        compute_labels: bool = True,
         random_state: Any = None,
+        tol: float = 0.0,
         max_no_improvement: int | None = 10,
+        init_size: int | None = None,
         n_init: int | str = "auto",
+        reassignment_ratio: float = 0.01,
         rate: str = "count",
-        starved: float = 0.01,
     ):
         self.n_clusters = n_clusters
         self.init = init
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.verbose = verbose
+        self.compute_labels = compute_labels
         self.random_state = random_state
+        self.tol = tol
         self.max_no_improvement = max_no_improvement
+        self.init_size = init_size
         self.n_init = n_init
+        self.reassignment_ratio = reassignment_ratio
         self.rate = rate
-        self.starved = starved
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
         n = X.shape[0]
         batch_size = as_whole_number(self.batch_size, "batch_size", at_least=1)
         n_batches = ceil(as_whole_number(self.max_iter, "max_iter", at_least=1) * n / batch_size)
-        found: list[KMeansResult] = []
-        for init in starts(self.init, n_runs(self.n_init, self.init), X, k, rng):
-            result = minibatch_kmeans(
-                X, k, sample_weight=weights, init=init, batch_size=batch_size, rate=self.rate, starved=self.starved,
-                max_iter=n_batches, patience=self.max_no_improvement, rng=rng,
-            )  # fmt: skip
-            found.append(result)
-        best = min(found, key=lambda result: result.inertia)
-        self._learner = self._learner_from(best.centroids, rng)
-        self._learner.counts += np.bincount(best.labels, weights, minlength=len(best.centroids))
+        result = minibatch_kmeans(
+            X, k, sample_weight=weights, init=self._start(X, k, weights, batch_size, rng), batch_size=batch_size,
+            rate=self.rate, starved=self.reassignment_ratio, max_iter=n_batches, patience=self.max_no_improvement,
+            tol=self.tol, rng=rng,
+        )  # fmt: skip
+        self._learner = self._learner_from(result.centroids, rng)
+        self._learner.counts += np.bincount(result.labels, weights, minlength=len(result.centroids))
+        return result
+
+    def _start(self, X: Any, k: int, weights: np.ndarray, batch_size: int, rng: np.random.Generator) -> np.ndarray:
+        """Of the starts that are tried the one with the least inertia over points drawn for it."""
+        points = dense_or_sparse(X)
+        size = 3 * batch_size if self.init_size is None else as_whole_number(self.init_size, "init_size", at_least=1)
+        size = min(points.n, max(size, 3 * k))
+        tried = starts(self.init, n_runs(self.n_init, self.init, from_chance=RUNS_FROM_CHANCE), X, k, rng)
+        judges = rng.choice(points.n, size, replace=False)
+        best, least = np.empty((0, points.d)), np.inf
+        for init in tried:
+            drawn = rng.choice(points.n, size, replace=False)
+            start = start_from_some(points, weights, drawn, k, init, rng)
+            inertia = block_sums(X[judges], start, sample_weight=weights[judges]).inertia if len(tried) > 1 else 0.0
+            if inertia < least:
+                best, least = start, inertia
         return best
 
     def _keep(self, result: KMeansResult) -> None:
@@ -115,4 +140,4 @@ class MiniBatchKMeans(CentroidModel):
         return self
 
     def _learner_from(self, centroids: np.ndarray, rng: np.random.Generator) -> MiniBatch:
-        return MiniBatch(centroids, rate=self.rate, starved=self.starved, rng=rng)
+        return MiniBatch(centroids, rate=self.rate, starved=self.reassignment_ratio, rng=rng)

@@ -8,17 +8,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+from sklearn.utils.validation import check_non_negative, validate_data
 
-from graphclust.checks import as_choice
-from graphclust.estimators.affinities import affinity_graph
+from graphclust.checks import as_choice, as_whole_number
+from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
 from graphclust.estimators.arguments import as_n_clusters, as_rng
 from graphclust.graph.container import Graph
+from graphclust.neighbors.graphs import knn_graph
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.spectral.whole_graph import spectral_clustering
 
 __all__ = ["CoresetSpectralClustering", "SpectralClustering"]
 
+SPARSE_FORMATS = ("csr", "csc", "coo")
+GIVEN = {"precomputed": "affinity", "precomputed_nearest_neighbors": "distance"}
+OF_NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
 EIGEN_SOLVERS = ("arpack", "lobpcg", "amg")
 
 
@@ -30,13 +36,28 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     random_state: Any
     clustering_: Clustering
 
+    def _graph(self, X: Any) -> Graph:
+        """The graph of the checked data by the affinity."""
+        match as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed")):
+            case "nearest_neighbors":
+                n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
+                return knn_graph(X, min(n_neighbors, X.shape[0] - 1))
+            case "rbf":
+                return graph_by_distance(X, self.gamma)
+        return graph_of_affinities(X)
+
     @abstractmethod
     def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
         """Call the function."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
-        graph = affinity_graph(self, X)
+        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, ensure_min_samples=2)
+        if self.affinity in GIVEN:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"X should be a square {GIVEN[self.affinity]} matrix, got shape {X.shape}")
+            check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
+        graph = self._graph(X)
         k = as_n_clusters(self.n_clusters, graph.n_nodes)
         self.clustering_ = self._cluster(graph, k, as_rng(self.random_state))
         self.labels_ = self.clustering_.labels
@@ -51,8 +72,8 @@ class _GraphModel(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.affinity != "rbf"
-        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self.affinity in GIVEN
         return tags
 
 
@@ -61,12 +82,16 @@ class SpectralClustering(_GraphModel):
 
     n_clusters : number of clusters.
     affinity : "rbf" for exp(-gamma |x - y|^2) between all points; "nearest_neighbors" for the graph in which each point
-        is joined with the nearest others, if there are so many, see `graphclust.knn_graph`; "precomputed" for X as the
-        matrix of a graph, symmetric, dense or sparse. An entry of the matrix with itself does not count.
-    n_neighbors, gamma : of the affinity.
+        is joined with its nearest ones, by 1 if both are so near to each other and by 1/2 if one is; "precomputed" for
+        X as the matrix of a graph, symmetric, dense or sparse; "precomputed_nearest_neighbors" for X as distances,
+        dense, or sparse with those that are known; another kernel that `sklearn.metrics.pairwise.pairwise_kernels`
+        knows by name; or a function of two points. No entry may be negative; one of a point with itself does not count.
+    n_neighbors : of a point and itself among them, as scikit-learn counts; of fewer points, all.
+    gamma, degree, coef0, kernel_params : of the kernels.
+    n_components, n_init, assign_labels : see `graphclust.spectral_clustering`.
     random_state : None, a whole number, a RandomState or a Generator; the same number gives the same labels.
-    eigen_solver, assign_labels, verbose : for code that was written for scikit-learn. The solver is chosen here, and
-        its result checked, whatever the first says; labels come from "kmeans" alone; nothing is printed.
+    eigen_solver, eigen_tol, n_jobs, verbose : for code that was written for scikit-learn. The solver is chosen here,
+        and its result checked, whatever the first two say; all threads work; nothing is printed.
 
     Fitted: labels_ (n_samples,), -1 for points without neighbours; affinity_matrix_, the graph as CSR; clustering_, a
     `graphclust.Clustering`; n_features_in_.
@@ -85,27 +110,54 @@ class SpectralClustering(_GraphModel):
         n_clusters: int = 8,
         *,
         eigen_solver: str | None = None,
+        n_components: int | None = None,
         random_state: Any = None,
+        n_init: int = 10,
         gamma: float = 1.0,
-        affinity: str = "rbf",
+        affinity: Any = "rbf",
         n_neighbors: int = 10,
+        eigen_tol: float | str = "auto",
         assign_labels: str = "kmeans",
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ):
         self.n_clusters = n_clusters
         self.eigen_solver = eigen_solver
+        self.n_components = n_components
         self.random_state = random_state
+        self.n_init = n_init
         self.gamma = gamma
         self.affinity = affinity
         self.n_neighbors = n_neighbors
+        self.eigen_tol = eigen_tol
         self.assign_labels = assign_labels
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _graph(self, X: Any) -> Graph:
+        if self.affinity in OF_NEIGHBORS:
+            metric = "euclidean" if self.affinity == "nearest_neighbors" else "precomputed"
+            n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=2)
+            return knn_graph(X, min(n_neighbors, X.shape[0]) - 1, metric=metric, symmetrize="mean")
+        if self.affinity in ("rbf", "precomputed"):
+            return super()._graph(X)
+        options = dict(self.kernel_params or {})
+        if not callable(self.affinity):
+            as_choice(self.affinity, "affinity", (*OF_NEIGHBORS, "precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
+            options |= {name: getattr(self, name) for name in ("gamma", "degree", "coef0")}
+        return graph_by_kernel(X, self.affinity, options)
+
     def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
-        as_choice(self.assign_labels, "assign_labels", ("kmeans",))
         if self.eigen_solver is not None:
             as_choice(self.eigen_solver, "eigen_solver", EIGEN_SOLVERS)
-        return spectral_clustering(graph, k, rng=rng)
+        options = {name: getattr(self, name) for name in ("n_components", "assign_labels", "n_init")}
+        return spectral_clustering(graph, k, rng=rng, **options)
 
 
 class CoresetSpectralClustering(_GraphModel):

@@ -100,6 +100,7 @@ def minibatch_kmeans(
     rate: str = "count",
     starved: float = 0.01,
     max_iter: int = 1000,
+    tol: float = 0.0,
     patience: int | None = 10,
     validation: Any = None,
     rng: Seed = None,
@@ -113,6 +114,8 @@ def minibatch_kmeans(
     batch_size : points drawn for a batch, with repetition.
     rate, starved : see `MiniBatch`.
     max_iter, patience : batches; stop when the smoothed energy of the batches has not fallen for `patience` of them.
+    tol : stop also when a batch moves the centroids, in summed squares, by at most tol times the mean variance of a
+        feature among those that a seeding looks at; 0 never does.
     validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by batch.
 
     The result's labels are nearest to its centroids; `history` is the mean squared distance within each batch.
@@ -131,10 +134,12 @@ def minibatch_kmeans(
     weights = as_weights(sample_weight, points.n)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
+    tol = as_number(tol, "tol", at_least=0.0)
     patience = max_iter if patience is None else as_whole_number(patience, "patience", at_least=1)
     progress = as_progress(progress)
     curve = ValidationCurve(validation, points.d)
     some = rng.choice(points.n, min(points.n, max(3 * k, batch_size)), replace=False)
+    least = tol * float(points.rows(some).var(axis=0, dtype=np.float64).mean()) if tol > 0.0 else -1.0
     init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
     running = np.cumsum(weights)
@@ -150,6 +155,7 @@ def minibatch_kmeans(
     with progress.interruptible():
         progress.offer(so_far)
         while len(history) < max_iter and since < patience and not (history and progress.out_of_time()):
+            before = model.centroids.copy()
             rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
             energy = model.learn(points.chosen(np.minimum(rows, np.flatnonzero(weights)[-1])), ones)
             history.append(energy)
@@ -159,6 +165,8 @@ def minibatch_kmeans(
             since = 0 if smooth < lowest else since + 1
             lowest = min(lowest, smooth)
             progress.step(len(history), max_iter)
+            if ((model.centroids - before) ** 2).sum() <= least:
+                break
     result = so_far()
     warn_if_fewer(len(result.centroids), k)
     return result

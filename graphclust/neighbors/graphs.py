@@ -19,7 +19,7 @@ from graphclust.progress import ProgressLike
 __all__ = ["graph_from_neighbors", "knn_graph"]
 
 WEIGHTS = ("gaussian", "umap")
-RULES = ("union", "mutual")
+RULES = ("union", "mutual", "mean")
 
 
 def knn_graph(
@@ -44,7 +44,7 @@ def knn_graph(
     method : "exact" (needs scikit-learn, but for precomputed distances) or "approximate" (needs Faiss, float32; dense
         points, "euclidean" or "cosine"): pip install "graphclust[neighbors]".
     symmetrize : "union" joins two points if either is among the other's neighbours, "mutual" if both are, which may
-        leave points isolated.
+        leave points isolated; "mean" takes the mean weight of both directions, half of one where only one is listed.
     weights : None counts each edge 1; "gaussian" gives exp(-d(i, j)^2 / (s_i s_j)), at least 1e-12, where s_i is
         the distance from i to its last neighbour; "umap" the connectivities of UMAP, as scanpy has them too, whose own
         n_neighbors counts the point itself and is one more.
@@ -140,6 +140,8 @@ def _as_distances(distances: npt.ArrayLike | None, weights: str, given: np.ndarr
 
 def _joined(listed: sparse.csr_array, symmetrize: str, fuzzy: bool) -> sparse.csr_array:
     mirrored = listed.T.tocsr()
+    if symmetrize == "mean":
+        return (0.5 * (listed + mirrored)).tocsr()
     if fuzzy:
         both = listed.multiply(mirrored).tocsr()
         return (listed + mirrored - both).tocsr() if symmetrize == "union" else both

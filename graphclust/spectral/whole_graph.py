@@ -6,14 +6,15 @@ import warnings
 
 import numpy as np
 
-from graphclust.checks import Seed, as_generator
-from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.lloyd import kmeans
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import spectral_embedding, walked_columns
+from graphclust.spectral.rounding import ROUNDINGS
 
 __all__ = ["fast_spectral_clustering", "spectral_clustering"]
 
@@ -27,6 +28,9 @@ def spectral_clustering(
     G: GraphLike,
     k: int,
     *,
+    n_components: int | None = None,
+    assign_labels: str = "kmeans",
+    n_init: int = 3,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     rng: Seed = None,
@@ -35,12 +39,19 @@ def spectral_clustering(
     """Cluster a graph by k-means on its k top eigenvectors, with unit rows (Ng, Jordan & Weiss 2001).
 
     The exact method, for graphs of up to some ten thousand nodes and few clusters: the eigenvectors cost at least
-    O(k x entries + k^2 n). Arguments, result and errors as in `coreset_sc`.
+    O(k x entries + k^2 n). Other arguments, result and errors as in `coreset_sc`.
 
-    Raises ConvergenceError when the eigenvectors do not converge, see `spectral_embedding`; ParameterError (k),
-    GraphValidationError (no graph to cluster), TypeError.
+    n_components : how many eigenvectors; None for k.
+    assign_labels : "kmeans", the best of `n_init` runs; "discretize" turns the eigenvectors until they come closest to
+        marks of clusters; "cluster_qr" does so once, from nodes far apart, and draws nothing. These two make as many
+        clusters as there are eigenvectors.
 
-    Source: Ng, Jordan & Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001.
+    Raises ConvergenceError when the eigenvectors do not converge, see `spectral_embedding`; ParameterError (k,
+    n_components, assign_labels, n_init), GraphValidationError (no graph to cluster), TypeError.
+
+    Source: Ng, Jordan & Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001; Yu & Shi, "Multiclass
+    spectral clustering", ICCV 2003; Damle, Minden & Ying, "Simple, direct and efficient multi-way spectral clustering",
+    Information and Inference 2019.
 
     >>> import networkx as nx
     >>> spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).communities()
@@ -48,9 +59,25 @@ def spectral_clustering(
     """
     rng, progress = as_generator(rng), as_progress(progress)
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    as_choice(assign_labels, "assign_labels", ("kmeans", *ROUNDINGS))
+    n_init = as_whole_number(n_init, "n_init", at_least=1)
+    if n_components is None:
+        n_components = k
+    n_components = as_whole_number(n_components, "n_components", at_least=1, at_most=graph.n_nodes)
+    if assign_labels != "kmeans" and n_components > k:
+        raise ParameterError(
+            f"n_components={n_components} with assign_labels={assign_labels!r}, expected at most k={k}, a cluster each"
+        )
+    rows = "degree" if assign_labels == "cluster_qr" else "unit"
     with progress.stage("embedding"):
-        points = spectral_embedding(graph, k, rng=rng)
-    return _clustered(graph, k, points, "spectral", list(graph.remarks), rng, progress)
+        points = spectral_embedding(graph, n_components, rows=rows, rng=rng)
+    if assign_labels == "kmeans":
+        return _clustered(graph, k, points, "spectral", n_init, list(graph.remarks), rng, progress)
+    connected = np.flatnonzero(~graph.isolated)
+    labels = np.full(graph.n_nodes, -1, np.int64)
+    with progress.stage(assign_labels):
+        labels[connected] = ROUNDINGS[assign_labels](points[connected], rng)
+    return clustering_of(graph, k, labels, list(graph.remarks), progress, parameters={"method": "spectral"})
 
 
 def fast_spectral_clustering(
@@ -86,11 +113,11 @@ def fast_spectral_clustering(
             "would help, or fast_spectral_embedding with other n_steps"
         )
         warn_caller(remarks[-1], GraphWarning)
-    return _clustered(graph, k, points, "fast spectral", remarks, rng, progress)
+    return _clustered(graph, k, points, "fast spectral", N_INIT, remarks, rng, progress)
 
 
 def _clustered(
-    graph: Graph, k: int, points: np.ndarray, method: str, remarks: list[str], rng, progress: Progress
+    graph: Graph, k: int, points: np.ndarray, method: str, n_init: int, remarks: list[str], rng, progress: Progress
 ) -> Clustering:
     """k-means on the rows of the nodes that have edges."""
     connected = np.flatnonzero(~graph.isolated)
@@ -112,7 +139,7 @@ def _clustered(
             min(k, len(connected)),
             sample_weight=graph.degrees[connected],
             init="greedy k-means++",
-            n_init=N_INIT,
+            n_init=n_init,
             rng=rng,
             progress=progress,
         )

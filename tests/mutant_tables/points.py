@@ -309,4 +309,25 @@ MUTANTS = [
         "kept = entries.row >= 0",
         ["test_affinities"],
     ),
+    (
+        "the-worst-start-of-mini-batches",
+        "estimators/minibatch_k_means.py",
+        "if inertia < least:",
+        "if inertia >= least or least == np.inf:",
+        ["test_of_many_starts_mini_batches_take_the_best_and_go_through_them_once"],
+    ),
+    (
+        "mini-batches-never-rest",
+        "k_means/minibatch.py",
+        "** 2).sum() <= least:",
+        "** 2).sum() < -1.0:",
+        ["test_mini_batches_stop_when_centroids_rest"],
+    ),
+    (
+        "neighbors-of-one-side-count-whole",
+        "neighbors/graphs.py",
+        "(0.5 * (listed + mirrored))",
+        "(1.0 * (listed + mirrored))",
+        ["test_symmetrized_as_said", "test_affinities_are_those_of_scikit_learn"],
+    ),
 ]

@@ -162,4 +162,32 @@ MUTANTS = [
         "d = None",
         ["test_coreset_weights_may_stand_for_its_degrees"],
     ),
+    (
+        "rows-alike-to-start-from",
+        "spectral/rounding.py",
+        "int(likeness.argmin())",
+        "int(likeness.argmax())",
+        ["test_marks_that_were_turned_are_found"],
+    ),
+    (
+        "one-look-for-a-rotation",
+        "spectral/rounding.py",
+        "range(ROUNDS)",
+        "range(0)",
+        ["test_discretizing_ends_where_labels_and_rotation_fit_each_other"],
+    ),
+    (
+        "any-rows-for-pivots",
+        "spectral/rounding.py",
+        "pivoting=True)[1][: vectors.shape[1]]",
+        "pivoting=True)[1][-vectors.shape[1] :]",
+        ["test_a_planted_partition_is_found"],
+    ),
+    (
+        "rows-of-all-lengths-discretized",
+        "spectral/whole_graph.py",
+        'rows = "degree" if assign_labels == "cluster_qr" else "unit"',
+        'rows = "degree"',
+        ["test_discretized_rows_are_of_unit_length"],
+    ),
 ]
