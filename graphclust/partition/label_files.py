@@ -14,6 +14,7 @@ import numpy as np
 from graphclust.checks import as_labels
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.lines import shown
+from graphclust.io.node_names import as_numbers
 from graphclust.io.writing import whole_file
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.labeled_graph import write_labeled_graph
@@ -175,7 +176,7 @@ def _read_table(path: str) -> tuple[list, np.ndarray]:
                 raise GraphFormatError(f"{shown(text)!r} is not a node, a tab and a label", path, line)
             nodes.append(name)
             labels.append(int(label))
-    return _as_numbers(nodes), np.array(labels, np.int64)
+    return as_numbers(nodes), np.array(labels, np.int64)
 
 
 def _read_csv(path: str) -> tuple[list, np.ndarray]:
@@ -193,14 +194,7 @@ def _read_csv(path: str) -> tuple[list, np.ndarray]:
                 labels.append(int(row[1]))
         except csv.Error as problem:
             raise GraphFormatError(f"is no CSV: {problem}", path, reader.line_num) from None
-    return _as_numbers(nodes), np.array(labels, np.int64)
-
-
-def _as_numbers(nodes: list[Any]) -> list[Any]:
-    """Names as whole numbers, if all are, as they would be written."""
-    if all(name.isascii() and name.removeprefix("-").isdigit() and str(int(name)) == name for name in nodes):
-        return [int(name) for name in nodes]
-    return nodes
+    return as_numbers(nodes), np.array(labels, np.int64)
 
 
 def kind_of(path: str | os.PathLike) -> str:

@@ -94,9 +94,9 @@ MUTANTS = [
     ),
     (
         "names-that-only-look-like-numbers",
-        "partition/label_files.py",
-        " and str(int(name)) == name for",
-        " for",
+        "io/node_names.py",
+        " and str(int(name)) == name",
+        "",
         ["test_names_of_other_programs_stay_as_they_are"],
     ),
     (
