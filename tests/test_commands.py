@@ -1,5 +1,6 @@
 """The commands beside `cluster` and `info`, and the options that all have: by what they print, write and return."""
 
+import io
 import json
 import logging
 import re
@@ -91,6 +92,8 @@ def test_what_cannot_be_compared(capsys, karate, tmp_path):
     (tmp_path / "twice.tsv").write_text("1\t0\n1\t1\n")
     assert "holds a label for some node twice" in said(capsys, "compare", tmp_path / "twice.tsv", karate[2])[2]
     assert said(capsys, "compare", karate[2])[0] == cli.WRONG_USE
+    code, _, err = said(capsys, "compare", karate[2], "labels.doc")
+    assert code == cli.WRONG_USE and err.startswith("graphclust: 'labels.doc' ends in '.doc', expected a name in .tsv")
     code, _, err = said(capsys, "compare", karate[2], "missing.tsv")
     assert code == 1 and "No such file or directory: missing.tsv" in err
 
@@ -118,6 +121,63 @@ def test_points_of_a_file_become_a_graph(capsys, tmp_path, name):
     assert said(capsys, "cluster", target, "-k", 3)[0] == 0
 
 
+@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "tsv", "txt"])
+def test_points_come_from_standard_input(capsys, monkeypatch, kind):
+    pytest.importorskip("sklearn")
+    points = np.random.default_rng(2209).normal(size=(60, 3)).round(6)
+    file = io.BytesIO()
+    if kind == "npy":
+        np.save(file, points)
+    elif kind == "npz":
+        np.savez(file, X=points, y=np.arange(60))
+    else:
+        delimiter = {"csv": ",", "tsv": "\t", "txt": " "}[kind]
+        np.savetxt(file, points, delimiter=delimiter, header=delimiter.join("xyz"), comments="")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.getvalue())))
+    code, out, err = said(capsys, "knn", "-", "-k", 5, "-o", "-")
+    graph = graphclust.knn_graph(points, 5)
+    listed = [tuple(map(int, line.split("\t"))) for line in out.splitlines() if not line.startswith("#")]
+    assert (code, err) == (0, "")
+    assert listed == [(u, v) for u in range(60) for v in graph.neighbors(u).tolist() if u < v]
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["--metric", "cosine", "--weights", "umap"], {"metric": "cosine", "weights": "umap"}),
+        (["--metric", "cityblock", "--weights", "gaussian"], {"metric": "manhattan", "weights": "gaussian"}),
+        (["--metric", "manhattan", "--symmetrize", "mutual"], {"metric": "manhattan", "symmetrize": "mutual"}),
+        (["--method", "approximate", "--n-probes", "1"], {"method": "approximate", "n_probes": 1, "rng": 0}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+def test_neighbors_are_asked_for_in_the_words_of_the_library(capsys, tmp_path, words, options):
+    pytest.importorskip("sklearn")
+    if "approximate" in words:
+        pytest.importorskip("faiss")
+    points = np.random.default_rng(7741).normal(size=(300, 2))
+    np.save(tmp_path / "points.npy", points)
+    expected = graphclust.knn_graph(points, 4, **options)
+    code, _, err = said(capsys, "knn", tmp_path / "points.npy", "-k", 4, "-o", tmp_path / "g.npz", *words)
+    assert (code, err) == (0, "") and graphclust.load_graph(tmp_path / "g.npz") == expected
+    assert expected != graphclust.knn_graph(points, 4)
+
+
+def test_neighbors_that_cannot_be_asked_for(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("points.npy", np.eye(6))
+    for words, message in {
+        ("--metric", "l0"): "argument --metric: invalid choice: 'l0'",
+        ("--metric", "l1", "--method", "approximate"): "--method approximate is for dense points by --metric euclidean",
+        ("--method", "approximate", "--n-probes", "0"): "--n-probes 0 is out of range",
+        ("--weights", "umap", "-k", "6"): "-k 6 is out of range",
+    }.items():
+        code, out, err = said(capsys, "knn", "points.npy", "-k", 2, "-o", "g.mtx", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1) and message in err
+        assert re.search(r"\w=", err) is None
+    assert "--to snap cannot hold" in said(capsys, "knn", "points.npy", "-k", 1, "-o", "-", "--symmetrize", "mutual")[2]
+
+
 def test_what_is_no_table_of_points(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text("1,2\n3,x\n")
@@ -126,7 +186,11 @@ def test_what_is_no_table_of_points(capsys, tmp_path, monkeypatch):
     np.save("objects.npy", np.array([{}]), allow_pickle=True)
     np.savez("two.npz", a=np.eye(2), b=np.eye(2))
     np.save("good.npy", np.eye(4))
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.txt").write_text("x y\n")
     for name, words in {
+        "empty.csv": "holds no table of points: it is empty, expected a row of numbers for each point",
+        "header.txt": "holds no table of points: it is empty",
         "a.csv": "a.csv: holds no table of points: could not convert string 'x'",
         "ragged.csv": "ragged.csv: holds no table of points",
         "flat.npy": "shape (3,) and dtype float64, expected numbers in two dimensions",

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tarfile
 import warnings
 
 import numpy as np
@@ -13,7 +14,15 @@ import pytest
 from graph_files import BANNER, same_csr
 
 import graphclust
-from graphclust import GraphFormatError, GraphValidationError, ParameterError, ResourceLimitError, convert, load_graph
+from graphclust import (
+    GraphFormatError,
+    GraphValidationError,
+    ParameterError,
+    ResourceLimitError,
+    convert,
+    load_graph,
+    save_graph,
+)
 from graphclust.io import convert as module
 from graphclust.io.spilled_edges import read_parts
 
@@ -90,6 +99,37 @@ def test_any_number_of_buckets_makes_the_graph_that_is_loaded(tmp_path, name, sm
         assert graph.nodes is None or list(store.nodes) == list(graph.nodes)
         assert same_csr(load_graph(tmp_path / f"{limit}"), graph), "passes the full check"
     assert sorted(os.listdir(tmp_path)) == sorted([f"{LITTLE}", f"{10**6}", name])
+
+
+def test_archives_and_stores_are_sources_too(tmp_path):
+    (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
+    graph = load_graph(tmp_path / "g.txt")
+    save_graph(tmp_path / "g.npz", graph)
+    source = tmp_path / "g.npz"
+    for target in ("a", "b"):
+        assert same_csr(convert(source, tmp_path / target), graph)
+        source = tmp_path / target
+    with pytest.raises(ParameterError, match="is a store, for which format='snap' means nothing"):
+        convert(source, tmp_path / "c", format="snap")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "g.npz", "g.txt"]
+
+
+def test_rows_and_columns_of_an_archive_of_suitesparse_are_different_nodes(tmp_path):
+    (tmp_path / "g.mtx").write_text(matrix(60, 400, 11, "general"))
+    with tarfile.open(tmp_path / "g.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "g.mtx", "g/g.mtx")
+    store = convert(tmp_path / "g.tar.gz", tmp_path / "g", bipartite=True)
+    assert store.n_nodes == 120 and same_csr(store, load_graph(tmp_path / "g.mtx", bipartite=True))
+
+
+def test_a_file_that_unpacks_to_more_than_allowed_is_refused(tmp_path):
+    with gzip.open(tmp_path / "g.txt.gz", "wt") as file:
+        file.write("1 2\n2 3\n")
+    with pytest.raises(ResourceLimitError, match="holds more than max_bytes=7 bytes"):
+        convert(tmp_path / "g.txt.gz", tmp_path / "g", max_bytes=7)
+    assert convert(tmp_path / "g.txt.gz", tmp_path / "g", max_bytes=8).n_edges == 2
+    with pytest.raises(ParameterError, match="max_bytes=0 is out of range"):
+        convert(tmp_path / "g.txt.gz", tmp_path / "h", max_bytes=0)
 
 
 def test_many_buckets_are_used(tmp_path, monkeypatch):

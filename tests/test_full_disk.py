@@ -31,7 +31,7 @@ for name in sys.argv[1:]:
         print(problem.errno, problem, sep="|")
 """
 SIZES = {"labels.tsv": 318_000, "labels.json": 440_000, "labels.npz": 480_000, "g.mtx": 340_000, "g.txt": 340_000,
-         "g.csv": 340_000, "g.graph": 340_000, "g.mtx.gz": 340_000}  # fmt: skip
+         "g.csv": 340_000, "g.graph": 340_000, "g.mtx.gz": 340_000, "g.gml": 2_600_000}  # fmt: skip
 MESSAGE = r"\[Errno \d+\] cannot write (.+): File too large for about ([\d,]+) bytes; nothing was left behind"
 
 
@@ -60,7 +60,7 @@ def test_the_size_is_foretold(tmp_path, monkeypatch):
     monkeypatch.setattr("graphclust.io.save.whole_file", lambda path, overwrite, size: (
         foretold.append(size()) or whole_file(path, overwrite, size)
     ))  # fmt: skip
-    for name in ("g.mtx", "g.txt"):
+    for name in ("g.mtx", "g.txt", "g.graphml", "g.gml", "g.gexf"):
         save_graph(tmp_path / name, network)
         assert foretold.pop() == pytest.approx((tmp_path / name).stat().st_size, rel=0.1)
 

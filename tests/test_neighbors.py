@@ -210,6 +210,20 @@ def test_every_metric_from_dense_sparse_and_given_distances(metric, seed):
         assert approximate == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize(("name", "metric"), [("l2", "euclidean"), ("l1", "manhattan"), ("cityblock", "manhattan")])
+def test_other_names_of_a_metric(name, metric):
+    points = scattered(7741)
+    for X in (points, sparse.csr_array(points)):
+        for found, expected in zip(
+            nearest_neighbors(X, 5, metric=name), nearest_neighbors(X, 5, metric=metric), strict=True
+        ):
+            assert (found == expected).all()
+        assert knn_graph(X, 5, metric=name, weights="gaussian") == knn_graph(X, 5, metric=metric, weights="gaussian")
+    if metric == "euclidean":
+        again = knn_graph(points, 5, metric=name, method="approximate", n_probes=99, rng=1)
+        assert again == knn_graph(points, 5, method="approximate", n_probes=99, rng=1)
+
+
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_points_without_a_direction_are_at_right_angles_to_all_but_their_like(as_given):
     points = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 0.1], [0.0, 0.0], [-1.0, 0.0]])

@@ -5,9 +5,12 @@ import re
 # How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
 KEYWORD = re.compile(
     r"\b(weights|format|symmetrize|bipartite|method|objective|resolution|effort|components|coreset_size|memory_limit|time_budget"
-    r"|max_bytes|rng)=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
+    r"|max_bytes|n_probes|metric|to|rng)=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
 )
-IN_THE_SHELL = {"force overwriting it": "overwrite it with --force", "path=": "-o ", "n_neighbors=": "-k "}
+IN_THE_SHELL = {
+    "force overwriting it": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
+    "n_neighbors=": "-k ",
+}  # fmt: skip
 
 
 def in_the_shell(text: str) -> str:

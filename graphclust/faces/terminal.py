@@ -2,15 +2,32 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
 
 
 def show(text: str) -> None:
     """Print at once, so that a reader who has gone is noticed here, and every time."""
+    with _refusals_named():
+        print(text, flush=True)
+
+
+@contextmanager
+def standard_output() -> Iterator[IO[bytes]]:
+    """Standard output for bytes, all of which are there when the block ends."""
+    with _refusals_named():
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _refusals_named() -> Iterator[None]:
+    """What the system does not want to write is said of standard output; BrokenPipeError where there is none."""
     if sys.stdout is None:
         raise BrokenPipeError
     try:
-        print(text, flush=True)
+        yield
     except BrokenPipeError:
         raise
     except OSError as problem:

@@ -40,10 +40,11 @@ from graphclust.io.edge_list import MayBeMetis
 from graphclust.io.edge_streams import ListStream, MatrixStream
 from graphclust.io.edges import EdgeCounts, Edges, apply_policies, available_bytes
 from graphclust.io.load import FORMATS, ID_TYPE, load_graph, recognize
+from graphclust.io.matrix_archive import is_matrix_archive
 from graphclust.io.source import Source, open_source
 from graphclust.io.sparse_ids import IdTable
 from graphclust.io.spilled_edges import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
-from graphclust.io.store import open_store, save_store
+from graphclust.io.store import is_store, open_store, save_store
 from graphclust.io.store_files import check_store_target, no_room_named, publish, seal
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -63,14 +64,16 @@ def convert(
     symmetrize: str | None = "max",
     weights: str | None = None,
     bipartite: bool = False,
+    max_bytes: int | None = None,
     memory_limit: int | None = None,
     overwrite: bool = False,
     progress: ProgressLike = None,
 ) -> Graph:
     """Make a store of a graph file of any size, and open it; the graph is the one that `load_graph` makes.
 
-    source : a file as `load_graph` reads it, which also explains format, symmetrize, weights and bipartite. Edge lists
-        with whole-number ids and Matrix Market files are sorted on the disk; a file of another kind is loaded first.
+    source : a file, a store or a name as `load_graph` takes it, which also explains format, symmetrize, weights,
+        bipartite and max_bytes. Edge lists with whole-number ids and Matrix Market files are sorted on the disk; what
+        is of another kind is loaded first.
     target : the folder of the store, which appears when it is whole. Until then its parts are in `target`.partial, for
         which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was stopped
         or killed goes on from there when it is called again; a compressed file is then read from its beginning.
@@ -97,12 +100,18 @@ def convert(
     if memory_limit is None:
         memory_limit = available_bytes() // SHARE_OF_MEMORY
     memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
+    if max_bytes is not None:
+        as_whole_number(max_bytes, "max_bytes", at_least=1)
     progress = as_progress(progress)
     name = check_store_target(target, overwrite)
-    options = {"format": format, "symmetrize": symmetrize, "weights": weights, "bipartite": bool(bipartite)}
-    with open_source(source) as opened:
+    options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
+    options["bipartite"] = bool(bipartite)
+    if _is_loaded_first(source):
+        graph = load_graph(source, max_bytes=max_bytes, progress=progress, **options)
+        return save_store(name, graph, overwrite=overwrite)
+    with open_source(source, max_bytes) as opened:
         recognized = format or recognize(opened)
-        if bipartite and recognized != "matrix_market":
+        if bipartite and recognized not in ("matrix_market", "suitesparse"):
             raise ParameterError(f"bipartite=True needs a matrix, but {opened.path} is {recognized}")
         stream: ListStream | MatrixStream | None = None
         if recognized == "matrix_market":
@@ -124,11 +133,18 @@ def convert(
         else:
             stream = None
     if stream is None:
-        graph = load_graph(source, format=format, symmetrize=symmetrize, weights=weights, progress=progress)
+        graph = load_graph(source, max_bytes=max_bytes, progress=progress, **options)
         return save_store(name, graph, overwrite=overwrite)
     if repairs:
         warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
     return open_store(name, verify="fast")
+
+
+def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
+    """Whether a source is no stream of text: a store, SciPy's archive, or the name of a data set."""
+    from graphclust.datasets.catalogue import entry_at
+
+    return is_store(source) or is_matrix_archive(source) or entry_at(source) is not None
 
 
 def _identity(source: Source) -> dict[str, Any]:

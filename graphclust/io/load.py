@@ -21,6 +21,7 @@ from graphclust.io.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
 from graphclust.io.network_files import GML_START, read_network_file
+from graphclust.io.network_writers import NETWORK_FORMATS
 from graphclust.io.source import Source, open_source
 from graphclust.io.store import is_store, open_store
 from graphclust.io.suitesparse import is_tar, read_suitesparse
@@ -28,7 +29,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]
 
-FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "npz")
+FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "gexf", "npz")
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
@@ -36,7 +37,7 @@ ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first e
 class LoadInfo:
     """What a file was, and what was done with it.
 
-    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "npz", "store".
+    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "gexf", "npz", "store".
     compression : "gzip", "bzip2" or None.  n_bytes : of text, decompressed.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
@@ -98,8 +99,8 @@ def load_graph(
 
     path : of the file; or "suitesparse:GROUP/NAME" or "snap:NAME", which are fetched once: see `fetch_suitesparse`.
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
-        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml", "npz" (of
-        `scipy.sparse.save_npz`). Lines of an edge list that start with # or % are comments; but in a table of names
+        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml", "gexf", "npz"
+        (of `scipy.sparse.save_npz`). Lines of an edge list that start with # or % are comments; but in a table of names
         with a header or a delimiter, `#name,other` is an edge, and what remains in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
@@ -124,7 +125,7 @@ def load_graph(
     ResourceLimitError, before the memory is taken, for one that would need more than the limits.
 
     Sources of the formats: https://math.nist.gov/MatrixMarket/formats.html; https://sparse.tamu.edu; Karypis, METIS 5.1
-    manual, section 4.1; https://snap.stanford.edu/data; GraphML and GML as NetworkX reads them.
+    manual, section 4.1; https://snap.stanford.edu/data; GraphML, GML and GEXF as NetworkX reads them.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -262,6 +263,8 @@ def recognize(source: Source) -> str:
         return "matrix_market"
     if text.startswith(b"<") and b"<graphml" in text:
         return "graphml"
+    if text.startswith(b"<") and b"<gexf" in text:
+        return "gexf"
     if GML_START.match(text):
         return "gml"
     start = text[:200].lower()
@@ -321,6 +324,6 @@ def _read(
         return read_suitesparse(source, weights or "file", memory_limit, progress, bipartite)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
-    if format in ("graphml", "gml"):
+    if format in NETWORK_FORMATS:
         return read_network_file(source, format, weights or "file", memory_limit, progress)
     return read_edge_list(source, weights, progress, text_ids)

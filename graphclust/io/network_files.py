@@ -1,4 +1,4 @@
-"""GraphML and GML files, read by NetworkX. They are verbose, and hold small graphs with attributes."""
+"""GraphML, GML and GEXF files, read by NetworkX. They are verbose, and hold small graphs with attributes."""
 
 import io
 import re
@@ -8,6 +8,7 @@ import numpy as np
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite
+from graphclust.io.node_names import as_numbers
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
@@ -20,18 +21,19 @@ _BYTES_AS_OBJECTS = 30  # NetworkX holds a graph in about so many bytes for each
 
 
 def read_network_file(source: Source, format: str, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
-    """The edges of a GraphML or GML file; the edge attribute "weight" holds the weight, where there is any.
+    """The edges of a GraphML, GML or GEXF file; the edge attribute "weight" holds the weight, where there is any.
 
-    Parallel edges are repeated entries. Raises GraphFormatError for what NetworkX cannot read, and for XML that
-    defines entities, ResourceLimitError for more than a gigabyte.
+    Nodes have their ids as names, in GML their labels; names that are all whole numbers become numbers. Parallel edges
+    are repeated entries. Raises GraphFormatError for what NetworkX cannot read, and for XML that defines entities,
+    ResourceLimitError for more than a gigabyte.
     """
     import networkx
 
     content = _content(source, memory_limit, progress)
-    if format == "graphml" and b"<!" in _ASIDES.sub(b"", content):
+    if format != "gml" and b"<!" in _ASIDES.sub(b"", content):
         raise GraphFormatError("defines a document type or entities, which no graph needs; remove them", source.path)
-    read = networkx.read_graphml if format == "graphml" else networkx.read_gml
-    options = {} if format == "graphml" else {"label": _gml_label(content)}
+    read = {"graphml": networkx.read_graphml, "gml": networkx.read_gml, "gexf": networkx.read_gexf}[format]
+    options = {"label": _gml_label(content)} if format == "gml" else {}
     try:
         network = read(io.BytesIO(content), **options)
     except RecursionError:
@@ -83,6 +85,7 @@ def _edges_of(network, path: str, weights: str) -> Edges:
         values = unfit.look_at(values, lambda i: f"edge ({nodes[ends[i, 0]]}, {nodes[ends[i, 1]]})")
         unfit.complain()
     chunks = [(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), values)] if len(ends) else []
+    nodes = as_numbers(nodes)
     in_order = nodes == list(range(len(nodes)))
     return Edges(
         path, len(nodes), chunks, nodes=None if in_order else nodes,

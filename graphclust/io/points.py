@@ -1,21 +1,27 @@
 """Read points, a row each, from a table of text or a file of NumPy's."""
 
+import io
 import os
+import warnings
 import zipfile
-from typing import Any
+from collections.abc import Callable
+from typing import IO, Any
 
 import numpy as np
 
 from graphclust.errors import GraphFormatError, ParameterError
+from graphclust.io.pipes import is_pipe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: any white space
+_NUMPY_STARTS = (b"\x93NUMPY", b"PK\x03\x04")
 
 
 def read_points(path: str | os.PathLike) -> np.ndarray:
     """Points of a file, float64, shape (n, d).
 
     path : .npy, .npz with one array (or one of several called "points" or "X"), .csv, .tsv or .txt; a table's first
-        line may name its columns.
+        line may name its columns. What comes from a pipe is known by its content: NumPy's, or a table, between commas
+        where its first line has any, else between white space.
 
     Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
 
@@ -28,26 +34,40 @@ def read_points(path: str | os.PathLike) -> np.ndarray:
            [3. , 4.5]])
     """
     name = os.fsdecode(path)
+    if is_pipe(path):
+        with open(path, "rb") as file:
+            return points_of(file, name)
     ending = os.path.splitext(name)[1].lower()
+    if ending in (".npy", ".npz"):
+        return _checked(lambda: _from_numpy(name), name)
+    if ending in DELIMITERS:
+        with open(name, encoding="utf-8") as file:
+            return _checked(lambda: _from_table(file, DELIMITERS[ending]), name)
+    raise ParameterError(f"{name!r} ends in none of .npy, .npz, {', '.join(DELIMITERS)}")
+
+
+def points_of(stream: IO[bytes], name: str) -> np.ndarray:
+    """The points of a stream, which is read to its end; its content tells the format, and errors call it `name`."""
+    content = stream.read()
+    if content.startswith(_NUMPY_STARTS):
+        return _checked(lambda: _from_numpy(io.BytesIO(content)), name)
+    delimiter = "," if b"," in content.lstrip().partition(b"\n")[0] else None
+    return _checked(lambda: _from_table(io.StringIO(content.decode()), delimiter), name)
+
+
+def _checked(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
     try:
-        if ending in (".npy", ".npz"):
-            points = _from_numpy(name)
-        elif ending in DELIMITERS:
-            points = _from_table(name, DELIMITERS[ending])
-        else:
-            raise ParameterError(f"{name!r} ends in none of .npy, .npz, {', '.join(DELIMITERS)}")
+        points = read()
         if points.ndim != 2 or points.dtype.kind not in "biuf":
             raise ValueError(f"shape {points.shape} and dtype {points.dtype}, expected numbers in two dimensions")
         return points.astype(np.float64, copy=False)
-    except ParameterError:
-        raise
     except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as problem:
         reason = "pickled objects are never loaded" if "pickle" in str(problem) else str(problem)
         raise GraphFormatError(f"holds no table of points: {reason}", name) from None
 
 
-def _from_numpy(name: str) -> np.ndarray:
-    stored: Any = np.load(name, allow_pickle=False)
+def _from_numpy(file: str | IO[bytes]) -> np.ndarray:
+    stored: Any = np.load(file, allow_pickle=False)
     if isinstance(stored, np.ndarray):
         return stored
     with stored:
@@ -58,10 +78,15 @@ def _from_numpy(name: str) -> np.ndarray:
         return stored[chosen[0]]
 
 
-def _from_table(name: str, delimiter: str | None) -> np.ndarray:
-    with open(name, encoding="utf-8") as file:
-        first = file.readline().split(delimiter)
-    return np.loadtxt(name, delimiter=delimiter, skiprows=int(not all(map(_is_number, first))), ndmin=2)
+def _from_table(text: IO[str], delimiter: str | None) -> np.ndarray:
+    first = text.readline().split(delimiter)
+    text.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # NumPy's, of a table without rows
+        points = np.loadtxt(text, delimiter=delimiter, skiprows=int(not all(map(_is_number, first))), ndmin=2)
+    if points.size == 0:
+        raise ValueError("it is empty, expected a row of numbers for each point")
+    return points
 
 
 def _is_number(cell: str) -> bool:

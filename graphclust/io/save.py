@@ -1,4 +1,4 @@
-"""Write a graph as a Matrix Market file, edge list, METIS graph or SciPy's archive; it is read back bit for bit."""
+"""Write a graph in a format of matrices, edge lists, METIS, SciPy or NetworkX; it is read back bit for bit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import gzip
 import io
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import IO, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,9 @@ from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.io.network_writers import NETWORK_FORMATS, as_network, names_for, network_bytes, write_network
+from graphclust.io.node_names import as_texts
+from graphclust.io.pipes import is_pipe
 from graphclust.io.writing import whole_file
 
 __all__ = ["save_graph"]
@@ -25,24 +29,29 @@ _ENTRIES = 1 << 18  # of a block
 
 _ENDINGS = {
     ".mtx": "matrix_market", ".graph": "metis", ".metis": "metis", ".csv": "csv", ".txt": "snap", ".tsv": "snap",
-    ".edges": "snap", ".edgelist": "snap", ".npz": "npz",
+    ".edges": "snap", ".edgelist": "snap", ".npz": "npz", ".graphml": "graphml", ".gml": "gml", ".gexf": "gexf",
 }  # fmt: skip
 
 
 SAVED_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
+PIPED = "snap"  # where neither a format nor an ending is given
 
 
 def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
+    path : of the file; what is written to a pipe or a device goes straight into it.
     G : anything `as_graph` takes.
-    format : "matrix_market", "snap", "csv", "metis" or "npz" (of `scipy.sparse.save_npz`); None goes by the ending:
-        .mtx, .txt, .tsv, .edges, .edgelist, .csv, .graph, .metis, .npz.
+    format : "matrix_market", "snap", "csv", "metis", "npz" (of `scipy.sparse.save_npz`), "graphml", "gml" or "gexf";
+        None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist, .csv, .graph, .metis, .npz, .graphml, .gml, .gexf.
+        A pipe without one of these gets "snap", edges between tabs.
 
     `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
     without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
     weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes, not their names;
-    "csv" keeps the names, as text, and numbers them as they appear.
+    "csv" keeps the names, as text, and numbers them as they appear. "graphml", "gml" and "gexf" keep names, as text,
+    and order, with weights as the edge attribute "weight"; they are made by NetworkX, which needs up to a kilobyte of
+    memory for each edge.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
@@ -55,40 +64,57 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     Graph(4 nodes, 3 edges, unweighted)
     """
     graph = as_graph(G)
-    packed = os.fsdecode(path).lower().endswith(".gz")
-    format = format_of(path) if format is None else as_choice(format, "format", SAVED_FORMATS)
-    if format == "npz":
-        _write_archive(path, graph, packed, overwrite)
-        return
-    formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
-    lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
-    first = next(lines)  # refuses before the file is made
-    with whole_file(path, overwrite, lambda: _size(formatted(graph), n_rows)) as file:
-        target = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if packed else file
-        target.write(first.encode())
-        for text in lines:
-            target.write(text.encode())
-        if packed:
-            target.close()
+    content = content_of(graph, format_of(path, format))
+    with whole_file(path, overwrite, content.size) as file:
+        if os.fsdecode(path).lower().endswith(".gz"):
+            with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as target:
+                content.write(target)
+        else:
+            content.write(file)
 
 
-def format_of(path: str | os.PathLike) -> str:
-    """The format that the ending of a name asks for, a .gz after it left aside."""
-    stem, ending = os.path.splitext(os.fsdecode(path))
-    if ending.lower() == ".gz":
-        ending = os.path.splitext(stem)[1]
-    format = _ENDINGS.get(ending.lower())
-    if format is None:
+def format_of(path: str | os.PathLike, format: str | None = None) -> str:
+    """The format that is asked for; None asks for that of the ending of a name, a .gz after it left aside."""
+    name = os.fsdecode(path).lower()
+    ending = os.path.splitext(name.removesuffix(".gz"))[1]
+    if format is not None:
+        as_choice(format, "format", SAVED_FORMATS)
+    elif ending in _ENDINGS:
+        format = _ENDINGS[ending]
+    elif is_pipe(path):
+        format = PIPED
+    else:
         raise ParameterError(f"path={os.fsdecode(path)!r} ends in none of {', '.join(_ENDINGS)}; pass format=")
+    if format == "npz" and name.endswith(".gz"):
+        raise ParameterError(f"path={os.fsdecode(path)!r} ends in .gz, but .npz files are compressed already")
     return format
 
 
-def _write_archive(path: str | os.PathLike, graph: Graph, packed: bool, overwrite: bool) -> None:
-    if packed:
-        raise ParameterError(f"path={os.fsdecode(path)!r} ends in .gz, but .npz files are compressed already")
-    matrix = graph.to_scipy()
-    with whole_file(path, overwrite, lambda: matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) as file:
-        sparse.save_npz(file, matrix)
+class GraphContent(NamedTuple):
+    """What is to be written: `write` does it, to an open file; `size` says about how many bytes, before compression."""
+
+    write: Callable[[IO[bytes] | gzip.GzipFile], None]
+    size: Callable[[], int]
+
+
+def content_of(graph: Graph, format: str) -> GraphContent:
+    """The content of a file of this format; GraphValidationError, before anything is written, if it cannot hold it."""
+    if format == "npz":
+        matrix = graph.to_scipy()
+        n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+        return GraphContent(lambda file: sparse.save_npz(file, matrix), lambda: n_bytes)
+    if format in NETWORK_FORMATS:
+        network = as_network(graph, names_for(graph, format))
+        return GraphContent(lambda file: write_network(file, network, format), lambda: network_bytes(network, format))
+    formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
+    lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges
+    first = next(lines)  # refuses here
+
+    def write(file: IO[bytes] | gzip.GzipFile) -> None:
+        for text in itertools.chain([first], lines):
+            file.write(text.encode())
+
+    return GraphContent(write, lambda: _size(formatted(graph), n_rows))
 
 
 def _size(lines: Iterator[str], n_rows: int) -> int:
@@ -126,7 +152,7 @@ def _refuse_isolated(graph: Graph, format: str) -> None:
     if graph.isolated.any():
         raise GraphValidationError(
             f"G has {counted(int(graph.isolated.sum()), 'isolated node')}; format={format!r} cannot hold nodes without "
-            "edges, 'matrix_market' can"
+            "edges, format='matrix_market' can"
         )
 
 
@@ -135,7 +161,7 @@ def _snap(graph: Graph) -> Iterator[str]:
     ids = np.arange(graph.n_nodes) if graph.nodes is None else np.asarray(graph.nodes)
     if ids.dtype.kind not in "iu" or (ids[:1] < 0).any() or (ids[1:] <= ids[:-1]).any():
         raise GraphValidationError(
-            "the nodes of G are not named by increasing whole numbers >= 0, as format='snap' needs; use 'csv'"
+            "the nodes of G are not named by increasing whole numbers >= 0, as format='snap' needs; use format='csv'"
         )
     third = "" if graph.weights is None else "\tWeight"
     counts = f"# Nodes: {graph.n_nodes} Edges: {graph.n_edges}"
@@ -146,8 +172,8 @@ def _snap(graph: Graph) -> Iterator[str]:
 
 def _csv(graph: Graph) -> Iterator[str]:
     _refuse_isolated(graph, "csv")
-    names = [str(name) for name in (range(graph.n_nodes) if graph.nodes is None else graph.nodes)]
-    if len(set(names)) < len(names) or any("\n" in name or "\r" in name or name != name.strip() for name in names):
+    names = as_texts(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
+    if names is None or any("\n" in name or "\r" in name or name != name.strip() for name in names):
         raise GraphValidationError("the names of the nodes of G are not distinct single-line strings, as a table needs")
     # In quotes nothing is taken for a comment, nor white space at the ends of a name for what is around it.
     marked = any(name.startswith(("#", "%")) for name in names)

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: into a new file beside it, which then takes its name."""
+"""Write a file whole or not at all: into a new file beside it, which then takes its name; but a pipe straight."""
 
 import errno
 import os
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from graphclust.errors import ParameterError
+from graphclust.io.pipes import is_open_file, is_pipe
 
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -15,22 +16,37 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathLike | None = None) -> None:
     """Refuse a path that cannot or must not be written, before any work is done for it.
 
+    path : of a file, or of a pipe or a device, which takes whatever it is given.
     overwrite : whether a file that is there may be replaced.  never : a file that must not be, the input.
 
-    Raises FileExistsError, NotADirectoryError or FileNotFoundError (no such folder), IsADirectoryError, ParameterError.
+    Raises FileExistsError, NotADirectoryError or FileNotFoundError (no such folder), PermissionError (not to be written
+    to), IsADirectoryError, ParameterError.
     """
     name = os.fsdecode(path)
+    if is_pipe(name):
+        return
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"cannot write {name}: there is no folder {folder}")
     if os.path.isdir(name):
         raise IsADirectoryError(f"cannot write {name}: it is a folder, expected the name of a file")
-    if never is not None and os.path.exists(name) and os.path.exists(never) and os.path.samefile(name, never):
-        raise ParameterError(f"output {name} is the input file, which is never overwritten; choose another name")
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise ParameterError(f"cannot write {name}: it is a device or a socket, expected the name of a file or a pipe")
+    if is_open_file(name):
+        raise ParameterError(f"{name} stands for a file that is open already; give that file's own name")
+    check_not_input(name, never)
     if os.path.lexists(name) and not overwrite:
         raise FileExistsError(
             f"{name} exists already and was left as it is; choose another name, or force overwriting it"
         )
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"cannot write {name}: no file can be made in the folder {folder}, permission denied")
+
+
+def check_not_input(name: str, never: str | os.PathLike | None) -> None:
+    """Refuse an output that is the input, `never`, whatever the two are called."""
+    if never is not None and os.path.exists(name) and os.path.exists(never) and os.path.samefile(name, never):
+        raise ParameterError(f"output {name} is the input file, which is never overwritten; choose another name")
 
 
 @contextmanager
@@ -39,6 +55,8 @@ def whole_file(
 ) -> Iterator[IO[bytes]]:
     """A binary file that appears under its name when the block ends, and leaves nothing behind if that fails.
 
+    A pipe or a device is written straight: nothing can take its place.
+
     size : about how many bytes it will have, asked for if there is no room for them.
 
     Raises what `check_target` does, and OSError with the file's name where the system refuses to write it.
@@ -46,7 +64,7 @@ def whole_file(
     check_target(path, overwrite)
     name = os.fsdecode(path)
     try:
-        yield from _renamed_when_whole(name, overwrite)
+        yield from _straight(name) if is_pipe(name) else _renamed_when_whole(name, overwrite)
     except OSError as problem:
         if problem.errno not in (None, *_NO_ROOM):  # NumPy's own complaint of a short write has no number
             raise
@@ -56,8 +74,18 @@ def whole_file(
         raise OSError(code, f"cannot write {name}: {reason}{needed}; nothing was left behind") from problem
 
 
+def _straight(name: str) -> Iterator[IO[bytes]]:
+    with open(name, "wb") as file:
+        yield file
+
+
 def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(name) or ".", prefix=".graphclust-")
+    folder = os.path.dirname(name) or "."
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphclust-")
+    except OSError as problem:
+        reason = f"cannot write {name}: no file can be made in the folder {folder}, {problem.strerror}"
+        raise type(problem)(problem.errno, reason) from None
     try:
         with os.fdopen(handle, "wb", buffering=1 << 20) as file:
             yield file

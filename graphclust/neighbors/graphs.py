@@ -39,8 +39,9 @@ def knn_graph(
     X : points, shape (n, d), dense or SciPy sparse, finite. A point is never its own neighbour: the graph has no
         self-loops. Other points at the same place are neighbours like any others.
     n_neighbors : of each point, 1 <= n_neighbors < n.
-    metric : "euclidean", "cosine" or "manhattan"; or "precomputed": X holds distances >= 0, shape (n, n), in a sparse
-        matrix those that are known, at least n_neighbors in each row beside its diagonal.
+    metric : "euclidean" (or "l2"), "cosine" or "manhattan" (or "l1", "cityblock"); or "precomputed": X holds distances
+        >= 0, shape (n, n), in a sparse matrix those that are known, at least n_neighbors in each row beside its
+        diagonal.
     method : "exact" (needs scikit-learn, but for precomputed distances) or "approximate" (needs Faiss, float32; dense
         points, "euclidean" or "cosine"): pip install "graphclust[neighbors]".
     symmetrize : "union" joins two points if either is among the other's neighbours, "mutual" if both are, which may

@@ -8,9 +8,17 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
 
+from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
 
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
+SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # as scikit-learn has them
+
+
+def as_metric(metric: str) -> str:
+    """The metric's own name, for that or another one it goes by; ParameterError for what is no metric."""
+    as_choice(metric, "metric", (*METRICS, *SYNONYMS))
+    return SYNONYMS.get(metric, metric)
 
 
 def as_points(X: Any) -> Any:

@@ -20,7 +20,7 @@ from scipy import sparse
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ParameterError
-from graphclust.neighbors.metrics import METRICS, as_points, distances_to, finished, prepared, width
+from graphclust.neighbors.metrics import as_metric, as_points, distances_to, finished, prepared, width
 from graphclust.neighbors.precomputed import nearest_by_distances
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -55,7 +55,7 @@ def nearest_neighbors(
     [[1, 2], [0, 2], [1, 0]]
     """
     as_choice(method, "method", ("exact", "approximate"))
-    as_choice(metric, "metric", METRICS)
+    metric = as_metric(metric)
     points = as_points(X)
     n = points.shape[0]
     k = as_whole_number(n_neighbors, "n_neighbors", at_least=1)

@@ -14,6 +14,8 @@ import numpy as np
 from graphclust.checks import as_labels
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.lines import shown
+from graphclust.io.node_names import as_numbers
+from graphclust.io.pipes import is_pipe
 from graphclust.io.writing import whole_file
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.labeled_graph import write_labeled_graph
@@ -42,6 +44,7 @@ def write_labels(
 
     path : the ending tells the format. Of METIS, `.part` or `.part.K`, is a file of labels alone, in the order of the
         nodes. .graphml and .gexf are the graph itself with an attribute "cluster" on each node; of a `Clustering` only.
+        What is written to a pipe or a device goes straight into it, as of a .tsv file where no ending says otherwise.
     labels : a `Clustering`, or whole numbers of shape (n_nodes,).
     nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
@@ -116,9 +119,9 @@ def _size(names: list, labels: np.ndarray, kind: str) -> int:
 def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
     """Names of the nodes and their labels, int64, from a file of `write_labels`.
 
-    path : a .tsv (or .txt), .csv, .json, .npz or METIS file, .part or .part.K. Returns a list of n_nodes names, those
-    of METIS being 0..n_nodes-1, and labels of shape (n_nodes,), -1 for nodes in no cluster. Names that are whole
-    numbers in every line of a TSV or CSV file come back as numbers.
+    path : a .tsv (or .txt), .csv, .json, .npz or METIS file, .part or .part.K; a pipe without an ending is read as a
+        .tsv file. Returns a list of n_nodes names, those of METIS being 0..n_nodes-1, and labels of shape (n_nodes,),
+        -1 for nodes in no cluster. Names that are all whole numbers in a TSV or CSV file come back as numbers.
 
     Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
 
@@ -175,7 +178,7 @@ def _read_table(path: str) -> tuple[list, np.ndarray]:
                 raise GraphFormatError(f"{shown(text)!r} is not a node, a tab and a label", path, line)
             nodes.append(name)
             labels.append(int(label))
-    return _as_numbers(nodes), np.array(labels, np.int64)
+    return as_numbers(nodes), np.array(labels, np.int64)
 
 
 def _read_csv(path: str) -> tuple[list, np.ndarray]:
@@ -193,14 +196,7 @@ def _read_csv(path: str) -> tuple[list, np.ndarray]:
                 labels.append(int(row[1]))
         except csv.Error as problem:
             raise GraphFormatError(f"is no CSV: {problem}", path, reader.line_num) from None
-    return _as_numbers(nodes), np.array(labels, np.int64)
-
-
-def _as_numbers(nodes: list[Any]) -> list[Any]:
-    """Names as whole numbers, if all are, as they would be written."""
-    if all(name.isascii() and name.removeprefix("-").isdigit() and str(int(name)) == name for name in nodes):
-        return [int(name) for name in nodes]
-    return nodes
+    return as_numbers(nodes), np.array(labels, np.int64)
 
 
 def kind_of(path: str | os.PathLike) -> str:
@@ -208,6 +204,8 @@ def kind_of(path: str | os.PathLike) -> str:
     name = os.fsdecode(path)
     ending = os.path.splitext(name)[1].lower()
     kind = "partition" if _PARTITION.search(name) else KINDS.get(ending)
+    if kind is None and is_pipe(path):
+        return "tsv"
     if kind is None:
         found = f"ends in {ending!r}" if ending else "has no ending"
         raise ParameterError(f"path={name!r} {found}, expected a name in {', '.join(KINDS)}, or .part.K as of METIS")

@@ -2,6 +2,48 @@
 
 MUTANTS = [
     (
+        "networks-without-loops",
+        "io/network_writers.py",
+        'sparse.triu(graph.to_scipy(), format="coo")',
+        'sparse.triu(graph.to_scipy(), 1, format="coo")',
+        ["test_networks_keep_names_and_nodes_without_edges_or_refuse"],
+    ),
+    (
+        "any-name-in-a-network",
+        "io/network_writers.py",
+        "    if unfit is not None:",
+        "    if unfit is not None and not names:",
+        ["test_networks_keep_names_and_nodes_without_edges_or_refuse"],
+    ),
+    (
+        "the-default-of-pipes-before-their-ending",
+        "partition/label_files.py",
+        "    if kind is None and is_pipe(path):",
+        "    if is_pipe(path):",
+        ["test_an_ending_counts_for_a_pipe_too"],
+    ),
+    (
+        "archives-are-no-text-to-convert",
+        "io/convert.py",
+        "is_matrix_archive(source) or entry_at",
+        "entry_at",
+        ["test_archives_and_stores_are_sources_too"],
+    ),
+    (
+        "piped-tables-without-commas",
+        "io/points.py",
+        'delimiter = "," if b"," in',
+        'delimiter = "," if b"\t" in',
+        ["test_points_come_from_standard_input"],
+    ),
+    (
+        "standard-input-by-the-name-of-its-copy",
+        "faces/commands/options.py",
+        "graph, info if path == options.file else replace",
+        "graph, info if path != options.file else replace",
+        ["test_info_and_the_page_call_it_standard_input"],
+    ),
+    (
         "half-way-to-the-odd-one",
         "compiled/text/decimals.py",
         "mantissa -= _ONE  #",
@@ -94,9 +136,9 @@ MUTANTS = [
     ),
     (
         "names-that-only-look-like-numbers",
-        "partition/label_files.py",
-        " and str(int(name)) == name for",
-        " for",
+        "io/node_names.py",
+        " and str(int(name)) == name",
+        "",
         ["test_names_of_other_programs_stay_as_they_are"],
     ),
     (

@@ -318,6 +318,13 @@ MUTANTS = [
         ["test_every_metric_from_dense_sparse_and_given_distances"],
     ),
     (
+        "l1-taken-for-l2",
+        "neighbors/metrics.py",
+        '"l1": "manhattan"',
+        '"l1": "euclidean"',
+        ["test_other_names_of_a_metric"],
+    ),
+    (
         "no-direction-of-their-own",
         "neighbors/metrics.py",
         "without = (lengths == 0.0)",

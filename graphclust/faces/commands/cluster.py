@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphclust.faces.commands.options import (
     add_force,
     add_seed,
+    as_output,
     check_output,
     everywhere,
     examples,
@@ -50,6 +51,7 @@ def add_to(commands: Any) -> None:
         "-o",
         "--output",
         metavar="LABELS",
+        type=as_output,
         help="write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the "
         "graph with its clusters), or - for standard output, in place of the report",
     )
@@ -116,6 +118,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:
     """Write the page, with the path of k and how stable the clusters are unless the time budget is used up."""
     from graphclust.faces.page.document import write_report
+    from graphclust.faces.piped_input import input_name
     from graphclust.partition.path_making import cluster_path
 
     certainty = path = None
@@ -127,7 +130,7 @@ def _write_page(options: argparse.Namespace, clustering: "Clustering", progress:
         given = {"objective": clustering.objective, "rng": options.seed, "progress": progress}
         path = cluster_path(clustering.graph, range(1, most + 1), **given)
     write_report(
-        options.html, clustering, title=os.path.basename(options.file), certainty=certainty, path=path,
+        options.html, clustering, title=os.path.basename(input_name(options.file)), certainty=certainty, path=path,
         overwrite=options.force,
     )  # fmt: skip
 

@@ -50,10 +50,13 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
 
 def _labels(path: str) -> dict:
-    from graphclust.errors import GraphFormatError
+    from graphclust.errors import GraphFormatError, ParameterError
     from graphclust.partition.label_files import read_labels
 
-    nodes, labels = read_labels(path)
+    try:
+        nodes, labels = read_labels(path)
+    except ParameterError as problem:
+        raise ParameterError(str(problem).replace("path=", "")) from None
     found = dict(zip(nodes, labels.tolist(), strict=True))
     if len(found) < len(nodes):
         raise GraphFormatError("holds a label for some node twice", path)

@@ -1,55 +1,72 @@
 """`graphclust convert FILE OUTPUT`: a graph file as one of another format, or as a store."""
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import add_force, check_output, everywhere, examples, graph_file, loaded
+from graphclust.faces.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
+from graphclust.faces.commands.options import (
+    add_force,
+    as_output,
+    check_store_output,
+    everywhere,
+    examples,
+    graph_file,
+    loaded,
+)
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
     from graphclust.progress import Progress
 
 STORE = "store"
 EXAMPLES = examples(
     "graphclust convert graph.tar.gz graph.npz              for quick loading from here on",
     "graphclust convert edges.csv graph.metis.gz --to metis",
+    "graphclust convert graph.mtx graph.gexf                for Gephi; .graphml for Cytoscape and yEd",
     "graphclust convert huge.txt.gz huge.store --to store   a folder that is mapped, of a file larger than memory",
+    "graphclust convert graph.mtx - | graphclust cluster - -k 4 -o -   in a pipe",
 )
 
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
-    from graphclust.io.save import SAVED_FORMATS
-
     convert = commands.add_parser(
         "convert", parents=[graph_file(), everywhere()], help="write the graph of a file in another format",
         epilog=EXAMPLES,
     )  # fmt: skip
-    convert.add_argument("output", metavar="OUTPUT", help="file to write; its ending tells the format")
-    convert.add_argument("--to", choices=(*SAVED_FORMATS, STORE), help="the format to write, whatever the ending is")
+    convert.add_argument("output", metavar="OUTPUT", type=as_output, help=f"file to write: {WHERE}")
+    add_format(convert, STORE)
     add_force(convert)
     convert.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Load, save, and say what was written."""
-    from graphclust.errors import ParameterError
-    from graphclust.io.convert import convert
-    from graphclust.io.save import format_of, save_graph
-
-    try:
-        options.to = options.to or format_of(options.output)
-    except ParameterError as problem:
-        raise ParameterError(str(problem).replace("path=", "").replace("pass format=", "pass --to")) from None
     if options.to == STORE:
-        graph = convert(
-            options.file, options.output, format=options.format, symmetrize=options.symmetrize,
-            weights=options.weights, bipartite=options.bipartite, memory_limit=options.memory_limit,
-            overwrite=options.force, progress=progress,
-        )  # fmt: skip
+        check_store_output(options.output, options.force, never=options.file)
+        graph = _stored(options, progress)
     else:
-        check_output(options.output, options.force, never=options.file)
+        check_graph_output(options, never=options.file)
         graph, _ = loaded(options, progress)
-        save_graph(options.output, graph, format=options.to, overwrite=options.force)
-    if not options.quiet:
+        write_graph(options, graph)
+    if not options.quiet and options.output != "-":
         show("\n".join([f"{options.output}: {graph}", *(f"  note: {remark}" for remark in graph.remarks)]))
+
+
+def _stored(options: argparse.Namespace, progress: "Progress") -> "Graph":
+    """The graph as a store: of a file of any size, or of what has to be loaded first."""
+    from graphclust.faces.piped_input import as_file
+    from graphclust.io.convert import convert
+    from graphclust.io.store import save_store
+
+    with as_file(options.file) as path:
+        if os.path.isfile(path):
+            return convert(
+                path, options.output, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
+                bipartite=options.bipartite, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
+                overwrite=options.force, progress=progress,
+            )  # fmt: skip
+    graph, _ = loaded(options, progress)
+    return save_store(options.output, graph, overwrite=options.force)

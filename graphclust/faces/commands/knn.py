@@ -3,30 +3,54 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import add_force, add_seed, check_output, everywhere, examples
+from graphclust.faces.commands.graph_output import WHERE, add_format, check_graph_output, write_graph
+from graphclust.faces.commands.options import add_force, add_seed, as_output, everywhere, examples
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
     "graphclust knn points.npy -k 15 -o graph.mtx.gz             then: graphclust cluster graph.mtx.gz -k 10",
     "graphclust knn table.csv -k 15 --weights gaussian -o graph.mtx",
+    "graphclust knn cells.npy -k 14 --metric cosine --weights umap -o graph.npz   as UMAP joins 15, itself included",
     "graphclust knn points.npy -k 15 --method approximate -o graph.mtx",
+    "zcat table.csv.gz | graphclust knn - -o - | graphclust cluster - -k 10   in a pipe",
 )
 
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
+    from graphclust.neighbors.graphs import RULES, WEIGHTS
+    from graphclust.neighbors.metrics import METRICS, SYNONYMS
+
     knn = commands.add_parser(
         "knn", parents=[everywhere()], help="join each point of a file with its nearest neighbors", epilog=EXAMPLES
     )
-    knn.add_argument("points", metavar="POINTS", help="a row for each point: .npy, .npz, .csv, .tsv or .txt")
+    knn.add_argument(
+        "points",
+        metavar="POINTS",
+        help="a row for each point: .npy, .npz, .csv, .tsv or .txt, or - for any of these from standard input",
+    )
     knn.add_argument("-k", type=int, default=15, metavar="K", help="neighbors of each point (15)")
-    knn.add_argument("-o", "--output", required=True, metavar="GRAPH", help="write the graph here: .mtx, .csv ...")
+    knn.add_argument(
+        "-o", "--output", required=True, metavar="GRAPH", type=as_output, help=f"write the graph here: {WHERE}"
+    )
+    add_format(knn)
+    knn.add_argument(
+        "--metric", choices=(*METRICS, *SYNONYMS), default="euclidean",
+        help="what is near (euclidean); precomputed: the rows are distances to all points",
+    )  # fmt: skip
     knn.add_argument("--method", choices=("exact", "approximate"), default="exact", help="how to search (exact)")
-    knn.add_argument("--symmetrize", choices=("union", "mutual"), default="union", help="which pairs to join (union)")
-    knn.add_argument("--weights", choices=("gaussian",), help="weights of the edges; without it all are 1")
+    knn.add_argument(
+        "--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)"
+    )
+    knn.add_argument("--symmetrize", choices=RULES, default="union", help="which pairs to join (union)")
+    knn.add_argument(
+        "--weights", choices=WEIGHTS, help="weights of the edges: by a scale for each point, or those of UMAP; else 1"
+    )
     add_seed(knn)
     add_force(knn)
     knn.set_defaults(run=run)
@@ -36,15 +60,19 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Read the points, join them, write the graph and say how large it is."""
     from graphclust import knn_graph
     from graphclust.errors import counted
-    from graphclust.io.points import read_points
-    from graphclust.io.save import format_of, save_graph
 
-    format_of(options.output)
-    check_output(options.output, options.force, never=options.points)
+    check_graph_output(options, never=options.points, option="-o ")
     graph = knn_graph(
-        read_points(options.points), options.k, method=options.method, symmetrize=options.symmetrize,
-        weights=options.weights, rng=options.seed, progress=progress,
+        _points(options.points), options.k, metric=options.metric, method=options.method, n_probes=options.n_probes,
+        symmetrize=options.symmetrize, weights=options.weights, rng=options.seed, progress=progress,
     )  # fmt: skip
-    save_graph(options.output, graph, overwrite=options.force)
-    if not options.quiet:
+    write_graph(options, graph)
+    if not options.quiet and options.output != "-":
         show(f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'edge')} in {options.output}")
+
+
+def _points(name: str) -> "np.ndarray":
+    from graphclust.faces.piped_input import input_name, standard_input
+    from graphclust.io.points import points_of, read_points
+
+    return points_of(standard_input(), input_name(name)) if name == "-" else read_points(name)

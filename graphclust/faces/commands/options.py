@@ -2,9 +2,10 @@
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ def graph_file(flag: str | None = None) -> Parser:
     return file
 
 
+def as_output(name: str) -> str:
+    """A name for an output; those of standard output mean the same as "-"."""
+    return "-" if name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else name
+
+
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """The option that fixes the random choices."""
     parser.add_argument(
@@ -74,29 +80,20 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
-    if options.file == "-":
-        from graphclust.errors import GraphClustError
-
-        # A file that can be read twice: its first bytes tell the format.
-        with tempfile.NamedTemporaryFile(prefix="standard-input-") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-            copy.flush()
-            try:
-                return loaded(argparse.Namespace(**{**vars(options), "file": copy.name}), progress)
-            except GraphClustError as problem:
-                problem.args = tuple(str(part).replace(copy.name, "standard input") for part in problem.args)
-                raise
+    from graphclust.faces.piped_input import as_file, input_name
     from graphclust.io import classics
     from graphclust.io.load import load_graph
 
     if not os.path.exists(options.file) and options.file in classics.NAMES:
         return classics.classic_graph(options.file)[0], None
     _announce(options)
-    return load_graph(
-        options.file, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
-        bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
-        return_info=True, progress=progress,
-    )  # fmt: skip
+    with as_file(options.file) as path:
+        graph, info = load_graph(
+            path, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
+            bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
+            return_info=True, progress=progress,
+        )  # fmt: skip
+        return graph, info if path == options.file else replace(info, path=input_name(options.file))
 
 
 def _announce(options: argparse.Namespace) -> None:
@@ -110,14 +107,35 @@ def _announce(options: argparse.Namespace) -> None:
 
 def check_output(output: str | None, force: bool, never: str | None = None) -> None:
     """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
-    from graphclust.errors import ParameterError
     from graphclust.io.writing import check_target
 
     if output is not None:
-        try:
+        with _as_wrong_use():
             check_target(output, force, never=never)
-        except OSError as problem:
-            raise ParameterError(str(problem)) from None
+
+
+def check_store_output(output: str, force: bool, never: str) -> None:
+    """The same for the folder of a store."""
+    from graphclust.errors import ParameterError
+    from graphclust.io.store_files import check_store_target
+    from graphclust.io.writing import check_not_input
+
+    if output == "-":
+        raise ParameterError("a store is a folder, which standard output cannot hold; name one, or choose another --to")
+    check_not_input(output, never)
+    with _as_wrong_use():
+        check_store_target(output, force)
+
+
+@contextmanager
+def _as_wrong_use() -> Iterator[None]:
+    """An output that cannot be is no failure of the work, but of what was asked for."""
+    from graphclust.errors import ParameterError
+
+    try:
+        yield
+    except OSError as problem:
+        raise ParameterError(str(problem)) from None
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:

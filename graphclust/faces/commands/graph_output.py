@@ -1,0 +1,56 @@
+"""Where a command writes a graph: to a file, or to standard output."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from graphclust.faces.commands.options import check_output
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
+
+WHERE = ".mtx, .txt, .tsv, .csv, .graph, .graphml, .gml, .gexf (each also .gz), .npz; or - for standard output"
+
+
+def add_format(parser: argparse.ArgumentParser, *others: str) -> None:
+    """The option that says in which format; others : those that only this command knows."""
+    from graphclust.io.save import PIPED, SAVED_FORMATS
+
+    parser.add_argument(
+        "--to", choices=(*SAVED_FORMATS, *others),
+        help=f"the format to write, whatever the ending is; by default {PIPED}, edges between tabs, into a pipe",
+    )  # fmt: skip
+
+
+def check_graph_output(options: argparse.Namespace, never: str, option: str = "") -> None:
+    """Settle the format, and refuse an output that cannot or must not be written.
+
+    never : the input.  option : the one that names the output, if it is an option.
+    """
+    from graphclust.errors import ParameterError
+    from graphclust.io.save import PIPED, format_of
+
+    if options.output == "-":
+        options.to = options.to or PIPED
+        return
+    try:
+        options.to = format_of(options.output, options.to)
+    except ParameterError as problem:
+        raise ParameterError(str(problem).replace("path=", option).replace("pass format=", "pass --to")) from None
+    check_output(options.output, options.force, never=never)
+
+
+def write_graph(options: argparse.Namespace, graph: "Graph") -> None:
+    """Write it as asked for, to standard output in place of a report."""
+    from graphclust.errors import GraphValidationError
+    from graphclust.faces.terminal import standard_output
+    from graphclust.io.save import content_of, save_graph
+
+    try:
+        if options.output != "-":
+            save_graph(options.output, graph, format=options.to, overwrite=options.force)
+            return
+        content = content_of(graph, options.to)
+    except GraphValidationError as problem:
+        raise GraphValidationError(str(problem).replace("format=", "to=")) from None
+    with standard_output() as file:
+        content.write(file)

@@ -1,0 +1,43 @@
+"""What comes by standard input or by a pipe, as a file: a reader looks at its beginning first."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import IO
+
+from graphclust.io.pipes import is_pipe
+
+STANDARD_INPUT = "standard input"
+
+
+def input_name(name: str) -> str:
+    """What a person calls an input: "-" is standard input."""
+    return STANDARD_INPUT if name == "-" else name
+
+
+def standard_input() -> IO[bytes]:
+    """The bytes of standard input; OSError where it is closed."""
+    if sys.stdin is None:
+        raise OSError("standard input is closed, expected a file or a pipe")
+    return sys.stdin.buffer
+
+
+@contextmanager
+def as_file(name: str) -> Iterator[str]:
+    """The path of an input that can be read twice: its own, or of a copy of what is piped, which errors never name."""
+    if name != "-" and not is_pipe(name):
+        yield name
+        return
+    from graphclust.errors import GraphClustError
+
+    with tempfile.NamedTemporaryFile(prefix="graphclust-") as copy:
+        with nullcontext(standard_input()) if name == "-" else open(name, "rb") as stream:
+            shutil.copyfileobj(stream, copy)
+        copy.flush()
+        try:
+            yield copy.name
+        except GraphClustError as problem:
+            problem.args = tuple(str(part).replace(copy.name, input_name(name)) for part in problem.args)
+            raise
