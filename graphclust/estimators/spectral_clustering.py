@@ -163,8 +163,9 @@ class SpectralClustering(_GraphModel):
 class CoresetSpectralClustering(_GraphModel):
     """A graph, or the graph of the nearest neighbours of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
 
-    n_clusters, affinity, n_neighbors, gamma, random_state : as for `SpectralClustering`; of points the affinity is
-        "nearest_neighbors" unless another is asked for.
+    n_clusters, gamma, random_state : as for `SpectralClustering`.
+    affinity : "nearest_neighbors" for the graph in which each point is joined with n_neighbors others, if there are so
+        many, see `graphclust.knn_graph`; "rbf" or "precomputed" as for `SpectralClustering`.
     method, objective, resolution, effort, components, coreset_size : see `graphclust.coreset_sc`. By default the
         clusters are those that people recognise; objective="normalized_cut" is what spectral clustering is for.
 

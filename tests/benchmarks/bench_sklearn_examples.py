@@ -20,7 +20,7 @@ MODULES = {"scikit-learn": sklearn.cluster, "graphclust": graphclust}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10, help="random states, from 0 on (%(default)s)")
+    parser.add_argument("--seeds", type=int, default=50, help="random states, from 0 on (%(default)s)")
     seeds = range(parser.parse_args().seeds)
     warnings.filterwarnings("ignore")
     rows = []

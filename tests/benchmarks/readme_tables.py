@@ -166,6 +166,12 @@ def small_graphs() -> str:
     )
 
 
+def sklearn_examples() -> str:
+    """Scores and times of scikit-learn's own examples, theirs and ours in a row."""
+    columns = ["example", "score, higher is better", "scikit-learn", "graphclust"]
+    return aligned(columns, [[row[column] for column in columns] for row in read_rows("sklearn_examples")])
+
+
 def scale() -> str:
     rows = [row for name in ("scale_10_million", "scale_65_million") for row in read_rows(name)]
     columns = ["nodes", "entries", "k", "objective", "s to cluster", "passes", "ARI", "GB resident"]
@@ -194,7 +200,7 @@ def d2_sampling() -> str:
 MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
-    "distributed": on_dask, "d2_sampling": d2_sampling,
+    "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
 
 
