@@ -48,14 +48,20 @@ def as_choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def as_generator(rng: Seed) -> np.random.Generator:
+def as_generator(rng: Seed, name: str = "rng") -> np.random.Generator:
     """A NumPy generator from None, a seed >= 0 or a generator, which is used as it is."""
     if isinstance(rng, bool | np.bool_ | float | str | np.random.RandomState):
-        raise TypeError(f"rng={rng!r} is a {type(rng).__name__}, expected None, a whole number or a numpy Generator")
+        raise TypeError(f"{name}={rng!r} is a {type(rng).__name__}, expected None, a whole number or a numpy Generator")
     try:
         return np.random.default_rng(rng)
     except ValueError as problem:
-        raise ParameterError(f"rng={rng!r} cannot seed a generator ({problem}), expected a whole number >= 0") from None
+        raise ParameterError(
+            f"{name}={rng!r} cannot seed a generator ({problem}), expected a whole number >= 0"
+        ) from None
+    except TypeError:
+        raise TypeError(
+            f"{name} is a {type(rng).__name__}, expected None, a whole number or a numpy Generator"
+        ) from None
 
 
 def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:

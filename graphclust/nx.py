@@ -9,11 +9,14 @@ A node without edges is a community of its own, beside the k that were asked for
 
 from __future__ import annotations
 
+import random
 from collections.abc import Hashable
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
+from graphclust.checks import as_generator
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.spectral.whole_graph import spectral_clustering
 
@@ -25,8 +28,10 @@ def coreset_communities(
 ) -> list[set[Hashable]]:
     """A partition of the nodes into exactly k communities, the largest first: `graphclust.coreset_sc`.
 
-    G : an undirected networkx.Graph. weight : the edge attribute of the weights, None for all ones.
-    seed : None, a whole number, a Generator, or a RandomState, of which a number is drawn.
+    G : an undirected networkx.Graph. weight : the edge attribute of the weights; an edge without it counts 1, and so do
+        all where no edge has it, or with None.
+    seed : None, a whole number, a Generator, or, of which a number is drawn, a RandomState, a random.Random, or one of
+        the modules random and numpy.random.
     options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
 
     Raises what `coreset_sc` raises.
@@ -35,7 +40,7 @@ def coreset_communities(
     >>> coreset_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    return coreset_sc(G, k, weight=weight, rng=_as_rng(seed), **options).communities()
+    return coreset_sc(G, k, weight=_that_some_have(G, weight), rng=_as_rng(seed), **options).communities()
 
 
 def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed: Any = None) -> list[set[Hashable]]:
@@ -47,8 +52,19 @@ def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed:
     >>> spectral_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    return spectral_clustering(G, k, weight=weight, rng=_as_rng(seed)).communities()
+    return spectral_clustering(G, k, weight=_that_some_have(G, weight), rng=_as_rng(seed)).communities()
 
 
 def _as_rng(seed: Any) -> Any:
-    return int(seed.randint(np.iinfo(np.int32).max)) if isinstance(seed, np.random.RandomState) else seed
+    if isinstance(seed, np.random.RandomState) or seed is np.random:
+        return int(seed.randint(np.iinfo(np.int32).max))
+    if isinstance(seed, random.Random) or seed is random:
+        return seed.randrange(2**31)
+    return as_generator(seed, "seed")
+
+
+def _that_some_have(G: Any, weight: str | None) -> str | None:
+    """The attribute, or None where no edge has it: our functions take that for a mistake, NetworkX's count 1."""
+    if not isinstance(G, nx.Graph) or weight is None:
+        return weight
+    return weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None

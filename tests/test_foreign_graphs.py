@@ -1,42 +1,37 @@
 """Graphs as other libraries hold them: whatever the order and the names of the nodes, labels land on the right ones."""
 
-import itertools
+import random
 
 import networkx as nx
 import numpy as np
 import pytest
+from cliques import as_networkx, cliques
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
-from graphclust import as_graph, cluster_anndata, coreset_sc, graph_from_table, load_graph, save_graph
+import graphclust
+from graphclust import as_graph, coreset_sc, graph_from_table, load_graph, save_graph
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError, ResourceLimitError
 from graphclust.nx import coreset_communities, spectral_communities
 
-igraph = pytest.importorskip("igraph", reason="igraph is not installed")
-pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-polars = pytest.importorskip("polars", reason="polars is not installed")
-anndata = pytest.importorskip("anndata", reason="anndata is not installed")
-pytestmark = pytest.mark.slow
 
-TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
-NAMES = (TEXTS, st.integers(-50, 500), st.integers(0, 9).map(lambda i: i * 2**40))
+def library(name):
+    return pytest.importorskip(name, reason=f"{name} is not installed")
 
 
-@st.composite
-def cliques(draw):
-    """Weighted edges of two or three cliques and the nodes, all shuffled, some of them alone; and who belongs where."""
-    sizes = draw(st.lists(st.integers(3, 5), min_size=2, max_size=3))
-    n_alone = draw(st.integers(0, 2))
-    n = sum(sizes) + n_alone
-    names = st.lists(draw(st.sampled_from(NAMES)), min_size=n, max_size=n, unique=True)
-    nodes = draw(names if n <= 10 else st.permutations(range(n)))
-    starts = np.cumsum([0, *sizes])
-    members = [nodes[a:b] for a, b in itertools.pairwise(starts)]
-    edges = [(u, v, 2.0 + i) for clique in members for i, u in enumerate(clique) for v in clique[:i]]
-    edges += [(clique[0], clique[0], 0.5) for clique in members[:1]]
-    edges = [(v, u, w) if draw(st.booleans()) else (u, v, w) for u, v, w in edges]
-    return draw(st.permutations(nodes)), draw(st.permutations(edges)), [set(clique) for clique in members]
+@pytest.fixture
+def igraph():
+    return library("igraph")
+
+
+@pytest.fixture
+def pandas():
+    return library("pandas")
+
+
+@pytest.fixture
+def polars():
+    return library("polars")
 
 
 def assert_labels_are_right(clustering, nodes, members):
@@ -49,16 +44,9 @@ def assert_labels_are_right(clustering, nodes, members):
     ]
 
 
-def as_networkx(nodes, edges):
-    G = nx.Graph()
-    G.add_nodes_from(nodes)
-    G.add_weighted_edges_from(edges)
-    return G
-
-
 def as_igraph(nodes, edges):
     place = {node: i for i, node in enumerate(nodes)}
-    G = igraph.Graph(n=len(nodes), edges=[(place[u], place[v]) for u, v, _ in edges])
+    G = library("igraph").Graph(n=len(nodes), edges=[(place[u], place[v]) for u, v, _ in edges])
     G.es["weight"] = [w for *_, w in edges]
     G.vs["name"] = nodes
     return G
@@ -71,8 +59,8 @@ def columns(edges):
 FORMS = {
     "networkx": as_networkx,
     "igraph": as_igraph,
-    "pandas": lambda nodes, edges: graph_from_table(pandas.DataFrame(columns(edges)), nodes=nodes),
-    "polars": lambda nodes, edges: graph_from_table(polars.DataFrame(columns(edges)), nodes=nodes),
+    "pandas": lambda nodes, edges: graph_from_table(library("pandas").DataFrame(columns(edges)), nodes=nodes),
+    "polars": lambda nodes, edges: graph_from_table(library("polars").DataFrame(columns(edges)), nodes=nodes),
     "Graph": lambda nodes, edges: as_graph(as_networkx(nodes, edges)),
 }
 
@@ -87,15 +75,14 @@ def test_labels_land_on_the_right_nodes(form, graph):
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+@pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=25, deadline=None)
 @given(cliques())
-def test_all_forms_are_one_graph(graph):
+def test_all_forms_are_one_graph(form, graph):
     nodes, edges, _ = graph
-    expected = as_graph(as_networkx(nodes, edges))
-    for form in FORMS.values():
-        found = as_graph(form(nodes, edges))
-        assert list(range(len(nodes)) if found.nodes is None else found.nodes) == nodes
-        assert (found.to_scipy() != expected.to_scipy()).nnz == 0
+    expected, found = as_graph(as_networkx(nodes, edges)), as_graph(FORMS[form](nodes, edges))
+    assert list(range(len(nodes)) if found.nodes is None else found.nodes) == nodes
+    assert (found.to_scipy() != expected.to_scipy()).nnz == 0
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
@@ -127,7 +114,41 @@ def test_communities_as_networkx_has_them(graph):
         )
 
 
-def test_tables_without_a_list_of_nodes():
+@pytest.mark.parametrize("find", [coreset_communities, spectral_communities])
+def test_seeds_as_networkx_takes_them(find):
+    """The same number, drawn from any kind of generator; and the modules, whose own generators are drawn from."""
+    G = nx.connected_caveman_graph(4, 5)
+    for make in (np.random.default_rng, np.random.RandomState, random.Random):
+        assert find(G, 4, seed=make(3)) == find(G, 4, seed=make(3))
+    for module in (random, np.random):
+        before = np.random.get_state(), random.getstate()  # noqa: NPY002
+        assert len(find(G, 4, seed=module)) == 4
+        assert (random.getstate() != before[1]) == (module is random)
+        np.random.set_state(before[0])  # noqa: NPY002
+        random.setstate(before[1])
+    for wrong in ("a", 1.5, True, object()):
+        with pytest.raises(TypeError, match="seed"):
+            find(G, 4, seed=wrong)
+
+
+@pytest.mark.parametrize("find", [coreset_communities, spectral_communities])
+def test_a_weight_that_an_edge_has_not_counts_one(find):
+    G = nx.barbell_graph(4, 0)
+    assert find(G, 2, weight="strength", seed=1) == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+    G.add_weighted_edges_from([(0, 4, 50.0)], weight="strength")
+    assert any({0, 4} <= community for community in find(G, 2, weight="strength", seed=1))
+    assert find(G, 2, weight=None, seed=1) == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+
+
+def test_clusterings_of_igraph_are_labels(igraph):
+    G = igraph.Graph.Full(4) + igraph.Graph.Full(3)
+    G.vs["name"] = list("abcdefg")
+    found = G.components()
+    assert graphclust.modularity(G, found) == pytest.approx(G.modularity(found))
+    assert graphclust.adjusted_rand_index(found, [0] * 4 + [1] * 3) == 1.0
+
+
+def test_tables_without_a_list_of_nodes(pandas, polars):
     """Whole numbers in increasing order, other ids as they appear; the same as from a file."""
     table = {"a": [7, 3, 5], "b": [3, 5, 7]}
     assert as_graph(pandas.DataFrame({"source": [2, 0], "target": [1, 2]})).nodes is None
@@ -139,7 +160,7 @@ def test_tables_without_a_list_of_nodes():
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 3.0, 4.0, 1.0]])
-def test_a_table_is_read_as_the_file_it_would_make(tmp_path, weights):
+def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
     """An edge from both ends, a repeated one, a loop: by one set of rules."""
     table = pandas.DataFrame({"source": ["a", "b", "b", "c", "c"], "target": ["b", "a", "c", "c", "b"]})
     if weights:
@@ -168,13 +189,26 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, weights):
         ({"source": [], "target": []}, {}, "no rows"),
     ],
 )
-def test_tables_that_cannot_be_used(table, options, word):
-    for library in (pandas, polars):
-        with pytest.raises(GraphValidationError, match=word):
-            graph_from_table(library.DataFrame(table), **options)
+@pytest.mark.parametrize("frames", ["pandas", "polars"])
+def test_tables_that_cannot_be_used(frames, table, options, word):
+    with pytest.raises(GraphValidationError, match=word):
+        graph_from_table(library(frames).DataFrame(table), **options)
 
 
-def test_parallel_and_missing_and_directed_edges_of_igraph():
+def test_a_table_of_two_columns_of_one_name(pandas):
+    table = pandas.DataFrame([[0, 1, 2]], columns=["source", "target", "target"])
+    with pytest.raises(GraphValidationError, match="2 columns of the table are named 'target', expected one"):
+        graph_from_table(table)
+
+
+def test_a_table_that_is_not_computed_yet(polars):
+    lazy = polars.DataFrame({"source": [0], "target": [1]}).lazy()
+    for take in (graph_from_table, as_graph):
+        with pytest.raises(GraphValidationError, match=r"polars.LazyFrame, expected a DataFrame; .*collect\(\)"):
+            take(lazy)
+
+
+def test_parallel_and_missing_and_directed_edges_of_igraph(igraph):
     G = igraph.Graph(n=3, edges=[(0, 1), (1, 0), (1, 2), (2, 2)])
     assert as_graph(G).to_scipy().toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 1]]
     G.es["strength"] = [1.0, 2.0, None, 4.0]
@@ -204,6 +238,28 @@ def test_matrices_of_graphblas_and_of_sparse():
     blas = type("Matrix", (), {"__module__": "graphblas.core", "shape": (3, 3), "to_coo": lambda self: entries})
     data = type("COO", (), {"__module__": "sparse.numba_backend", "to_scipy_sparse": lambda self: matrix})
     assert as_graph(blas()) == as_graph(data()) == as_graph(matrix)
+
+
+MATRICES = {
+    "graphblas": lambda blas, rows, columns, values, n: blas.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n),
+    "sparse": lambda data, rows, columns, values, n: data.COO(np.array([rows, columns]), values, shape=(n, n)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MATRICES)
+@settings(max_examples=20, deadline=None)
+@given(cliques())
+def test_labels_are_in_the_order_of_the_rows_of_a_matrix(name, graph):
+    nodes, edges, members = graph
+    expected = as_graph(as_networkx(nodes, edges)).to_scipy()
+    rows, columns = expected.nonzero()
+    matrix = MATRICES[name](library(name), rows, columns, np.asarray(expected[rows, columns]), len(nodes))
+    found = as_graph(matrix)
+    assert found.nodes is None and (found.to_scipy() != expected).nnz == 0
+    labels = dict(zip(nodes, coreset_sc(matrix, len(members), rng=0).labels.tolist(), strict=True))
+    assert all(len({labels[node] for node in clique}) == 1 for clique in members)
 
 
 def test_archives_of_matrices(tmp_path):
@@ -244,46 +300,3 @@ def test_archives_that_hold_no_matrix(tmp_path):
     assert load_graph(tmp_path / "n.npz", weights="abs").weights.tolist() == [2, 2]
     with pytest.raises(GraphFormatError, match="zip archive"):
         load_graph(tmp_path / "l.npz")
-
-
-def cells(nodes, edges, key="connectivities"):
-    adata = anndata.AnnData(shape=(len(nodes), 0), obs=pandas.DataFrame(index=[repr(node) for node in nodes]))
-    adata.obsp[key] = sparse.csr_matrix(as_graph(as_networkx(nodes, edges)).to_scipy())
-    return adata
-
-
-@pytest.mark.filterwarnings("ignore")
-@settings(max_examples=12, deadline=None)
-@given(cliques())
-def test_clusters_of_cells_land_on_the_right_ones(graph):
-    nodes, edges, members = graph
-    adata = cells(nodes, edges)
-    assert cluster_anndata(adata, len(members), key_added="cells") is None
-    found = adata.obs["cells"]
-    assert found.dtype == "category" and list(found.cat.categories) == [str(j) for j in range(len(members))]
-    for clique in members:
-        assert len(set(found[[repr(node) for node in clique]])) == 1
-    alone = [repr(node) for node in nodes if not any(node in clique for clique in members)]
-    assert found[found.isna()].index.tolist() == alone
-    assert adata.uns["cells"]["params"]["k"] == len(members)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_which_graph_of_the_cells_is_taken(tmp_path):
-    G = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(3))
-    adata = cells(list(G), [(u, v, 1.0) for u, v in G.edges], key="near_connectivities")
-    with pytest.raises(ParameterError, match=r"no 'connectivities', .*near_connectivities.*scanpy.pp.neighbors"):
-        cluster_anndata(adata, 2)
-    adata.uns["near"] = {"connectivities_key": "near_connectivities"}
-    changed = cluster_anndata(adata, 2, neighbors_key="near", copy=True, objective="normalized_cut")
-    assert "graphclust" not in adata.obs and changed.uns["graphclust"]["params"]["objective"] == "normalized_cut"
-    cluster_anndata(adata, 2, obsp="near_connectivities", use_weights=False)
-    assert adata.obs["graphclust"].value_counts().tolist() == [4, 3]
-    adata.write_h5ad(tmp_path / "cells.h5ad")
-    assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["graphclust"]["params"]["k"] == 2
-    with pytest.raises(ParameterError, match="one of the two"):
-        cluster_anndata(adata, 2, neighbors_key="near", obsp="near_connectivities")
-    with pytest.raises(ParameterError, match=r"'far' is not in adata.uns"):
-        cluster_anndata(adata, 2, neighbors_key="far")
-    with pytest.raises(TypeError, match=r"expected an anndata.AnnData"):
-        cluster_anndata(G, 2)

@@ -77,7 +77,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _unweighted(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
-    elif (library := origin(G)) in ("pandas", "polars") and {"source", "target"} <= {*getattr(G, "columns", ())}:
+    elif (library := origin(G)) in ("pandas", "polars") and _is_edge_table(G):
         from graphclust.io.tables import graph_from_table
 
         return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
@@ -98,6 +98,11 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     if remarks:
         warn_caller("; ".join(remarks), GraphWarning)
     return graph
+
+
+def _is_edge_table(G: Any) -> bool:
+    """Whether a table has the two columns; one that is not computed yet is not asked, and is refused as a table."""
+    return hasattr(G, "collect") or {"source", "target"} <= {*getattr(G, "columns", ())}
 
 
 def _unweighted(graph: Graph) -> Graph:

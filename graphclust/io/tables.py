@@ -52,12 +52,16 @@ def graph_from_table(
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    if hasattr(table, "collect"):
+        raise GraphValidationError("the table is a polars.LazyFrame, expected a DataFrame; pass table.collect()")
     columns = list(table.columns)
     for name, argument in ((source, "source"), (target, "target"), (weight, "weight")):
         if name not in columns and name is not None and (name, argument) != ("weight", "weight"):
             raise GraphValidationError(
                 f"{argument}={name!r} is no column of the table, expected one of {', '.join(map(repr, columns))}"
             )
+        if columns.count(name) > 1:
+            raise GraphValidationError(f"{columns.count(name)} columns of the table are named {name!r}, expected one")
     ends = [_column(table, name) for name in (source, target)]
     if len(ends[0]) == 0 and not nodes:
         raise GraphValidationError("the table has no rows, expected at least one edge")

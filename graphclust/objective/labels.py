@@ -31,8 +31,9 @@ def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> npt.NDA
     """The labels of the graph's nodes in the order of its rows, int64, shape (n_nodes,), -1 for none.
 
     labels : a `Clustering` or another result with `labels`, of this graph or of one with the same nodes; a mapping from
-        every node to its label; communities, numbered as they come, that hold every node once; or one label a node: an
-        array, list or Series (by its index, if that is not a plain range and holds the nodes).
+        every node to its label; communities, numbered as they come, that hold every node once; igraph's
+        `VertexClustering`; or one label a node: an array, list or Series (by its index, if that is not a plain range
+        and holds the nodes).
         Whole numbers up to about four times the nodes stay as they are. Larger ones, and names of classes of one type,
         are numbered from 0: whole numbers and strings in increasing order, others as they appear.
 
@@ -99,7 +100,9 @@ def node_labels(
 
 
 def _listed(labels: Any) -> Any:
-    """The same, but for a generator or view of communities or labels, which becomes a list."""
+    """The same, but for a generator or view of communities or labels, and igraph's clusterings, which become lists."""
+    if hasattr(labels, "membership"):
+        return list(labels.membership)
     kept = np.ndarray | Mapping | list | str | bytes
     if isinstance(labels, kept) or hasattr(labels, "labels") or hasattr(labels, "to_numpy"):
         return labels
