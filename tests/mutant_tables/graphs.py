@@ -345,4 +345,32 @@ MUTANTS = [
         "np.lexsort((values, columns, rows))",
         ["test_every_metric_from_dense_sparse_and_given_distances"],
     ),
+    (
+        "weight-that-no-edge-has-is-asked-for",
+        "nx.py",
+        "for *_, attributes in G.edges(data=True)) else None",
+        "for *_, attributes in G.edges(data=True)) else weight",
+        ["test_a_weight_that_an_edge_has_not_counts_one"],
+    ),
+    (
+        "seeds-of-one-library-alone",
+        "nx.py",
+        "if isinstance(seed, random.Random) or seed is random:",
+        "if isinstance(seed, random.Random):",
+        ["test_seeds_as_networkx_takes_them"],
+    ),
+    (
+        "columns-of-one-name",
+        "io/tables.py",
+        "if columns.count(name) > 1:",
+        "if columns.count(name) > 2:",
+        ["test_a_table_of_two_columns_of_one_name"],
+    ),
+    (
+        "clusterings-of-igraph-by-their-lists",
+        "objective/labels.py",
+        'if hasattr(labels, "membership"):',
+        'if hasattr(labels, "memberships"):',
+        ["test_clusterings_of_igraph_are_labels"],
+    ),
 ]
