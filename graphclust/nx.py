@@ -13,7 +13,6 @@ import random
 from collections.abc import Hashable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from graphclust.checks import as_generator
@@ -65,6 +64,6 @@ def _as_rng(seed: Any) -> Any:
 
 def _that_some_have(G: Any, weight: str | None) -> str | None:
     """The attribute, or None where no edge has it: our functions take that for a mistake, NetworkX's count 1."""
-    if not isinstance(G, nx.Graph) or weight is None:
+    if weight is None or not hasattr(G, "adjacency"):
         return weight
     return weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None
