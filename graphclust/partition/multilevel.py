@@ -48,6 +48,7 @@ __all__ = ["multilevel_partition"]
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
 SMALL = 64  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
 REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
+FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
 CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
 LARGE = 2_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
@@ -191,7 +192,7 @@ def regions(
         if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
             break
         if n_coarse < fewest and not (n_coarse >= REGIONS[0] * k and progress.out_of_time()):
-            resolution *= ENOUGH  # regions grow about as their resolution does, and a few were left at worst
+            resolution *= FINER
             continue
         levels.append(Level(on, coarse))
         on = contracted(on, coarse, n_coarse)

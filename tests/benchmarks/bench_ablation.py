@@ -104,7 +104,7 @@ CHANGES = [
     *numbers("multilevel", multilevel, {
         "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9),
         "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 3)),
-        "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LARGE": (0,),
+        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LARGE": (0,),
     }),
     *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40)}),
     *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
