@@ -386,8 +386,8 @@ def test_doubt_grows_with_the_cut():
 
 
 def test_default_sizes_cover_the_graph_and_the_clusters():
-    assert default_size(1_000_000, 20_000_000, 200) == 50_000
-    assert default_size(250_000, 125_000_000, 250) == 6_000
+    assert default_size(1_000_000, 20_000_000, 200) == 40_000
+    assert default_size(250_000, 125_000_000, 250) == 5_000
     assert default_size(100, 400, 50) == 100
 
 

@@ -422,7 +422,7 @@ def test_no_move_is_left_that_would_help(objective, resolution):
             assert reference.best_move(A, labels, node, objective, resolution)[1] <= 1e-9 * wanted.unit
 
 
-def test_sweeps_end_when_no_node_would_move_or_enough_were_made(monkeypatch):
+def test_sweeps_end_when_few_nodes_would_move_or_enough_were_made(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 20)
     sweeps = []
@@ -438,6 +438,7 @@ def test_sweeps_end_when_no_node_would_move_or_enough_were_made(monkeypatch):
     until_stable = n_sweeps(most_sweeps=100)
     assert until_stable > 2 and sweeps[0] > sweeps[-1] > 0
     assert n_sweeps(most_sweeps=2) == 2
+    assert n_sweeps(most_sweeps=100, few=1.0) == 1
 
 
 def test_one_sweep_follows_the_neighbors_of_moved_nodes():

@@ -366,6 +366,7 @@ def test_an_interruption_of_a_later_try_returns_the_best_of_those_before(monkeyp
 def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monkeypatch):
     on = weighed(make_graph("power-law blocks"), "normalized_cut")
     monkeypatch.setattr(multilevel, "LARGE", 0)
+    monkeypatch.setattr(multilevel, "VERY_SMALL", 0)
     monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: False)
     made, by_way = counted_calls(monkeypatch, "cycle"), counted_calls(monkeypatch, "cycle_by_way_of")
     for small, n_on_the_whole in ((10**9, 2), (1, 0)):

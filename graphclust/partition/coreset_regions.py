@@ -39,7 +39,7 @@ from graphclust.partition.cycles import Assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import ENOUGH, SINGLE_START, partitioned
+from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import NO_UNIONS, goal_of
 from graphclust.partition.small_components import in_all_nodes
@@ -47,7 +47,8 @@ from graphclust.partition.turning import implied_goal, purified, sums_by_quotien
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
-NODES_PER_CLUSTER = ENOUGH * REGIONS_PER_CLUSTER  # of the coreset, which is parted into so many regions
+COVERAGE = 0.8  # expected coreset neighbors of a node
+NODES_PER_CLUSTER = 20  # of the coreset; on planted graphs 10 and 40 do as well
 SPREADING_ROUNDS = 4
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 LEAST_SIGNAL = 4.5
@@ -67,12 +68,12 @@ class Sampling(NamedTuple):
 
 
 def default_size(n_nodes: int, n_entries: int, k: int) -> int:
-    """So many nodes that an average node has one coreset neighbor, and enough for the regions of each cluster.
+    """So many nodes that an average node has 0.8 coreset neighbors, and 20 a cluster.
 
     Up to 10,000, rather so many that it has three: small clusters then show even where sizes are very unequal.
     """
     for_one_neighbor = n_nodes * n_nodes / max(n_entries, 1)
-    size = max(for_one_neighbor, min(3 * for_one_neighbor, 10_000), NODES_PER_CLUSTER * k)
+    size = max(COVERAGE * for_one_neighbor, min(3 * for_one_neighbor, 10_000), NODES_PER_CLUSTER * k)
     return min(n_nodes, ceil(size))
 
 

@@ -29,6 +29,7 @@ def moved_until_stable(
     objective: Objective,
     progress: Progress,
     most_sweeps: int = 1,
+    few: float = 0.0,
     sums: ClusterSums | None = None,
 ) -> ClusterSums:
     """Move nodes in place, labels int32; returns the sums of the clusters after it.
@@ -37,7 +38,8 @@ def moved_until_stable(
 
     While very many nodes would gain by a move, they move in rounds, all at once; then single nodes move, in sweeps. A
     sweep looks at all nodes once and then only at neighbors of moved nodes. Each move shifts the masses a little, for
-    everyone; a further sweep finds the few nodes that this, and no neighbor, made movable.
+    everyone; a further sweep finds the few nodes that this, and no neighbor, made movable. Sweeps end when one starts
+    with no more than the share `few` of the nodes.
 
     The sums are kept while nodes move. Each look at all nodes makes them anew on the way, so that round-off never adds
     up; and so it is the only thing that reads all entries, but for the sums at the start.
@@ -72,6 +74,8 @@ def moved_until_stable(
                 continue
         move_in_turn(on, labels, objective, sums, queue_of(movable, n, k), progress)
         n_sweeps += 1
+        if len(movable) <= few * n or n_sweeps == most_sweeps:
+            break
     return sums
 
 

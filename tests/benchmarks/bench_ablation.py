@@ -66,7 +66,7 @@ def numbers(method: str, module: Any, tried: dict[str, tuple]) -> list[Change]:
     ]
 
 
-def not_moved(on, labels, k, objective, progress: Progress, most_sweeps=1, sums=None) -> ClusterSums:
+def not_moved(on, labels, k, objective, progress: Progress, most_sweeps=1, few=0.0, sums=None) -> ClusterSums:
     """In place of the moves of single nodes: none."""
     return moves.summed(on, labels, k)[1]
 
@@ -84,7 +84,7 @@ def to_any_region(kernel, coreset, labels, met_only):
     return extend_labels(kernel, coreset, labels)
 
 
-def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=turning.PASSES) -> turning.Partition:
+def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=moves.MOST_SWEEPS) -> turning.Partition:
     """In place of moves by both aims before pieces are merged anew: those by the cut."""
     if most_sweeps == 1:
         return turning.Partition(*found, turning.implied_goal(aim, on, k, found.sums))
@@ -102,7 +102,7 @@ def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned
 
 CHANGES = [
     *numbers("multilevel", multilevel, {
-        "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9),
+        "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
         "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 3)),
         "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LARGE": (0,),
     }),
@@ -119,10 +119,12 @@ CHANGES = [
         ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0)),
     ),
     *numbers("two-step", coreset_regions, {
-        "REGIONS_PER_CLUSTER": (1, 3, 5, 10),
-        "NODES_PER_CLUSTER": (12, 48), "SPREADING_ROUNDS": (1, 8),
+        "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
+        "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
     }),
-    *numbers("two-step", turning, {"PASSES": (1, moves.MOST_SWEEPS), "CRUMB": (0.0, 0.5)}),
+    *numbers("two-step", turning, {
+        "FEW": (0.0, 0.01, 1.0), "CRUMB": (0.0, 0.5),
+    }),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("pieces never merged anew", "two-step", ((turning, "merged_anew", left_as_they_are),)),

@@ -899,8 +899,8 @@ MUTANTS = [
     (
         "single-start-from-the-nodes",
         "partition/multilevel.py",
-        "while levels and (single or levels[0].on.graph.n_nodes >= SMALL * k):",
-        "while levels and levels[0].on.graph.n_nodes >= SMALL * k:",
+        "while levels and (single or levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL)):",
+        "while levels and levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL):",
         ["test_a_single_start_begins_with_as_many_regions_as_it_takes"],
     ),
     (
