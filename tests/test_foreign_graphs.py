@@ -44,6 +44,13 @@ def assert_labels_are_right(clustering, nodes, members):
     ]
 
 
+def assert_cliques_are_whole(labels, nodes, members):
+    """Labels in the order of the nodes: each clique has one, and no two the same."""
+    of_node = dict(zip(nodes, labels.tolist(), strict=True))
+    found = [{of_node[node] for node in clique} for clique in members]
+    assert all(len(one) == 1 for one in found) and len(set.union(*found)) == len(members)
+
+
 def as_igraph(nodes, edges):
     place = {node: i for i, node in enumerate(nodes)}
     G = library("igraph").Graph(n=len(nodes), edges=[(place[u], place[v]) for u, v, _ in edges])
@@ -93,9 +100,7 @@ def test_labels_of_a_matrix_on_disk_are_in_the_order_of_its_rows(tmp_path, graph
     matrix = as_graph(as_networkx(nodes, edges)).to_scipy()
     for kind in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
         sparse.save_npz(tmp_path / "m.npz", kind(matrix))
-        clustering = coreset_sc(tmp_path / "m.npz", len(members), rng=0)
-        labels = dict(zip(nodes, clustering.labels.tolist(), strict=True))
-        assert all(len({labels[node] for node in clique}) == 1 for clique in members)
+        assert_cliques_are_whole(coreset_sc(tmp_path / "m.npz", len(members), rng=0).labels, nodes, members)
         assert load_graph(tmp_path / "m.npz") == as_graph(matrix)
 
 
@@ -258,8 +263,7 @@ def test_labels_are_in_the_order_of_the_rows_of_a_matrix(name, graph):
     matrix = MATRICES[name](library(name), rows, columns, np.asarray(expected[rows, columns]), len(nodes))
     found = as_graph(matrix)
     assert found.nodes is None and (found.to_scipy() != expected).nnz == 0
-    labels = dict(zip(nodes, coreset_sc(matrix, len(members), rng=0).labels.tolist(), strict=True))
-    assert all(len({labels[node] for node in clique}) == 1 for clique in members)
+    assert_cliques_are_whole(coreset_sc(matrix, len(members), rng=0).labels, nodes, members)
 
 
 def test_archives_of_matrices(tmp_path):

@@ -102,16 +102,15 @@ class MiniBatchKMeans(CentroidModel):
         points = dense_or_sparse(X)
         size = 3 * batch_size if self.init_size is None else as_whole_number(self.init_size, "init_size", at_least=1)
         size = min(points.n, max(size, 3 * k))
-        tried = starts(self.init, n_runs(self.n_init, self.init, from_chance=RUNS_FROM_CHANCE), X, k, rng)
-        judges = rng.choice(points.n, size, replace=False)
-        best, least = np.empty((0, points.d)), np.inf
-        for init in tried:
-            drawn = rng.choice(points.n, size, replace=False)
-            start = start_from_some(points, weights, drawn, k, init, rng)
-            inertia = block_sums(X[judges], start, sample_weight=weights[judges]).inertia if len(tried) > 1 else 0.0
-            if inertia < least:
-                best, least = start, inertia
-        return best
+        runs = n_runs(self.n_init, self.init, from_chance=RUNS_FROM_CHANCE)
+        tried = [
+            start_from_some(points, weights, rng.choice(points.n, size, replace=False), k, init, rng)
+            for init in starts(self.init, runs, X, k, rng)
+        ]
+        if len(tried) == 1:
+            return tried[0]
+        judges = rng.choice(np.flatnonzero(weights), min(size, np.count_nonzero(weights)), replace=False)
+        return min(tried, key=lambda start: block_sums(X[judges], start, sample_weight=weights[judges]).inertia)
 
     def _keep(self, result: KMeansResult) -> None:
         super()._keep(result)

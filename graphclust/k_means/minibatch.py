@@ -139,7 +139,7 @@ def minibatch_kmeans(
     progress = as_progress(progress)
     curve = ValidationCurve(validation, points.d)
     some = rng.choice(points.n, min(points.n, max(3 * k, batch_size)), replace=False)
-    least = tol * float(points.rows(some).var(axis=0, dtype=np.float64).mean()) if tol > 0.0 else -1.0
+    least = tol * float(points.rows(some).var(axis=0, dtype=np.float64).mean()) if tol > 0.0 else 0.0
     init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
     running = np.cumsum(weights)
@@ -155,7 +155,7 @@ def minibatch_kmeans(
     with progress.interruptible():
         progress.offer(so_far)
         while len(history) < max_iter and since < patience and not (history and progress.out_of_time()):
-            before = model.centroids.copy()
+            before = model.centroids.copy() if tol > 0.0 else None
             rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
             energy = model.learn(points.chosen(np.minimum(rows, np.flatnonzero(weights)[-1])), ones)
             history.append(energy)
@@ -165,7 +165,7 @@ def minibatch_kmeans(
             since = 0 if smooth < lowest else since + 1
             lowest = min(lowest, smooth)
             progress.step(len(history), max_iter)
-            if ((model.centroids - before) ** 2).sum() <= least:
+            if before is not None and ((model.centroids - before) ** 2).sum() <= least:
                 break
     result = so_far()
     warn_if_fewer(len(result.centroids), k)

@@ -312,15 +312,15 @@ MUTANTS = [
     (
         "the-worst-start-of-mini-batches",
         "estimators/minibatch_k_means.py",
-        "if inertia < least:",
-        "if inertia >= least or least == np.inf:",
+        "return min(tried, key",
+        "return max(tried, key",
         ["test_of_many_starts_mini_batches_take_the_best_and_go_through_them_once"],
     ),
     (
         "mini-batches-never-rest",
         "k_means/minibatch.py",
         "** 2).sum() <= least:",
-        "** 2).sum() < -1.0:",
+        "** 2).sum() < 0.0:",
         ["test_mini_batches_stop_when_centroids_rest"],
     ),
     (
