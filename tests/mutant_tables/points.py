@@ -317,6 +317,13 @@ MUTANTS = [
         ["test_of_many_starts_mini_batches_take_the_best_and_go_through_them_once"],
     ),
     (
+        "mini-batches-judged-by-points-of-no-weight",
+        "estimators/minibatch_k_means.py",
+        "rng.choice(np.flatnonzero(weights), min(size, np.count_nonzero(weights)), replace=False)",
+        "rng.choice(points.n, size, replace=False)",
+        ["test_of_many_starts_mini_batches_take_the_best_and_go_through_them_once"],
+    ),
+    (
         "mini-batches-never-rest",
         "k_means/minibatch.py",
         "** 2).sum() <= least:",
