@@ -86,13 +86,13 @@ def fits_numbers(labels: np.ndarray, n_nodes: int) -> bool:
 
 
 def as_weights(weights: Any, n: int, name: str = "sample_weight") -> npt.NDArray[np.float64]:
-    """Weights >= 0, not all zero, as float64 of shape (n,); None means all ones."""
+    """Weights >= 0, not all zero, as float64 of shape (n,); a number is that of every point, None means all ones."""
     if weights is None:
         return np.ones(n)
     array = np.asarray(weights)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}, expected numbers")
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    array = np.full(n, array, np.float64) if array.ndim == 0 else np.ascontiguousarray(array, dtype=np.float64)
     if array.shape != (n,):
         raise GraphValidationError(f"{name} has shape {array.shape}, expected one weight per point: ({n},)")
     if not np.isfinite(array).all() or (array < 0).any():

@@ -104,6 +104,11 @@ def test_weights_become_contiguous_float64(dtype):
     assert as_weights(None, 3).tolist() == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("number", [2, 2.0, np.float32(2.0), np.array(2)])
+def test_a_number_is_the_weight_of_every_point(number):
+    assert as_weights(number, 3).tolist() == [2.0, 2.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
@@ -112,6 +117,8 @@ def test_weights_become_contiguous_float64(dtype):
         ([1.0, 0.0, float("nan")], r"sample_weight\[2\] is nan"),
         ([float("inf"), 0.0, 1.0], r"sample_weight\[0\] is inf"),
         ([0.0, 0.0, 0.0], "sample_weight is zero everywhere"),
+        (0.0, "sample_weight is zero everywhere"),
+        (-1.0, r"sample_weight\[0\] is -1"),
     ],
 )
 def test_wrong_weights_are_refused(weights, words):

@@ -46,6 +46,7 @@ def test_k_means_is_the_function():
     assert (model.predict(X) == model.labels_).all()
     assert -model.score(X) == pytest.approx(model.inertia_)
     assert (model.transform(X).argmin(axis=1) == model.labels_).all()
+    assert -model.score(X, sample_weight=3.0) == pytest.approx(3 * model.inertia_)
     assert -model.score(X[:5], sample_weight=[2, 0, 0, 0, 0]) == pytest.approx(2 * model.transform(X[:1]).min() ** 2)
 
 
