@@ -3,7 +3,6 @@
 The parent loads the package once, compiles what small files need, and forks while its threads are idle.
 """
 
-import faulthandler
 import hashlib
 import json
 import os
@@ -33,8 +32,7 @@ def start(name: str) -> tuple[int, int]:
     child = os.fork()
     if child == 0:
         os.close(receive)
-        faulthandler.dump_traceback_later(60)  # a machine may stand still for a while: a deadlock would show where
-        signal.alarm(300)
+        signal.alarm(60)
         with os.fdopen(send, "w") as file:
             json.dump(fetch(name), file)
         os._exit(0)
