@@ -19,7 +19,7 @@ from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_
 @pytest.fixture
 def threads(monkeypatch):
     """Set how many threads numba may use."""
-    return lambda n: monkeypatch.setattr(blocks.numba, "get_num_threads", lambda: n)
+    return lambda n: monkeypatch.setattr(blocks, "n_threads", lambda: n)
 
 
 def sum_rows(first, last, block, values, partial):
@@ -198,7 +198,7 @@ def _two_at_once(queue):
 def test_works_in_a_forked_child_after_the_parent_used_its_threads():
     code = (
         "import multiprocessing, test_blocks\n"
-        "test_blocks.blocks.numba.get_num_threads = lambda: 2\n"
+        "test_blocks.blocks.n_threads = lambda: 2\n"
         "context = multiprocessing.get_context('fork')\n"
         "queue = context.Queue()\n"
         "test_blocks._child(queue), queue.get()\n"
@@ -209,6 +209,30 @@ def test_works_in_a_forked_child_after_the_parent_used_its_threads():
     folder = os.path.dirname(__file__)
     result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
     assert result.stdout.split() == ["100", "0", "2", "0"], result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_that_is_killed_stops_no_other():
+    """numba guards its threads by a lock that all of them share: whoever dies with it keeps it."""
+    code = (
+        "import os, signal, numpy as np, test_blocks, numba.np.ufunc.parallel as of_numba\n"
+        "def work():\n"
+        "    seen = np.zeros(100, int)\n"
+        "    test_blocks.run_in_blocks(test_blocks.count_rows, test_blocks.row_blocks(100, 3), seen)\n"
+        "    return seen.sum()\n"
+        "work()\n"
+        "if not (child := os.fork()):\n"
+        "    work()\n"
+        "    if of_numba._backend_init_process_lock:\n"
+        "        of_numba._backend_init_process_lock.acquire()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "os.waitpid(child, 0)\n"
+        "signal.alarm(20)\n"
+        "print(work())\n"
+    )
+    folder = os.path.dirname(__file__)
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert result.stdout == "100\n", (result.returncode, result.stderr)
 
 
 def test_works_in_a_spawned_child():

@@ -142,7 +142,7 @@ def test_the_same_generator_gives_the_same_graph_however_it_is_drawn(case, monke
     for lanes, draws_per_call, n_threads in [(1, 1 << 22, 1), (3, 40, 2), (8, 1, 2)]:
         monkeypatch.setattr(generators, "LANES", lanes)
         monkeypatch.setattr(generators, "DRAWS_PER_CALL", draws_per_call)
-        monkeypatch.setattr(blocks.numba, "get_num_threads", lambda n=n_threads: n)
+        monkeypatch.setattr(blocks, "n_threads", lambda n=n_threads: n)
         assert same_arrays(CASES[case](11).graph, graph)
 
 

@@ -237,7 +237,7 @@ def test_the_same_on_any_number_of_threads(n_threads, monkeypatch):
     monkeypatch.setattr(
         "graphclust.graph.checked_rows.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3)
     )
-    monkeypatch.setattr(blocks.numba, "get_num_threads", lambda: n_threads)
+    monkeypatch.setattr(blocks, "n_threads", lambda: n_threads)
     assert same(make_graph("weights of all sizes"), expected)
     with pytest.raises(GraphValidationError, match=r"2 entries with negative weight, the first -1.0 at \(0, 1\)"):
         as_graph(sparse.csr_array(np.kron(np.eye(2), [[0, -1.0], [-1, 0]])).tocsr()[:2, :2])

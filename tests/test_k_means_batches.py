@@ -154,7 +154,7 @@ def test_sums_of_wide_points_are_the_same_bits_however_many_threads_share_the_fe
     X, weights, labels = rng.standard_normal((40, 600)), rng.random(40), rng.integers(0, 4, 40)
     found = []
     for n_threads in (1, 2, 7):
-        monkeypatch.setattr(blocks.numba, "get_num_threads", lambda n_threads=n_threads: n_threads)
+        monkeypatch.setattr(blocks, "n_threads", lambda n_threads=n_threads: n_threads)
         assert len(thread_blocks(600)) == n_threads + 1
         sums, masses = cluster_sums(as_points(X), np.arange(40), weights, labels, 4)
         found.append(sums.tobytes() + masses.tobytes())

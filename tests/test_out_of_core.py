@@ -66,7 +66,7 @@ def test_a_store_gives_the_labels_of_the_graph_in_memory(graph_and_truth, option
     expected = coreset_sc(graph, N_BLOCKS, rng=5, **options).labels
     save_store(tmp_path / "g", graph)
     assert (coreset_sc(open_store(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
-    monkeypatch.setattr("numba.get_num_threads", lambda: 1)
+    monkeypatch.setattr("graphclust.compiled.runtime.blocks.n_threads", lambda: 1)
     assert (coreset_sc(open_store(tmp_path / "g"), N_BLOCKS, rng=5, **options).labels == expected).all()
     monkeypatch.undo()
     monkeypatch.setattr(streamed_quotient, "STREAMED", 0)

@@ -27,7 +27,7 @@ def test_the_seed_and_nothing_else_decides(tmp_path, monkeypatch):
     other, _ = planted_store(tmp_path / "b", 6, 50, 8, 3, rng=2)
     monkeypatch.setattr("graphclust.planted_stores.ENTRIES_PER_STEP", 100)
     monkeypatch.setattr("graphclust.planted_stores.ENTRIES_PER_BLOCK", 30)
-    monkeypatch.setattr("numba.get_num_threads", lambda: 1)
+    monkeypatch.setattr("graphclust.compiled.runtime.blocks.n_threads", lambda: 1)
     again, labels_again = planted_store(tmp_path / "c", 6, 50, 8, 3, rng=1)
     assert np.array_equal(first.indices, again.indices) and np.array_equal(labels, labels_again)
     assert not np.array_equal(first.indices, other.indices)

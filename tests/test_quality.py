@@ -156,7 +156,7 @@ def test_the_sums_are_the_same_on_any_number_of_threads(monkeypatch):
     expected = cut_and_volume(graph, labels, 3)
     monkeypatch.setattr(cuts, "entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 4))
     for n_threads in (1, 2):
-        monkeypatch.setattr(blocks.numba, "get_num_threads", lambda n=n_threads: n)
+        monkeypatch.setattr(blocks, "n_threads", lambda n=n_threads: n)
         assert all(np.array_equal(a, b) for a, b in zip(cut_and_volume(graph, labels, 3), expected, strict=True))
 
 

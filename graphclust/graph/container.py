@@ -117,7 +117,10 @@ class Graph:
         for first, last in pairwise(blocks):
             gate.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)
-        giant = np.bincount(parent, minlength=1).argmax()
+        sizes = np.bincount(parent, minlength=1)
+        giant = sizes.argmax()
+        if sizes[giant] == self.n_nodes:
+            return np.zeros(self.n_nodes, np.int32)
         for first, last in pairwise(blocks):
             gate.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
         gate.flatten(parent)

@@ -7,7 +7,6 @@ cluster and one between all of them; with degrees as masses, the degree-correcte
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
 
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed
@@ -34,6 +33,8 @@ def description_length(on: Weighed, sums: ClusterSums) -> float:
     clusters; for a rate half the logarithm of the number of edges, as in Schwarz 1978, "Estimating the dimension of a
     model".
     """
+    from scipy.special import gammaln  # takes a third of the package's import, and few calls come here
+
     n, k, size = on.graph.n_nodes, len(sums.size), sums.size
     n_edges = on.graph.n_entries / 2.0
     clusters = gammaln(n + 1.0) - gammaln(size + 1.0).sum() + np.log(n)

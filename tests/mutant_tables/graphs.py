@@ -51,6 +51,20 @@ MUTANTS = [
         ["test_directions_join_by_max_or_sum"],
     ),
     (
+        "components-of-any-graph-are-one",
+        "graph/container.py",
+        "if sizes[giant] == self.n_nodes:",
+        "if sizes[giant] > 1:",
+        ["test_components_of_random_graphs"],
+    ),
+    (
+        "numba-is-always-asked-for-its-threads",
+        "compiled/runtime/blocks.py",
+        "        numba.threading_layer()\n",
+        "        pass\n",
+        ["test_a_forked_child_that_is_killed_stops_no_other"],
+    ),
+    (
         "components-miss-a-neighbor",
         "compiled/graphs/gate.py",
         "for e in range(indptr[u] + n_neighbors, indptr[u + 1]):",

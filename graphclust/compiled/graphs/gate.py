@@ -114,13 +114,6 @@ def count_faults(first, last, block, rows, counts, examples):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def narrow_indices(first, last, block, wide, narrow):
-    """Copy int64 indices, already known to be in range, to int32."""
-    for e in range(first, last):
-        narrow[e] = wide[e]
-
-
-@njit(cache=True, nogil=True, **UNCOUNTED)
 def _root(parent, u):
     while parent[u] != u:
         parent[u] = parent[parent[u]]

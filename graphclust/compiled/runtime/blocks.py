@@ -41,11 +41,20 @@ def row_blocks(n_rows: int, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
 
 def thread_blocks(n: int) -> np.ndarray:
     """Boundaries of a block for each thread, for loops whose results have nothing to do with the blocks."""
-    return row_blocks(n, -(-n // numba.get_num_threads()))
+    return row_blocks(n, -(-n // n_threads()))
 
 
 def n_threads() -> int:
-    """Threads that blocks are run on, where there are as many."""
+    """Threads that blocks are run on, where there are as many: all that there can be, or what numba was told.
+
+    numba starts threads of its own when it is asked, and they are never used here: that takes as long as a fifth of
+    the first call on a small graph, and from then on each question takes a lock that forked processes share, so that
+    one that is killed meanwhile stops all others. So only a numba that has started is asked.
+    """
+    try:
+        numba.threading_layer()
+    except ValueError:
+        return most_threads()
     return int(numba.get_num_threads())
 
 
@@ -72,9 +81,9 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     """Call `loop(first, last, block, *arrays)` for each block; returns when all are done."""
     n_blocks = len(boundaries) - 1
     starts = boundaries.tolist()
-    n_threads = min(numba.get_num_threads(), n_blocks) if n_blocks > 1 else 1
+    n_at_once = min(n_threads(), n_blocks) if n_blocks > 1 else 1
     # Compiled arithmetic never warns, so neither does a loop that runs as plain Python.
-    if n_threads == 1:
+    if n_at_once == 1:
         with np.errstate(all="ignore"):
             for block in range(n_blocks):
                 loop(starts[block], starts[block + 1], block, *arrays)
@@ -91,7 +100,7 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
             stop.set()
             raise
 
-    others = [_threads().submit(work) for _ in range(n_threads - 1)]
+    others = [_threads().submit(work) for _ in range(n_at_once - 1)]
     try:
         work()
     finally:
