@@ -37,11 +37,12 @@ from graphclust.partition.coreset_regions import (
     is_doubtful,
     number_of_regions,
 )
+from graphclust.partition.healing import is_better
 from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import searched_nodes
-from graphclust.partition.turning import common_pieces, implied_goal, is_better, merged_anew, used_labels
+from graphclust.partition.turning import common_pieces, implied_goal, merged_anew, used_labels
 from graphclust.progress import Progress
 
 CUT_GOAL = Goal(Objective(RATIO, 0.0, 1.0), None, None)

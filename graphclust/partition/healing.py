@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, value_of
+from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
 from graphclust.objective.objective import Aim, Weighed
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
@@ -57,31 +57,33 @@ def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partit
 
 
 def healed(on: Weighed, found: Partition, aim: Aim, rng: np.random.Generator, progress: Progress) -> Partition:
-    """The partition after cycles at the resolution that its clusters call for, while they are impure and get likelier.
+    """The partition after cycles at the resolution that its clusters call for, while they are impure and get better.
 
     At a resolution that is too low, or from regions that hold nodes of many clusters, halves of clusters end up
     together; at the one that they call for, regions of the nodes themselves are purer each time. Where the resolution
-    is not to be matched, nodes move by the goal at the end, and the better of the two partitions is kept.
+    is not to be matched nodes then move by the goal, which has to gain by it each time: whole clusters do so at once,
+    while the smallest cuts of real graphs, which no likelihood calls clusters, get larger time after time.
     """
-    k, goal = len(found.sums.size), found.goal
-    plain, sums = in_plain_terms(on, found.labels, found.sums)
-    best, likelihood = Assigned(found.labels, sums), log_likelihood(plain, sums)
+    k, best = len(found.sums.size), found
     while not progress.out_of_time():
-        resolution = implied_resolution(plain, best.sums)
-        called_for = goal_at(aim, plain, k, resolution, found.goal.natural)
-        tried = cycle(plain, best, Search(k, called_for.objective, [], 1.0, rng, progress), resolution)
-        before, likelihood = likelihood, log_likelihood(plain, tried.sums)
-        if likelihood <= before:
+        plain, sums = in_plain_terms(on, best.labels, best.sums)
+        called_for = goal_at(aim, plain, k, implied_resolution(plain, sums), found.goal.natural)
+        search = Search(k, called_for.objective, [], 1.0, rng, progress)
+        tried = cycle(plain, Assigned(best.labels, sums), search, called_for.objective.pull / on.chance)
+        if aim.resolution != "auto":
+            tried = tried if plain is on else assigned(on, tried.labels, k)
+            tried, called_for = moved(on, tried, search._replace(objective=found.goal.objective)), found.goal
+        if not is_better(aim, on, called_for.objective, tried.sums, best.sums):
             break
-        best, goal = tried, called_for
+        best = Partition(*tried, called_for)
         progress.offer(best.labels.copy)
-        if not are_impure(plain, *best, progress):
+        if not are_impure(on, best.labels, best.sums, progress):
             break
-    if best.labels is found.labels:
-        return found
+    return best
+
+
+def is_better(aim: Aim, on: Weighed, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
+    """Whether one of two partitions is the better; where resolutions are matched, which differ, it is the likelier."""
     if aim.resolution == "auto":
-        return Partition(*best, goal)
-    best = best if plain is on else assigned(on, best.labels, k)
-    best = moved(on, best, Search(k, found.goal.objective, [], 1.0, rng, progress))
-    by_goal = Partition(*best, found.goal)
-    return by_goal if by_goal.value > found.value else found
+        return log_likelihood(on, sums) > log_likelihood(on, than)
+    return value_of(objective, sums) > value_of(objective, than)

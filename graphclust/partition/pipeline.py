@@ -22,7 +22,7 @@ from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import IN_DOUBT, Sampling, by_shared_neighbors, default_size
 from graphclust.partition.cycles import Search, assigned, in_cycles
-from graphclust.partition.healing import Partition, healed
+from graphclust.partition.healing import Partition, healed, is_better
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.memory import check_memory
 from graphclust.partition.multilevel import partitioned
@@ -31,7 +31,6 @@ from graphclust.partition.path_making import cluster_path
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
-from graphclust.partition.turning import is_better
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]

@@ -16,8 +16,8 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import MODULARITY, RATIOS, Aim, Weighed, chance_objective, ratio_objective
 from graphclust.partition import streamed_quotient
 from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
-from graphclust.partition.healing import Partition
-from graphclust.partition.likelihood import implied_resolution, log_likelihood
+from graphclust.partition.healing import Partition, is_better
+from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
 from graphclust.partition.multilevel import resolutions_of_regions
@@ -127,13 +127,6 @@ def moved_by_implied(
     goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
     sums = moved_until_stable(on, labels, k, goal.objective, progress, most_sweeps, FEW, found.sums)
     return Partition(labels, sums, goal)
-
-
-def is_better(aim: Aim, on: Weighed, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
-    """Whether one of two partitions is the better; where resolutions are matched, which differ, it is the likelier."""
-    if aim.resolution == "auto":
-        return log_likelihood(on, sums) > log_likelihood(on, than)
-    return value_of(objective, sums) > value_of(objective, than)
 
 
 def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels: np.ndarray) -> ClusterSums | None:
