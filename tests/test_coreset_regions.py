@@ -232,7 +232,7 @@ def test_large_clusters_of_a_thin_coreset_are_found():
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_found(monkeypatch):
     planted = planted_partition(2, 10_000, 10, 3, rng=7)
-    monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
+    monkeypatch.setattr(pipeline, "suits_a_coreset", lambda *of: True)
     monkeypatch.setattr(coreset_regions, "default_size", lambda *of: 600)
     found = coreset_sc(planted.graph, 2, rng=10, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
@@ -254,7 +254,7 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
 
 def test_the_better_of_two_looks_is_kept(monkeypatch):
     planted = planted_partition(20, 500, 20, 4, rng=7)
-    monkeypatch.setattr(pipeline, "MANY_ENTRIES", 10_000)
+    monkeypatch.setattr(pipeline, "suits_a_coreset", lambda *of: True)
     monkeypatch.setattr(coreset_regions, "LEAST_SIGNAL", np.inf)
     monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
 
@@ -312,7 +312,7 @@ def test_impure_clusters_are_merged_anew(two_as_one, objective):
 def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
     """Of these regions some hold two blocks, and moves of single nodes never part clusters that are two."""
     planted = planted_partition(30, 500, 9, 3, rng=6)
-    options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 2}
+    options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 3}
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
     monkeypatch.setattr(turning, "merged_anew", left_as_they_are)
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
@@ -386,8 +386,8 @@ def test_doubt_grows_with_the_cut():
 
 
 def test_default_sizes_cover_the_graph_and_the_clusters():
-    assert default_size(1_000_000, 20_000_000, 200) == 40_000
-    assert default_size(250_000, 125_000_000, 250) == 5_000
+    assert default_size(1_000_000, 20_000_000, 200) == 75_000
+    assert default_size(250_000, 125_000_000, 250) == 6_000
     assert default_size(100, 400, 50) == 100
 
 

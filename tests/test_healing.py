@@ -151,7 +151,7 @@ def test_blocks_that_hardly_show_are_found(monkeypatch, objective, large):
     """As many links leave a block as stay: regions mix the blocks, and the resolution matched to them is below 1."""
     planted = planted_partition(20, 2_000, 8, 8, rng=1)
     if large:  # where starts begin on a coarse level, and no cycles run on the nodes
-        monkeypatch.setattr(multilevel, "LARGE", 0)
+        monkeypatch.setattr(multilevel, "BUDGET", 0)
     options = {"objective": objective, "method": "multilevel", "rng": 1}
     assert adjusted_rand_index(coreset_sc(planted.graph, 20, **options).labels, planted.labels) > 0.96
     if large or objective == "modularity":

@@ -117,21 +117,20 @@ def test_clusters_without_rates_to_compare():
     assert log_likelihood(on, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
 
 
-def test_only_a_narrow_range_above_the_usual_resolution_is_in_doubt():
+def test_only_a_matched_resolution_above_the_usual_one_is_in_doubt():
     on = weighed(as_graph(nx.karate_club_graph()), "modularity")
     potts = weighed(on.graph, "constant_potts")
 
-    def doubt(lowest, highest, resolution, aim=AUTO, on=on):
-        return in_doubt(aim, on, Goal(None, resolution, (lowest, highest)))
+    def doubt(resolution, aim=AUTO, on=on):
+        return in_doubt(aim, on, Goal(None, resolution, (0.9 * resolution, 1.1 * resolution)))
 
-    assert doubt(2.0, 2.1, 2.05) and doubt(1.01, 2.0, 1.4)
-    assert not doubt(1.01, 2.03, 1.4)  # wide
-    assert not doubt(0.8, 0.82, 0.81)  # fewer clusters than modularity finds by itself
-    assert not doubt(2.0, 2.1, 2.05, Aim("modularity", 2.05))  # given
+    assert doubt(2.05) and doubt(1.01)
+    assert not doubt(0.99)  # fewer clusters than modularity finds by itself
+    assert not doubt(2.05, Aim("modularity", 2.05))  # given
     assert not in_doubt(Aim("normalized_cut", None), on, Goal(None, None, None))
     few = potts.chance
-    assert doubt(2.0 * few, 2.1 * few, 2.05 * few, Aim("constant_potts", "auto"), potts)
-    assert not doubt(0.5 * few, 0.6 * few, 0.55 * few, Aim("constant_potts", "auto"), potts)
+    assert doubt(1.05 * few, Aim("constant_potts", "auto"), potts)
+    assert not doubt(0.95 * few, Aim("constant_potts", "auto"), potts)
 
 
 def hard_communities(seed):

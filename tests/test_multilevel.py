@@ -17,7 +17,8 @@ from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, weighed
-from graphclust.partition import cycles, multilevel
+from graphclust.partition import cycles, multilevel, small_graphs
+from graphclust.partition.budget import Budget
 from graphclust.partition.coarsening import Level
 from graphclust.partition.improvement import move_nodes, refine_partition
 from graphclust.partition.merging import merge_clusters
@@ -25,6 +26,7 @@ from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import multilevel_partition
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.quotient import contracted
+from graphclust.partition.resolution import matched_resolution
 from graphclust.progress import Progress
 
 CUT = {"objective": "normalized_cut"}
@@ -234,7 +236,7 @@ def test_cycles_of_the_whole_graph_mend_what_uneven_weights_spoilt(monkeypatch):
         linked = np.flatnonzero(np.diff(both.indptr))
         graph = as_graph(both[linked][:, linked])
         with monkeypatch.context() as patch:
-            patch.setattr(multilevel, "is_searched_whole", lambda *of: False)
+            patch.setattr(multilevel, "BUDGET", 0)
             once = multilevel_partition(graph, 20, rng=0, **CUT)
         cycled = multilevel_partition(graph, 20, rng=0, **CUT)
         shares.append(normalized_cut(graph, cycled) / normalized_cut(graph, once))
@@ -317,10 +319,10 @@ def test_by_way_of_more_clusters_small_groups_are_found(data_folder):
 def test_who_betters_labels_by_hand_gets_a_cycle_at_every_resolution(monkeypatch):
     graph, planted = planted_partition(5, 60, 14, 1, rng=0)
     made = counted_calls(monkeypatch, "cycle")
-    for objective, n_expected in (("modularity", 3), ("normalized_cut", 4)):
+    for objective, n_sizes, n_expected in (("modularity", 3, 4), ("normalized_cut", 4, 4)):  # pairs: one comes again
         made.clear()
         refine_partition(graph, planted, objective=objective, rng=0)
-        assert len({resolution for (_, _, _, resolution), _ in made}) == len(made) == n_expected
+        assert len({resolution for (_, _, _, resolution), _ in made}) == n_sizes and len(made) == n_expected
 
 
 def test_cuts_of_few_clusters_are_looked_for_among_small_regions_too():
@@ -333,7 +335,7 @@ def test_cuts_of_few_clusters_are_looked_for_among_small_regions_too():
 def test_high_effort_is_so_many_tries_of_which_the_best_is_kept(monkeypatch):
     on = weighed(make_graph("power-law blocks"), "normalized_cut")
     tries = counted_calls(monkeypatch, "one_try", multilevel)
-    found = multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 4.0, np.random.default_rng(0), Progress())
+    found = multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 4.0, np.random.default_rng(1), Progress())
     values = [value_of(found.goal.objective, tried.sums) for _, tried in tries]
     assert len(values) == 4 and len(set(values)) > 1 and found.value == max(values)
     assert values[-1] < max(values)  # or the last would do
@@ -363,19 +365,54 @@ def test_an_interruption_of_a_later_try_returns_the_best_of_those_before(monkeyp
     assert (stop.value.best == tries[int(np.argmax(values))].labels).all()
 
 
-def test_cycles_run_on_large_graphs_whose_starts_begin_on_the_graph_itself(monkeypatch):
-    on = weighed(make_graph("power-law blocks"), "normalized_cut")
-    monkeypatch.setattr(multilevel, "LARGE", 0)
-    monkeypatch.setattr(multilevel, "VERY_SMALL", 0)
+def test_cycles_run_on_the_whole_graph_where_the_budget_covers_it_and_else_on_a_coarse_level(monkeypatch):
+    on, aim = weighed(planted_partition(20, 100, 12, 3, rng=0).graph, "normalized_cut"), as_aim("normalized_cut", None)
+    monkeypatch.setattr(multilevel, "SMALL", 1)  # so that starts begin on a coarse level
     monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: False)
-    made, by_way = counted_calls(monkeypatch, "cycle"), counted_calls(monkeypatch, "cycle_by_way_of")
-    for small, n_on_the_whole in ((10**9, 2), (1, 0)):
-        monkeypatch.setattr(multilevel, "SMALL", small)
-        made.clear()
-        by_way.clear()
-        multilevel.partitioned(on, 9, as_aim("normalized_cut", None), 1.0, np.random.default_rng(0), Progress())
-        assert sum(graph is on and found is not None for (graph, found, *_), _ in made) == n_on_the_whole
-        assert sum(graph is on for (_, graph, *_), _ in by_way) == n_on_the_whole
+    monkeypatch.setattr(small_graphs, "AT_ONCE", 0)  # or levels would be passed through within one call
+    starts, tried = counted_calls(monkeypatch, "best_start", multilevel), counted_calls(monkeypatch, "cycle_of_kind")
+    n_entries = on.graph.n_entries
+    for more_than_starts, on_the_whole, on_a_level in (
+        (9 * n_entries, True, False),
+        (n_entries - 1, False, True),
+        (0, False, False),
+    ):
+        monkeypatch.setattr(multilevel, "BUDGET", 1e9)
+        multilevel.partitioned(on, 20, aim, 1.0, np.random.default_rng(0), Progress())
+        ((start, search), _) = starts[-1]
+        monkeypatch.setattr(multilevel, "BUDGET", len(search.resolutions) * start.graph.n_entries + more_than_starts)
+        tried.clear()
+        multilevel.partitioned(on, 20, aim, 1.0, np.random.default_rng(0), Progress())
+        graphs = [graph for (_, graph, *_), _ in tried]
+        assert any(graph is on for graph in graphs) == on_the_whole
+        assert any(graph is not on for graph in graphs) == on_a_level
+
+
+def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
+    graph = make_graph("power-law blocks")
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
+    found = cycles.assigned(on, random_labels(graph.n_nodes, 9, 0).astype(np.int32), 9)
+
+    def n_made(gains, entries):
+        """Cycles that are made where pairs gain such shares of what is lacking."""
+        made, left = [], iter(gains)
+        search = cycles.Search(9, wanted, [2.0, 4.0], 1.0, np.random.default_rng(0), Progress(), Budget(entries))
+
+        def best_of(tries, on, search):
+            made.extend(tries)
+            search.budget.take(on.graph, len(tries))
+            lacking = cycles.lacking(found, search) * (1.0 - next(left, 0.0))
+            inside = found.sums.inside + (cycles.lacking(found, search) - lacking) * found.sums.mass / 9
+            return cycles.Assigned(found.labels, found.sums._replace(inside=inside))
+
+        monkeypatch.setattr(cycles, "best_of", best_of)
+        cycles.in_cycles(on, found, search)
+        return len(made)
+
+    assert n_made([0.0], np.inf) == 2
+    assert n_made([0.5, 0.0], np.inf) == 4
+    assert n_made([0.5, 0.7], np.inf) == 6
+    assert n_made([0.5, 0.7], 3 * graph.n_entries) == 4 and n_made([0.5], graph.n_entries - 1) == 0
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -478,3 +515,35 @@ def test_a_single_start_begins_with_as_many_regions_as_it_takes(monkeypatch):
         if effort < 1.0:
             assert multilevel.REGIONS[0] * 20 <= start.graph.n_nodes < multilevel.ENOUGH * 20
     assert found[0.1].value > 0.95 * found[1.0].value
+
+
+def test_regions_that_the_tree_cannot_show_are_not_tried_twice():
+    tree = np.geomspace(40.0, 0.1, 41)[::-1].copy()  # of 41 regions: half of them are the most that it shows
+    resolutions = multilevel.resolutions_of_regions(MODULARITY, tree, 3)
+    assert resolutions == [matched_resolution(tree, n) for n in (12, 20)]
+    assert multilevel.resolutions_of_regions(MODULARITY, tree, 1) == [matched_resolution(tree, n) for n in (4, 8, 16)]
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_starts_and_cycles_side_by_side_find_what_they_find_one_after_the_other(objective, monkeypatch):
+    graph = planted_partition(12, 60, 9, 3, rng=2).graph
+    found = []
+    for worth in (0, 10**9):
+        monkeypatch.setattr(cycles, "WORTH_A_THREAD", worth)
+        found.append(multilevel_partition(graph, 12, objective=objective, rng=5))
+    assert (found[0] == found[1]).all()
+
+
+def test_the_first_of_equally_good_tries_is_kept_and_what_one_raises_reaches_the_caller():
+    graph = make_graph("power-law blocks")
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
+    search = searched(9, wanted, np.random.default_rng(0))
+    same = cycles.assigned(on, random_labels(graph.n_nodes, 9, 0).astype(np.int32), 9)
+    others = [cycles.Assigned(same.labels.copy(), same.sums) for _ in range(3)]
+    assert cycles.best_of([lambda found=found: found for found in others], on, search) is others[0]
+
+    def fails():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cycles.best_of([lambda: same, fails], on, search)

@@ -189,7 +189,7 @@ def misled(aim, quotient, of_piece, k, *rest):
 def test_where_regions_were_merged_by_a_sample_they_are_merged_anew_once_they_are_pure(shuffled, monkeypatch):
     graph, truth = shuffled
     sampled_quotients(monkeypatch, 60_000)
-    options = {"method": "two-step", "objective": "normalized_cut", "rng": 0}
+    options = {"method": "two-step", "objective": "normalized_cut", "rng": 2, "coreset_size": 2_000}
     twice = coreset_sc(graph, 150, **options)
     monkeypatch.setattr(turning, "turned", not_turned)
     once = coreset_sc(graph, 150, **options)

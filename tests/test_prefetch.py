@@ -117,8 +117,8 @@ def test_nodes_move_until_none_gains(copies, disturbed):
 def test_labels_spread(one, copies):
     many, times = copies
     labels = np.where(np.arange(one.graph.n_nodes) % 40 == 0, one.labels, -1).astype(np.int32)
-    found = spread_labels(many, np.tile(labels, times), K, 3, Progress())
-    expected = spread_labels(one.graph, labels, K, 3, Progress())
+    found = spread_labels(many, np.tile(labels, times), K, 0.0, Progress())
+    expected = spread_labels(one.graph, labels, K, 0.0, Progress())
     assert (found.labels.reshape(times, -1) == expected.labels).all()
     assert found.n_labelled == [times * n for n in expected.n_labelled]
 

@@ -21,27 +21,25 @@ class Spread(NamedTuple):
     n_labelled: list[int]
 
 
-def spread_labels(graph: Graph, labels: np.ndarray, k: int, n_rounds: int, progress: Progress) -> Spread:
+def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress) -> Spread:
     """In each round every node with edges and without a label takes the label that it has most edge weight to.
 
-    labels : int32 in [-1, k), shape (n_nodes,). Stops when every node has a label, or none got one, after at most
-    n_rounds rounds; a round reads the rows of the nodes without a label.
+    labels : int32 in [-1, k), shape (n_nodes,). few : a round in which no more than this share of the nodes without a
+    label gets one is the last; a round reads the rows of all of those.
     """
     labels = labels.copy()
     missing = np.flatnonzero((labels < 0) & ~graph.isolated)
     n_points = graph.n_nodes - int(np.count_nonzero(graph.isolated))
     n_labelled = [n_points - len(missing)]
-    for done in range(n_rounds):
-        if len(missing) == 0:
-            break
+    while len(missing):
         chosen = np.empty(len(missing), np.int32)
         progress.reads(graph, int((graph.indptr[missing + 1] - graph.indptr[missing]).sum()))
         blocks = row_blocks(len(missing), NODES_PER_BLOCK)
         run_in_blocks(choose_clusters, blocks, k, missing, graph.rows, labels, chosen)
         labels[missing] = chosen
-        missing = missing[chosen < 0]
+        before, missing = len(missing), missing[chosen < 0]
         n_labelled.append(n_points - len(missing))
-        progress.step(done + 1, n_rounds)
-        if n_labelled[-1] == n_labelled[-2]:
+        progress.step(n_labelled[-1], n_points)
+        if before - len(missing) <= few * before:
             break
     return Spread(labels, n_labelled)

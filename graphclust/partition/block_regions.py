@@ -28,10 +28,10 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import BY_DEGREE, CUT, MODULARITY, Aim, Weighed, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.coreset_regions import (
     HASTY_ROUNDS,
     IN_DOUBT,
-    SPREADING_ROUNDS,
     Sampling,
     evenness,
     is_doubtful,
@@ -140,15 +140,15 @@ def labelled(
     centroids = engine.once(region_centroids, rows, weights, regions)
     labels = engine.once(joined_labels, engine.each(labels_in_block, rows, centroids))
     n_missing: list[int] = []
-    for done in range(SPREADING_ROUNDS):
+    while True:
         changes = engine.each(steps.spread_labels_in_block, labels, n_regions)
         found, left = np.sum(engine.fetch(engine.each(steps.count_changes, changes)), axis=0).tolist()
-        n_missing += [found + left, left] if done == 0 else [left]
+        n_missing += [left] if n_missing else [found + left, left]
         if found == 0:
             break
         labels = engine.once(steps.changed_labels, labels, changes)
-        progress.step(done + 1, SPREADING_ROUNDS)
-        if left == 0:
+        progress.step(found, found + left)
+        if found <= HARDLY_ANY * (found + left) or left == 0:
             break
     return (engine.once(labels_for_the_rest, labels) if n_missing[-1] else labels), n_missing
 

@@ -16,12 +16,12 @@ from graphclust.compiled.graphs import small_levels
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Weighed, plain_objective
+from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.moves import move_in_turn, queue_of
 from graphclust.partition.quotient import contracted
 from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
-LEAST_SHRINKAGE = 0.98  # a level that leaves more of the nodes than this is not worth its contraction
 ONE_PART = np.zeros(1, np.int32)
 PASSES = 2  # over the entries of a level; unfinished regions differ from start to start, which is worth more
 
@@ -50,7 +50,7 @@ def coarser(
     n = on.graph.n_nodes
     for at in ((finest, resolution) if finest > resolution else (resolution,)) if n > enough else ():
         coarse, n_coarse = joined(on, at, parts, enough, rng, progress)
-        if enough <= n_coarse <= LEAST_SHRINKAGE * n:
+        if enough <= n_coarse <= (1.0 - HARDLY_ANY) * n:
             return coarse, contracted(on, coarse, n_coarse)
     return None
 

@@ -35,11 +35,12 @@ from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import BY_DEGREE, CUT, Aim, Weighed, node_terms, ratio_objective, weighed
 from graphclust.partition import streamed_quotient
+from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.cycles import Assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
-from graphclust.partition.multilevel import SINGLE_START, partitioned
+from graphclust.partition.multilevel import ENOUGH, SINGLE_START, partitioned
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import NO_UNIONS, goal_of
 from graphclust.partition.small_components import in_all_nodes
@@ -47,9 +48,8 @@ from graphclust.partition.turning import implied_goal, purified, sums_by_quotien
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
-COVERAGE = 0.8  # expected coreset neighbors of a node
-NODES_PER_CLUSTER = 20  # of the coreset; on planted graphs 10 and 40 do as well
-SPREADING_ROUNDS = 4
+COVERAGE = 1.5  # expected coreset neighbors of a node: with fewer, sparse clusters and small ones are missed
+NODES_PER_CLUSTER = ENOUGH * REGIONS_PER_CLUSTER  # of the coreset, which is parted into so many regions
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 LEAST_SIGNAL = 4.5
 WEIGHTS_AT_A_TIME = 1 << 24
@@ -68,13 +68,9 @@ class Sampling(NamedTuple):
 
 
 def default_size(n_nodes: int, n_entries: int, k: int) -> int:
-    """So many nodes that an average node has 0.8 coreset neighbors, and 20 a cluster.
-
-    Up to 10,000, rather so many that it has three: small clusters then show even where sizes are very unequal.
-    """
+    """So many nodes that an average node has COVERAGE coreset neighbors, and NODES_PER_CLUSTER a cluster."""
     for_one_neighbor = n_nodes * n_nodes / max(n_entries, 1)
-    size = max(COVERAGE * for_one_neighbor, min(3 * for_one_neighbor, 10_000), NODES_PER_CLUSTER * k)
-    return min(n_nodes, ceil(size))
+    return min(n_nodes, ceil(max(COVERAGE * for_one_neighbor, NODES_PER_CLUSTER * k)))
 
 
 class Shown(NamedTuple):
@@ -192,7 +188,7 @@ def shown_by_coreset(graph: Graph, k: int, sampling: Sampling, rng: np.random.Ge
         labels = extended.astype(np.int32)
         labels[undecided] = -1
         del extended, undecided, kernel  # of the size of the nodes, as all that is given back early here
-        spread = spread_labels(graph, labels, int(found.max()) + 1, SPREADING_ROUNDS, progress)
+        spread = spread_labels(graph, labels, int(found.max()) + 1, HARDLY_ANY, progress)
     out_of_reach = (spread.labels < 0) & ~graph.isolated
     spread.labels[out_of_reach] = 0  # moves will place them
     counts = [len(labelled.nodes), *spread.n_labelled]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from graphclust.compiled.graphs import small_cycles, small_levels
 from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
 from graphclust.compiled.graphs.small_levels import Assigned, Coarsening
+from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.partition import coarsening
+from graphclust.partition.budget import HARDLY_ANY, Budget
 from graphclust.partition.coarsening import Level, coarser
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import moved_until_stable, summed
@@ -20,8 +24,13 @@ from graphclust.partition.quotient import contracted
 from graphclust.partition.small_graphs import is_small, level_of, room_for
 from graphclust.progress import Progress
 
+WORTH_A_THREAD = 1 << 13  # entries: a cycle over so many takes half a millisecond, to wake a thread a tenth of that
+PAIR = 2  # cycles that start from the same partition: as many as there are cores nearly everywhere
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 LEAST = 20  # clusters that cuts are made by way of, at every other size: the smallest run around small groups
+
+NO_END = Budget(np.inf)
+T = TypeVar("T")
 
 
 def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
@@ -32,7 +41,8 @@ def assigned(on: Weighed, labels: np.ndarray, k: int) -> Assigned:
 class Search(NamedTuple):
     """What is looked for, and what it takes: k clusters by an objective, from regions at these resolutions.
 
-    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make.
+    No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make;
+    budget : what these may take.
     """
 
     k: int
@@ -41,6 +51,7 @@ class Search(NamedTuple):
     effort: float
     rng: np.random.Generator
     progress: Progress
+    budget: Budget = NO_END
 
     def value(self, found: Assigned) -> float:
         return value_of(self.objective, found.sums)
@@ -48,15 +59,35 @@ class Search(NamedTuple):
 
 def best_start(on: Weighed, search: Search) -> Assigned:
     """The best of several partitions, each merged from the regions of another resolution."""
-    best: Assigned | None = None
     resolutions: list[float | None] = [*(turns(search) or search.resolutions[:1])]
-    for resolution in resolutions or [None]:  # one start, from the nodes
-        if best is not None and search.progress.out_of_time():
+    starts = [partial(cycle, on, None, own, at) for own, at in by_own_draws(search, resolutions or [None])]
+    return best_of(starts, on, search)
+
+
+def by_own_draws(search: Search, resolutions: Sequence[T]) -> list[tuple[Search, T]]:
+    """The search with draws of its own for each of some tries, which are then the same in whatever order they run."""
+    keys = search.rng.integers(2**63, size=len(resolutions)).tolist()
+    return [(search._replace(rng=np.random.default_rng(key)), at) for key, at in zip(keys, resolutions, strict=True)]
+
+
+def best_of(tries: Sequence[Callable[[], Assigned]], on: Weighed, search: Search) -> Assigned:
+    """The best of what some tries find, and the first of those as good: the first in any case, others by the budget.
+
+    On a small graph, whose loops use one core only, they run side by side, unless threads would take longer to wake.
+    """
+    at_once = len(tries) if is_small(on.graph) and on.graph.n_entries >= WORTH_A_THREAD else 1
+    best: Assigned | None = None
+    for first in range(0, len(tries), at_once):
+        if best is not None and (search.progress.out_of_time() or not search.budget.covers(on.graph)):
             break
-        found = cycle(on, None, search, resolution)
-        if best is None or search.value(found) > search.value(best):
-            best = found
-            search.progress.offer(best.labels.copy)
+        now = tries[first : first + at_once]
+        search.budget.take(on.graph, len(now))
+        for found in map_blocks(lambda place, _, block, now=now: now[place](), row_blocks(len(now), 1)):
+            if best is None or search.value(found) > search.value(best):
+                best = found
+        assert best is not None
+        search.progress.offer(best.labels.copy)
+        search.progress.step(first + len(now), len(tries))
     assert best is not None
     return best
 
@@ -73,24 +104,45 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 
 
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
-    """A cycle at the first of the resolutions; for cuts, which have more local optima, at each. The value never falls.
+    """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
+
+    Where the last of them gained much they go on, from the first resolution, as far as the budget goes. The value never
+    falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
     """
-    more = made_by_way_of(search.k, cut=search.objective.kind == RATIO)
     resolutions = turns(search) if each or search.objective.kind == RATIO else turns(search)[:1]
-    for done, resolution in enumerate(resolutions):
+    n, done, gained = len(resolutions), 0, np.inf
+    while n and (done < n or gained > HARDLY_ANY * lacking(found, search)):
         search.progress.offer(found.labels.copy)
-        if search.progress.out_of_time():
+        if search.progress.out_of_time() or not search.budget.covers(on.graph):
             break
-        tied = tying_resolution(on.graph) if done % 2 == 0 else 0.0
-        settled = settled or done > 0
-        if done % 2 == 0 and search.k < more <= on.graph.n_nodes:
-            found = cycle_by_way_of(more, on, found, search, resolution, settled=settled, finest=tied)
-        else:
-            found = cycle(on, found, search, resolution, settled=settled, finest=tied)
+        now = [resolutions[place % n] for place in range(done, done + min(PAIR, n))]
+        tries = [
+            partial(cycle_of_kind, place, on, found, own, at, settled or done > 0)
+            for place, (own, at) in enumerate(by_own_draws(search, now))
+        ]
+        before, found = search.value(found), best_of(tries, on, search)
+        gained = search.value(found) - before
+        done += len(now)
     return found
+
+
+def lacking(found: Assigned, search: Search) -> float:
+    """What a partition lacks of the best value conceivable, that of clusters which no edge leaves."""
+    return search.k * search.objective.unit - search.value(found)
+
+
+def cycle_of_kind(
+    place: int, on: Weighed, found: Assigned, search: Search, resolution: float, settled: bool
+) -> Assigned:
+    """One cycle of a pair: the first by way of more clusters where few are wanted, and from ties by heavy edges."""
+    more = made_by_way_of(search.k, cut=search.objective.kind == RATIO)
+    tied = tying_resolution(on.graph) if place == 0 else 0.0
+    if place == 0 and search.k < more <= on.graph.n_nodes:
+        return cycle_by_way_of(more, on, found, search, resolution, settled=settled, finest=tied)
+    return cycle(on, found, search, resolution, settled=settled, finest=tied)
 
 
 def tying_resolution(graph: Graph) -> float:
@@ -170,7 +222,7 @@ def cycle_in_one_call(
         (resolution or 1.0) * on.chance,
         finest * on.chance,
         coarsening.PASSES,
-        coarsening.LEAST_SHRINKAGE,
+        1.0 - HARDLY_ANY,
     )
     given = small_cycles.NOTHING if found is None else found
     k, level = search.k, level_of(on)
@@ -178,7 +230,6 @@ def cycle_in_one_call(
     draws = draws_of(search.rng)
     n_read = small_cycles.cycle_at_once(level, given, k, search.objective, plan, settled, draws, better)
     progress.reads(graph, n_read)
-    progress.step(graph.n_nodes, graph.n_nodes)
     return better
 
 

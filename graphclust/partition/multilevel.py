@@ -20,6 +20,7 @@ regions of modularity at several resolutions are what the smallest cuts run betw
 from __future__ import annotations
 
 from contextlib import nullcontext
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,8 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
-from graphclust.partition.coarsening import LEAST_SHRINKAGE, Level, joined
+from graphclust.partition.budget import HARDLY_ANY, Budget
+from graphclust.partition.coarsening import Level, joined
 from graphclust.partition.cycles import (
     Assigned,
     Search,
@@ -46,13 +48,10 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
-SMALL = 50  # nodes a cluster: starts begin on the first level with fewer, since finer ones gain nothing but time
-VERY_SMALL = 500  # nodes that starts begin on at least: of fewer, Satellite agrees less with its classes (.66 for .69)
 REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
-FINER = 3.0  # the factor to a resolution that may leave enough regions, where one does not
-CLUSTERS_PER_RESOLUTION = 16.0  # a first guess, low for most graphs: resolution k / 16 leaves more than k clusters
+SMALL = REGIONS[0] * REGIONS[-1]  # nodes a cluster, four a region where these are smallest; more gain nothing but time
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
-LARGE = 2_000_000  # entries from which cycles run on the first coarse level; on all nodes at high effort only
+BUDGET = 4_000_000  # entries for the starts and cycles of a try: some tenths of a second
 
 
 def multilevel_partition(
@@ -103,12 +102,12 @@ def partitioned(
     levels, coarsest = regions(on, k, aim, rng, progress, single=single)
     goal, resolutions = goal_on(aim, coarsest, k, progress)
     # At high effort there are more tries, not longer ones.
-    search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress)
+    search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress, Budget(BUDGET))
     if progress.out_of_time():  # the shortest way: the regions at hand are merged, and stay together
         labels, sums = merged(coarsest, k, goal.objective, progress)
         return Partition(carried_over(levels, labels), sums, goal)
     shared = []
-    while levels and (single or levels[0].on.graph.n_nodes >= max(SMALL * k, VERY_SMALL)):
+    while levels and (single or levels[0].on.graph.n_nodes >= SMALL * k):
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
     best: Assigned | None = None
@@ -116,38 +115,31 @@ def partitioned(
         if best is not None and progress.out_of_time():
             break
         with progress.within(None) if best is not None else nullcontext():  # what an interruption returns is the best
-            found = one_try(on, shared, start, effort, search)
+            search = search._replace(budget=Budget(BUDGET * max(effort, 1.0)))
+            found = one_try(on, shared, start, search)
         if best is None or search.value(found) > search.value(best):
             best = found
             progress.offer(best.labels.copy)
     assert best is not None
     partition = Partition(*best, goal)
-    if is_searched_whole(on, shared, effort) and not progress.out_of_time() and in_doubt(aim, on, goal):
+    if search.budget.covers(on.graph) and not progress.out_of_time() and in_doubt(aim, on, goal):
         partition = likeliest(on, partition, aim, search)
     if effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, partition, progress):
         partition = healed(on, partition, aim, rng, progress)
     return partition
 
 
-def one_try(on: Weighed, shared: list[Level], start: Weighed, effort: float, search: Search) -> Assigned:
-    """Starts, and cycles on the whole graph unless it is large.
+def one_try(on: Weighed, shared: list[Level], start: Weighed, search: Search) -> Assigned:
+    """Starts, and cycles on the whole graph, or where the budget does not cover that, on the graph of the starts.
 
     shared : the levels from `on` down to `start`, which are the same for all starts.
     """
-    progress = search.progress
-    with progress.within(lambda labels: carried_over(shared, labels)):
+    with search.progress.within(lambda labels: carried_over(shared, labels)):
         found = best_start(start, search)
-        if shared and on.graph.n_entries > LARGE:
+        if not search.budget.covers(on.graph):
             found = in_cycles(start, found, search, settled=True)
     found = carried(shared, found, search)
-    if is_searched_whole(on, shared, effort) and not progress.out_of_time():
-        found = in_cycles(on, found, search, settled=True)
-    return found
-
-
-def is_searched_whole(on: Weighed, shared: list[Level], effort: float) -> bool:
-    """Whether cycles run on the nodes of the graph itself: of a large one where starts do too, or at high effort."""
-    return on.graph.n_entries <= LARGE or not shared or effort > 1.0
+    return in_cycles(on, found, search, settled=True)
 
 
 def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
@@ -165,8 +157,12 @@ def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goa
 
 
 def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:
-    """At which resolutions the regions of starts and cycles are made, by a tree of unions."""
-    return [matched_resolution(tree, n) for n in numbers_of_regions(aim, k)]
+    """At which resolutions the regions of starts and cycles are made, by a tree of unions.
+
+    One that follows itself, since the tree has no more regions to show, is not tried again.
+    """
+    resolutions = [matched_resolution(tree, n) for n in numbers_of_regions(aim, k)]
+    return [now for before, now in pairwise([0.0, *resolutions]) if now != before]
 
 
 def numbers_of_regions(aim: Aim, k: int) -> list[int]:
@@ -174,6 +170,11 @@ def numbers_of_regions(aim: Aim, k: int) -> list[int]:
     cut = aim.name in RATIOS
     small, sizes = made_by_way_of(k, cut=cut), (*REGIONS, REGIONS[0]) if cut else REGIONS
     return [n * (k if place % 2 else small) for place, n in enumerate(sizes)]
+
+
+def first_resolution(k: int) -> float:
+    """A guess, mostly low, of where the regions of k clusters are natural: at k / 16 more than k clusters are."""
+    return max(1.0, k / REGIONS[-1])
 
 
 def regions(
@@ -186,14 +187,14 @@ def regions(
     """
     levels: list[Level] = []
     k = made_by_way_of(k, cut=aim.name in RATIOS)
-    resolution = max(1.0, k / CLUSTERS_PER_RESOLUTION)
+    resolution = first_resolution(k)
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         fewest = (REGIONS[0] if single or progress.out_of_time() else ENOUGH) * k
         coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)
-        if n_coarse > LEAST_SHRINKAGE * on.graph.n_nodes:
+        if n_coarse > (1.0 - HARDLY_ANY) * on.graph.n_nodes:
             break
         if n_coarse < fewest and not (n_coarse >= REGIONS[0] * k and progress.out_of_time()):
-            resolution *= FINER
+            resolution *= REGIONS[0]
             continue
         levels.append(Level(on, coarse))
         on = contracted(on, coarse, n_coarse)

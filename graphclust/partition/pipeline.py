@@ -31,14 +31,10 @@ from graphclust.partition.path_making import cluster_path
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
+from graphclust.partition.trial import suits_a_coreset
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]
-
-# A graph of more entries, at least this dense and with few triangles, hardly shrinks when neighbours are joined ...
-MANY_ENTRIES, LEAST_MEAN_DEGREE, FEW_TRIANGLES = 5_000_000, 8.0, 0.1
-VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
-PROBES = 2_000
 
 
 def coreset_sc(
@@ -153,7 +149,8 @@ def coreset_sc(
     k = _suggested(graph, aim, given, remarks, rng, progress) if k_given is None else k_given
     chosen_here = method == "auto"
     if chosen_here:
-        method = _chosen_method(graph, rng)
+        with progress.stage("method"):
+            method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
     goal = None
@@ -204,28 +201,6 @@ def _suggested(
     if "coreset_size" in given:
         as_whole_number(given["coreset_size"], "coreset_size", at_least=suggestion.k, why=", the k that was suggested")
     return suggestion.k
-
-
-def _chosen_method(graph: Graph, rng: np.random.Generator) -> str:
-    """The best of the new methods for a graph, by its size and density."""
-    mean_degree = graph.n_entries / graph.n_nodes
-    if graph.n_entries < MANY_ENTRIES or mean_degree < LEAST_MEAN_DEGREE:
-        return "multilevel"
-    few_triangles = mean_degree >= VERY_DENSE or _share_of_closed_pairs(graph, rng) < FEW_TRIANGLES
-    return "two-step" if few_triangles else "multilevel"
-
-
-def _share_of_closed_pairs(graph: Graph, rng: np.random.Generator) -> float:
-    """Share of random pairs of neighbors of random nodes that are neighbors themselves."""
-    closed = 0
-    for u, (one, other) in zip(rng.integers(graph.n_nodes, size=PROBES).tolist(), rng.random((PROBES, 2)), strict=True):
-        row = graph.neighbors(u)
-        if len(row):
-            v, w = row[int(one * len(row))], row[int(other * len(row))]
-            among = graph.neighbors(v)
-            place = np.searchsorted(among, w)
-            closed += v != w and place < len(among) and among[place] == w
-    return closed / PROBES
 
 
 def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:

@@ -13,9 +13,6 @@ from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective
 # small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
 # the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
-# Where k is natural over less than a factor of two, the range hardly tells which resolution is meant: hard LFR graphs
-# have 1.0, planted ones 2 to 20.
-NARROW = 2.0
 NO_UNIONS = np.empty(0)  # what a cut does not need
 
 
@@ -67,11 +64,8 @@ def unit_of(aim: Aim, on: Weighed) -> float:
 
 
 def in_doubt(aim: Aim, on: Weighed, goal: Goal) -> bool:
-    """Whether the matched resolution was chosen from a narrow range, and asks for more clusters than modularity itself.
+    """Whether the resolution was matched, and asks for more clusters than modularity itself.
 
     Below 1 what looks like a likelier partition leaves out the few large clusters that a small k asks for.
     """
-    if aim.resolution != "auto" or goal.natural is None or goal.resolution is None:
-        return False
-    lowest, highest = goal.natural
-    return goal.resolution > unit_of(aim, on) and highest < NARROW * lowest
+    return aim.resolution == "auto" and goal.resolution is not None and goal.resolution > unit_of(aim, on)

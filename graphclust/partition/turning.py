@@ -11,10 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
+from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import MODULARITY, RATIOS, Aim, Weighed, chance_objective, ratio_objective
 from graphclust.partition import streamed_quotient
+from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
 from graphclust.partition.healing import Partition, is_better
 from graphclust.partition.likelihood import implied_resolution
@@ -25,9 +26,6 @@ from graphclust.partition.purity import are_clearly_pure, are_impure, united_bel
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
 from graphclust.progress import Progress
-
-FEW = 1 / 256  # of the nodes; of 5 million 17 moved in a second sweep where 14,775 began the first
-CRUMB = 0.1  # of an average fragment: what single moves brought over is no region of its own
 
 
 def purified(
@@ -51,7 +49,7 @@ def purified(
     )
     if by_way.labels is not found.labels:
         labels = by_way.labels
-        sums = moved_until_stable(on, labels, k, goal.objective, progress, MOST_SWEEPS, FEW, by_way.sums)
+        sums = moved_until_stable(on, labels, k, goal.objective, progress, MOST_SWEEPS, HARDLY_ANY, by_way.sums)
         if value_of(goal.objective, sums) >= value_of(goal.objective, found.sums):
             return Assigned(labels, sums), impure
     sums = moved_until_stable(on, found.labels, k, goal.objective, progress, sums=found.sums)
@@ -108,7 +106,7 @@ def turned(
         sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
         if impure:
             sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)
-        sums = moved_until_stable(on, labels, k, tried.objective, progress, MOST_SWEEPS, FEW, sums)
+        sums = moved_until_stable(on, labels, k, tried.objective, progress, MOST_SWEEPS, HARDLY_ANY, sums)
         if (were_impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
             impure = were_impure
             break
@@ -125,7 +123,7 @@ def moved_by_implied(
 ) -> Partition:
     """The partition after moves by another aim, at the resolution that its clusters call for."""
     goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
-    sums = moved_until_stable(on, labels, k, goal.objective, progress, most_sweeps, FEW, found.sums)
+    sums = moved_until_stable(on, labels, k, goal.objective, progress, most_sweeps, HARDLY_ANY, found.sums)
     return Partition(labels, sums, goal)
 
 
@@ -188,7 +186,7 @@ def common_pieces(degrees: np.ndarray, labels: np.ndarray, fragments: np.ndarray
     n_fragments = int(fragments.max()) + 1
     pieces, n_pieces = used_labels(labels.astype(np.int64) * n_fragments + fragments)
     volumes = np.bincount(np.maximum(pieces, 0), weights=degrees)
-    crumbs = (volumes < CRUMB * degrees.sum() / n_fragments).astype(np.int8)
+    crumbs = (volumes < HARDLY_ANY * degrees.sum() / n_fragments).astype(np.int8)
     return used_labels(np.where(taken(crumbs, pieces) > 0, n_pieces + labels, pieces))
 
 
