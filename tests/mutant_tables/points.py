@@ -136,9 +136,9 @@ MUTANTS = [
     ),
     (
         "vote-not-taken-back",
-        "k_means/tally.py",
-        "np.concatenate([-self.weights[left],",
-        "np.concatenate([0.0 * self.weights[left],",
+        "compiled/points/votes.py",
+        "weight = -voters.weights[i] if taken_back",
+        "weight = 0.0 * voters.weights[i] if taken_back",
         ["test_a_vote_is_taken_back_when_the_label_changes"],
     ),
     (
@@ -255,16 +255,16 @@ MUTANTS = [
     ),
     (
         "drift-of-half-the-way",
-        "k_means/bounds.py",
-        "self.drift += moved *",
-        "self.drift += 0.5 * moved *",
+        "compiled/points/bounded_assignment.py",
+        "drift.of_centroid[j] += moved[j] * _MORE",
+        "drift.of_centroid[j] += 0.5 * moved[j] * _MORE",
         ["test_labels_are_exact_and_bounds_hold_while_centroids_move"],
     ),
     (
         "drift-of-the-slowest-of-a-group",
-        "k_means/bounds.py",
-        "np.maximum.reduceat(moved[self.members]",
-        "np.minimum.reduceat(moved[self.members]",
+        "compiled/points/bounded_assignment.py",
+        "farthest_of_group = max(farthest_of_group, moved[j])",
+        "farthest_of_group = moved[j]",
         ["test_labels_are_exact_and_bounds_hold_while_centroids_move"],
     ),
     (

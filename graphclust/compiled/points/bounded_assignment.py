@@ -14,6 +14,8 @@ from numba import njit
 from graphclust.compiled.points.point_distances import pair_sq_distances, sq_length
 
 _CHUNK = 128
+_MORE = 1.0 + 1e-12  # times a movement, which is rounded
+_SLACK = 1e-6  # times the drift: what rounding may have taken from a bound plus its drift, or added to it
 
 
 class Pairs(NamedTuple):
@@ -63,6 +65,28 @@ class Bounds(NamedTuple):
     upper: np.ndarray
     lower: np.ndarray
     group_lower: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def add_movement(moved, groups, summed, drift):
+    """Add how far centroids have moved (k,) to the drift; summed (n_groups + 1,): that of the groups in float64."""
+    members, group_starts, _ = groups
+    n_groups = len(group_starts) - 1
+    farthest = 0.0
+    farthest_ever = 0.0
+    for g in range(n_groups):
+        farthest_of_group = 0.0
+        for e in range(group_starts[g], group_starts[g + 1]):
+            j = members[e]
+            drift.of_centroid[j] += moved[j] * _MORE
+            farthest_of_group = max(farthest_of_group, moved[j])
+            farthest_ever = max(farthest_ever, drift.of_centroid[j])
+        summed[g] += farthest_of_group * _MORE
+        drift.of_group[g] = summed[g]
+        farthest = max(farthest, farthest_of_group)
+    summed[n_groups] += farthest * _MORE
+    drift.of_group[n_groups] = summed[n_groups]
+    drift.rounding[1] = _SLACK * (summed[n_groups] + farthest_ever)
 
 
 @njit(cache=True, nogil=True)
