@@ -59,9 +59,9 @@ MUTANTS = [
     ),
     (
         "rate-without-root",
-        "k_means/minibatch.py",
-        "np.sqrt(masses[some] / masses.sum())",
-        "(masses[some] / masses.sum())",
+        "compiled/points/centroid_update.py",
+        "np.sqrt(masses[j] / whole)",
+        "(masses[j] / whole)",
         ["test_minibatch_rates_by_hand"],
     ),
     (
@@ -70,6 +70,20 @@ MUTANTS = [
         "2 + int(np.log(k))",
         "1 + int(np.log(k))",
         ["test_greedy_k_means_plus_plus_draws_two_and_the_logarithm_of_k"],
+    ),
+    (
+        "the-worst-candidate-of-few-points",
+        "compiled/points/point_seeding.py",
+        "best = np.argmax(gains[0])",
+        "best = np.argmin(gains[0])",
+        ["test_the_greedy_choice_lowers_the_cost_most"],
+    ),
+    (
+        "few-points-do-not-see-the-seed",
+        "compiled/points/point_seeding.py",
+        "(to_seeds, near, n_seeds), nearest, gains)",
+        "(to_seeds, near, np.int64(-1)), nearest, gains)",
+        ["test_few_points_are_seeded_like_many"],
     ),
     (
         "power-of-the-squared-distance",

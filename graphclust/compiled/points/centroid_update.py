@@ -66,6 +66,20 @@ def add_rows(first, last, block, X, rows, weights, labels, sums):
 
 
 @njit(cache=True, nogil=True)
+def approach_means(sums, masses, counts, whole, centroids):
+    """Move centroids (k, d) part of the way to their means in a batch, and add its masses (k,) to counts (k,).
+
+    The part is sqrt(mass / whole), where whole is the mass of the batch; with 0 it is mass / count.
+    """
+    for j in range(len(masses)):
+        if masses[j] > 0.0:
+            counts[j] += masses[j]
+            share = np.sqrt(masses[j] / whole) if whole > 0.0 else masses[j] / counts[j]
+            for l in range(sums.shape[1]):
+                centroids[j, l] += share * (sums[j, l] / masses[j] - centroids[j, l])
+
+
+@njit(cache=True, nogil=True)
 def renew_centroids(first, last, block, which, totals, center, old, renewed):
     """For those in `which`: means, or the old centroid where no point is, whose mass becomes 0 but for rounding too."""
     sums, masses, sq_lengths, counts = totals

@@ -73,6 +73,27 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
 
 
 @njit(cache=True, nogil=True)
+def adopt_at_once(X, rows, n_seeds, weights, seeds, to_seeds, near, nearest, gains):
+    """Make the best of the candidates X[rows] seed number n_seeds, all in one block; returns its place among them.
+
+    The best lowers the cost most, the first of them where several do. Arrays as in `approach` and `Reach`.
+    """
+    first, last = np.int64(0), np.int64(len(X))
+    candidates = X[rows]
+    best = 0
+    if len(rows) > 1:
+        distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near)
+        gains[:] = 0.0
+        approach(first, last, first, (X, candidates), weights, (to_seeds, near, np.int64(-1)), nearest, gains)
+        best = np.argmax(gains[0])
+    candidates = candidates[best : best + 1]
+    distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near)
+    approach(first, last, first, (X, candidates), weights, (to_seeds, near, n_seeds), nearest, gains)
+    seeds[n_seeds] = candidates[0]
+    return best
+
+
+@njit(cache=True, nogil=True)
 def sum_masses(first, last, block, weights, sq_distances, half_power, scale, masses):
     """Sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
     running, totals = masses
