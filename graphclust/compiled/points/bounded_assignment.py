@@ -211,7 +211,8 @@ def assign_bounded(first, last, block, pairs, groups, drift, bounds):
     rows = np.empty(n_most + 3, np.int64)
     chosen = np.empty(n_most + 3, np.int64)
     sq_distances = np.empty(n_most + 3, X.dtype)
-    near_groups = np.empty(n_groups + 1, np.int64)
+    n_near = np.empty(_CHUNK, np.int64)
+    near_groups = np.empty(_CHUNK + n_groups + 1, np.int64)
     i = first
     while i < last:
         n_active = 0
@@ -230,31 +231,35 @@ def assign_bounded(first, last, block, pairs, groups, drift, bounds):
         pair_sq_distances(X, rows, centroids, chosen, n_active, best)
         begin = 0
         n_pairs = 0
+        n_listed = 0
         for a in range(n_active):
             position = active[a]
             j = labels[position]
             reach = np.sqrt(np.float64(best[a])) * longer
             upper[position] = reach - moved[j]
+            n_near[a] = 0
             if lower[position] - far <= reach:
-                n_near = groups_in_reach(position, reach + rounding[1], group_lower, group_drift, near_groups)
-                for g in near_groups[:n_near]:
+                reach += rounding[1]
+                n_near[a] = groups_in_reach(position, reach, group_lower, group_drift, near_groups[n_listed:])
+                for g in near_groups[n_listed : n_listed + n_near[a]]:
                     for e in range(group_starts[g], group_starts[g + 1]):
                         rows[n_pairs] = order[position]
                         chosen[n_pairs] = members[e]
                         n_pairs += 1
+                n_listed += n_near[a]
             if n_pairs < _CHUNK and a < n_active - 1:
                 continue
             pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances)
             p = 0
+            n_listed = 0
             for b in range(begin, a + 1):
-                reach = np.sqrt(np.float64(best[b])) * longer
-                if lower[active[b]] - far <= reach:
-                    n_near = groups_in_reach(active[b], reach + rounding[1], group_lower, group_drift, near_groups)
-                    p = _settle(
-                        active[b], np.float64(best[b]), p, sq_distances, near_groups[:n_near], groups, drift, bounds
-                    )
+                if n_near[b] > 0:
+                    near = near_groups[n_listed : n_listed + n_near[b]]
+                    p = _settle(active[b], np.float64(best[b]), p, sq_distances, near, groups, drift, bounds)
+                    n_listed += n_near[b]
             begin = a + 1
             n_pairs = 0
+            n_listed = 0
 
 
 @njit(cache=True, nogil=True)
