@@ -74,8 +74,8 @@ MUTANTS = [
     (
         "the-worst-candidate-of-few-points",
         "compiled/points/point_seeding.py",
-        "best = np.argmax(gains[0])",
-        "best = np.argmin(gains[0])",
+        "best = c if gains[0, c] > gains[0, best] else best",
+        "best = c if gains[0, c] < gains[0, best] else best",
         ["test_the_greedy_choice_lowers_the_cost_most"],
     ),
     (

@@ -79,17 +79,23 @@ def adopt_at_once(X, rows, n_seeds, weights, seeds, to_seeds, near, nearest, gai
     The best lowers the cost most, the first of them where several do. Arrays as in `approach` and `Reach`.
     """
     first, last = np.int64(0), np.int64(len(X))
-    candidates = X[rows]
+    candidates = np.empty((len(rows), X.shape[1]), X.dtype)
+    for c in range(len(rows)):
+        for l in range(X.shape[1]):
+            candidates[c, l] = X[rows[c], l]
     best = 0
     if len(rows) > 1:
         distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near)
-        gains[:] = 0.0
+        for c in range(len(rows)):
+            gains[0, c] = 0.0
         approach(first, last, first, (X, candidates), weights, (to_seeds, near, np.int64(-1)), nearest, gains)
-        best = np.argmax(gains[0])
+        for c in range(len(rows)):
+            best = c if gains[0, c] > gains[0, best] else best
     candidates = candidates[best : best + 1]
     distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near)
     approach(first, last, first, (X, candidates), weights, (to_seeds, near, n_seeds), nearest, gains)
-    seeds[n_seeds] = candidates[0]
+    for l in range(X.shape[1]):
+        seeds[n_seeds, l] = candidates[0, l]
     return best
 
 
