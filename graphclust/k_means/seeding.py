@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.points.point_seeding import (
+    DrawnSeeds,
     NearestSeeds,
     Reach,
     RunningMasses,
@@ -119,6 +120,7 @@ def draw_seeds(
     sq_distances = unseeded(weights)
     nearest = NearestSeeds(np.zeros(points.n, np.int64), sq_distances)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
+    drawn_seeds = DrawnSeeds(seeds, to_seeds, near, gains)
 
     def gains_of(candidates: np.ndarray, n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
@@ -131,8 +133,7 @@ def draw_seeds(
     def adopted(candidates: np.ndarray, n_seeds: int) -> int:
         """The row of the best candidate, which becomes seed number n_seeds."""
         if len(gains) == 1 and isinstance(points, DensePoints):  # as below, in one call
-            X = points.values
-            return candidates[adopt_at_once(X, candidates, n_seeds, weights, seeds, to_seeds, near, nearest, gains)]
+            return candidates[adopt_at_once(points.values, candidates, n_seeds, weights, nearest, drawn_seeds)]
         best = 0 if len(candidates) == 1 else int(np.argmax(gains_of(candidates, n_seeds, -1)))
         row = candidates[best : best + 1]
         gains_of(row, n_seeds, n_seeds)

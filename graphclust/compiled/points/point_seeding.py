@@ -32,6 +32,15 @@ class NearestSeeds(NamedTuple):
     sq_distances: np.ndarray
 
 
+class DrawnSeeds(NamedTuple):
+    """Seeds (k, d), and room for what is asked of candidates: their `Reach`, and gains (n_blocks, n_candidates)."""
+
+    seeds: np.ndarray
+    to_seeds: np.ndarray
+    near: np.ndarray
+    gains: np.ndarray
+
+
 class RunningMasses(NamedTuple):
     """Sums of masses within each block, row by row (n,), and what they come to (n_blocks,)."""
 
@@ -73,11 +82,12 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
 
 
 @njit(cache=True, nogil=True)
-def adopt_at_once(X, rows, n_seeds, weights, seeds, to_seeds, near, nearest, gains):
+def adopt_at_once(X, rows, n_seeds, weights, nearest, drawn):
     """Make the best of the candidates X[rows] seed number n_seeds, all in one block; returns its place among them.
 
-    The best lowers the cost most, the first of them where several do. Arrays as in `approach` and `Reach`.
+    The best lowers the cost most, the first of them where several do.
     """
+    seeds, to_seeds, near, gains = drawn
     first, last = np.int64(0), np.int64(len(X))
     candidates = np.empty((len(rows), X.shape[1]), X.dtype)
     for c in range(len(rows)):
