@@ -63,12 +63,18 @@ def columns(edges):
     return {name: [edge[i] for edge in edges] for i, name in enumerate(("source", "target", "weight"))}
 
 
+def as_adjacency_table(G):
+    library("pandas")
+    return nx.to_pandas_adjacency(G)
+
+
 FORMS = {
     "networkx": as_networkx,
     "igraph": as_igraph,
     "pandas": lambda nodes, edges: graph_from_table(library("pandas").DataFrame(columns(edges)), nodes=nodes),
     "polars": lambda nodes, edges: graph_from_table(library("polars").DataFrame(columns(edges)), nodes=nodes),
     "Graph": lambda nodes, edges: as_graph(as_networkx(nodes, edges)),
+    "pandas matrix": lambda nodes, edges: as_adjacency_table(as_networkx(nodes, edges)),
 }
 
 
@@ -198,6 +204,26 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
 def test_tables_that_cannot_be_used(frames, table, options, word):
     with pytest.raises(GraphValidationError, match=word):
         graph_from_table(library(frames).DataFrame(table), **options)
+
+
+def test_adjacency_tables(pandas):
+    """Of sparse columns too; rows in another order than the columns, or two of one name, are no such table."""
+    table = pandas.DataFrame([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]], ["c", "a", "b"], ["c", "a", "b"])
+    graph = as_graph(table)
+    assert graph.nodes == ["c", "a", "b"] and graph.to_scipy().toarray().tolist() == table.to_numpy().tolist()
+    thin = as_graph(table.astype(pandas.SparseDtype(float, 0.0)))
+    assert thin == graph and thin.nodes == graph.nodes
+    assert as_graph(table, weight=None).degrees.tolist() == [1.0, 2.0, 1.0]
+    with pytest.raises(TypeError, match="G is a pandas"):
+        as_graph(table.loc[["a", "b", "c"]])
+    with pytest.raises(GraphValidationError, match="two rows of the table have one name"):
+        as_graph(table.set_axis(["a", "a", "b"]).set_axis(["a", "a", "b"], axis=1))
+
+
+@pytest.mark.parametrize("table", [None, [(0, 1), (1, 2)], {"source": [0], "target": [1]}])
+def test_what_has_no_columns_is_no_table(table):
+    with pytest.raises(TypeError, match=r"table is a (NoneType|list|dict), expected a pandas"):
+        graph_from_table(table)
 
 
 def test_a_table_of_two_columns_of_one_name(pandas):

@@ -18,12 +18,12 @@ def distances(X, centroids):
 
 def assert_lower_bounds_hold(bounded, others):
     """others (n, k): true distances, inf to the own centroid; what rounding may add to a bound is allowed for."""
-    slack = bounded.slack()
-    assert slack <= 1e-6 * (bounded.group_drift[-1] + bounded.drift.max())
-    assert (bounded.lower - bounded.group_drift[-1] - slack <= others.min(axis=1) * (1 + 1e-6)).all()
-    for g in range(bounded.group_lower.shape[1]):
-        nearest = others[:, bounded.group_of == g].min(axis=1)
-        assert (bounded.group_lower[:, g] - bounded.group_drift[g] - slack <= nearest * (1 + 1e-6)).all()
+    slack = bounded.drift.rounding[1]
+    assert slack <= 1e-6 * (bounded.group_drift[-1] + bounded.drift.of_centroid.max())
+    assert (bounded.bounds.lower - bounded.group_drift[-1] - slack <= others.min(axis=1) * (1 + 1e-6)).all()
+    for g in range(bounded.bounds.group_lower.shape[1]):
+        nearest = others[:, bounded.groups.of_centroid == g].min(axis=1)
+        assert (bounded.bounds.group_lower[:, g] - bounded.group_drift[g] - slack <= nearest * (1 + 1e-6)).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -43,7 +43,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
         assert (labels == true.argmin(axis=1)).mean() > 0.999
         others = true.copy()
         others[np.arange(len(X)), labels] = np.inf
-        assert (bounded.upper + bounded.drift[labels] >= own).all()
+        assert (bounded.bounds.upper + bounded.drift.of_centroid[labels] >= own).all()
         assert_lower_bounds_hold(bounded, others)
         scale = 0.5 ** (step / 2)
         bounded.move((bounded.centroids + scale * rng.standard_normal((k, d))).astype(dtype))
@@ -66,7 +66,7 @@ def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypat
         assert (labels == true.argmin(axis=1)).mean() > 0.99
         assert (labels != before).any()
         true[np.arange(len(X)), labels] = np.inf
-        assert (bounded.upper + bounded.drift[labels] >= own).all()
+        assert (bounded.bounds.upper + bounded.drift.of_centroid[labels] >= own).all()
         assert_lower_bounds_hold(bounded, true)
         moved = rng.random(k) < (1.0, 0.1, 0.4)[step % 3]
         moved[step % k] = True
@@ -92,9 +92,9 @@ def test_points_kept_as_bytes_have_the_same_labels_and_bounds_that_hold(dtype, d
         true = distances(X[:n_positions], bounded.centroids)
         own = true[np.arange(n_positions), labels]
         assert own == pytest.approx(true.min(axis=1), rel=1e-5)
-        assert (bounded.upper[:n_positions] + bounded.drift[labels] >= own).all()
+        assert (bounded.bounds.upper[:n_positions] + bounded.drift.of_centroid[labels] >= own).all()
         true[np.arange(n_positions), labels] = np.inf
-        lower = bounded.group_lower[:n_positions] - bounded.group_drift[:-1] - bounded.slack()
+        lower = bounded.bounds.group_lower[:n_positions] - bounded.group_drift[:-1] - bounded.drift.rounding[1]
         assert (lower <= true * (1 + 1e-6)).all()
         means = np.array([X[:n_positions][labels == j].mean(axis=0, dtype=float) for j in range(9)]).astype(dtype)
         bounded.move(means)

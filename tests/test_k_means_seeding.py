@@ -159,6 +159,17 @@ def test_the_greedy_choice_lowers_the_cost_most(monkeypatch, as_given):
         sq_distances = np.minimum(sq_distances, ((X - X[row]) ** 2).sum(axis=1))
 
 
+@pytest.mark.parametrize("n_candidates", [1, 3])
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, np.inf])
+def test_few_points_are_seeded_like_many(monkeypatch, exponent, n_candidates):
+    """All in one block, and block by block, where sums differ by rounding alone."""
+    X, weights = blobs(500, 3, 12, 7, spread=0.5), np.random.default_rng(8).random(500)
+    options = {"exponent": exponent, "n_candidates": n_candidates, "sample_weight": weights, "rng": 4}
+    rows = distance_seeding(X, 20, **options)
+    monkeypatch.setattr(seeding_module, "ROWS", 64)
+    assert distance_seeding(X, 20, **options).tolist() == rows.tolist()
+
+
 @pytest.mark.parametrize(("k", "expected"), [(1, 2), (2, 2), (3, 3), (8, 4), (21, 5), (1000, 8)])
 def test_greedy_k_means_plus_plus_draws_two_and_the_logarithm_of_k(monkeypatch, k, expected):
     """2 + floor(ln k) candidates for each seed after the first (Arthur and Vassilvitskii's code, scikit-learn's)."""

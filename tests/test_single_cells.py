@@ -6,7 +6,7 @@ from cliques import as_networkx, cliques
 from hypothesis import given, settings
 from scipy import sparse
 
-from graphclust import as_graph, cluster_anndata
+from graphclust import as_graph, cluster_anndata, coreset_sc
 from graphclust.errors import ParameterError
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -55,3 +55,7 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
         cluster_anndata(adata, 2, neighbors_key="far")
     with pytest.raises(TypeError, match=r"expected an anndata.AnnData"):
         cluster_anndata(G, 2)
+    with pytest.raises(ParameterError, match=r"no 'connectivities', it is empty; run scanpy.pp.neighbors"):
+        cluster_anndata(anndata.AnnData(shape=(7, 0)), 2)
+    with pytest.raises(TypeError, match=r"G is a anndata.*pass it to cluster_anndata"):
+        coreset_sc(adata, 2)

@@ -84,10 +84,8 @@ def _connectivities_key(adata: Any, neighbors_key: str | None, obsp: str | None)
             raise ParameterError(f"neighbors_key={neighbors_key!r} is not in adata.uns, expected one of {[*adata.uns]}")
         obsp = adata.uns.get(entry, {}).get("connectivities_key", "connectivities")
     if obsp not in adata.obsp:
-        raise ParameterError(
-            f"adata.obsp has no {obsp!r}, expected one of {[*adata.obsp]}; run scanpy.pp.neighbors(adata) first, or "
-            "pass obsp= or neighbors_key="
-        )
+        there = f"holds {[*adata.obsp]}; pass one as obsp=, or" if len(adata.obsp) else "is empty;"
+        raise ParameterError(f"adata.obsp has no {obsp!r}, it {there} run scanpy.pp.neighbors(adata) first")
     return obsp
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError
+from graphclust.graph.matrices import as_float_weights
 
 Labeled = tuple[sparse.csr_array, list[Hashable] | None]
 
@@ -16,7 +17,9 @@ Labeled = tuple[sparse.csr_array, list[Hashable] | None]
 def origin(G: Any) -> str:
     """The library that defines the class of something, or a class that this derives from; "" for none known here."""
     roots = {base.__module__.split(".")[0] for base in type(G).__mro__}
-    return next((name for name in ("igraph", "pandas", "polars", "graphblas", "sparse") if name in roots), "")
+    return next(
+        (name for name in ("igraph", "pandas", "polars", "graphblas", "sparse", "anndata") if name in roots), ""
+    )
 
 
 def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
@@ -52,6 +55,20 @@ def _edge_weights(G: Any, weight: str | None) -> np.ndarray:
         return np.array([1.0 if value is None else value for value in G.es[weight]], dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
+
+
+def is_adjacency_table(G: Any) -> bool:
+    """Whether a pandas DataFrame has the same names for its rows and its columns, in one order."""
+    return hasattr(G, "index") and hasattr(G, "columns") and G.index.equals(G.columns)
+
+
+def from_pandas(G: Any) -> Labeled:
+    """The entries of such a table, and the names of its rows."""
+    matrix = G.sparse.to_coo() if hasattr(G, "sparse") else as_float_weights(G.to_numpy())
+    names = G.index.tolist()
+    if len(set(names)) < len(names):
+        raise GraphValidationError("two rows of the table have one name, expected different ones")
+    return sparse.csr_array(matrix), names
 
 
 def from_graphblas(G: Any) -> Labeled:

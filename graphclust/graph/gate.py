@@ -12,7 +12,7 @@ from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError, GraphWarning, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.foreign import from_graphblas, from_igraph, origin
+from graphclust.graph.foreign import from_graphblas, from_igraph, from_pandas, is_adjacency_table, origin
 from graphclust.graph.matrices import (
     SYMMETRY_TOLERANCE,
     all_ones,
@@ -34,8 +34,9 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
     G : networkx.Graph or igraph.Graph (any hashable nodes, parallel edges are summed), SciPy sparse matrix or array of
         any format, square ndarray, pandas or Polars table of edges with columns "source" and "target" (for others see
-        `graphclust.graph_from_table`), path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix,
-        or a `Graph`, returned as it is.
+        `graphclust.graph_from_table`), adjacency matrix as a pandas table of which rows and columns have the same
+        names, path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a `Graph`, returned as
+        it is.
     weight : edge attribute of a NetworkX or igraph graph, or column of a table, that holds the weight; a missing one
         counts 1. None makes all weights 1, those of a matrix or file as well.
     symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
@@ -81,14 +82,15 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         from graphclust.io.tables import graph_from_table
 
         return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
-    elif library in ("igraph", "graphblas", "sparse"):
+    elif library in ("igraph", "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize)
     else:
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
+        hint = "; pass it to cluster_anndata, or its obsp['connectivities']" if library == "anndata" else ""
         raise TypeError(
             f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
             "numpy array, an igraph.Graph, a pandas or Polars table with columns 'source' and 'target', the path of a "
-            "graph file, or a graphclust.Graph"
+            f"graph file, or a graphclust.Graph{hint}"
         )
     remarks = graph.remarks
     n_isolated = int(graph.isolated.sum())
@@ -145,10 +147,12 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
 
 
 def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
-    """Of igraph, with the vertices' names; or a matrix of PyData's sparse or of GraphBLAS."""
+    """Of igraph or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
     nodes = None
     if library == "igraph":
         matrix, nodes = from_igraph(G, weight, symmetrize)
+    elif library == "pandas":
+        matrix, nodes = from_pandas(G)
     else:
         matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
     graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))

@@ -42,7 +42,7 @@ def graph_from_table(
     counted once without weights; what was joined or repaired is in `Graph.remarks` and in one `GraphWarning`.
 
     Raises GraphValidationError for a table without these columns or without rows, for ids that are missing or not among
-    `nodes`, and for weights that are no finite numbers >= 0.
+    `nodes`, and for weights that are no finite numbers >= 0; TypeError for what has no columns.
 
     >>> import pandas
     >>> table = pandas.DataFrame({"from": ["ann", "bob"], "to": ["bob", "cid"], "calls": [3.0, 1.0]})
@@ -54,6 +54,10 @@ def graph_from_table(
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     if hasattr(table, "collect"):
         raise GraphValidationError("the table is a polars.LazyFrame, expected a DataFrame; pass table.collect()")
+    if not hasattr(table, "columns"):
+        raise TypeError(
+            f"table is a {type(table).__name__}, expected a pandas or Polars DataFrame, or anything with columns"
+        )
     columns = list(table.columns)
     for name, argument in ((source, "source"), (target, "target"), (weight, "weight")):
         if name not in columns and name is not None and (name, argument) != ("weight", "weight"):

@@ -7,7 +7,7 @@ Dense points whose features are bytes, or nearly so, are kept as bytes too: a qu
 
 import numpy as np
 
-from graphclust.compiled.points.bounded_assignment import Bounds, Drift, Entering, Groups
+from graphclust.compiled.points.bounded_assignment import Bounds, Drift, Entering, Groups, add_movement
 from graphclust.compiled.points.rounded_points import tighten_bounds
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.points import DensePoints, Points, point_blocks, sq_lengths
@@ -35,42 +35,35 @@ class BoundedAssignment:
         n = len(self.order)
         self.loop, n_groups = points.assignment(k)
         n_groups = max(1, min(n_groups, most_groups or k, _MOST_BYTES // (4 * n)))
-        self.group_of = group_centroids(centroids, n_groups)
-        n_groups = int(self.group_of.max()) + 1
-        self.members = np.argsort(self.group_of, kind="stable")
-        self.group_starts = np.append(0, np.cumsum(np.bincount(self.group_of)))
+        self.groups = groups_of(group_centroids(centroids, n_groups))
+        n_groups = len(self.groups.starts) - 1
         self.against = points.against(centroids)
         self.moved = np.zeros(k)
-        self.drift = np.zeros(k)
         self.group_drift = np.zeros(n_groups + 1)
+        self.drift = Drift(np.zeros(k), np.zeros(n_groups + 1, np.float32), np.array([points.rounding, 0.0]))
         self.n_bounded = 0
         self.labels = np.full(n, -1)
-        self.upper = np.zeros(n)
-        self.lower = np.zeros(n)
-        self.group_lower = np.zeros((n, n_groups), np.float32)
+        group_lower = np.zeros((n, n_groups), np.float32)
+        self.bounds = Bounds(self.order, self.labels, np.zeros(n), np.zeros(n), group_lower)
         rounds = points.enter_loop is not None and 1 < k == n_groups
         self.rounded = RoundedPoints(n, points.d) if rounds else None
 
     def assign(self, n_positions: int | None = None) -> np.ndarray:
         """The label of each point, exact; a view that the next call changes."""
         n_positions = len(self.order) if n_positions is None else n_positions
-        rounding = np.array([self.points.rounding, self.slack()])
-        group_drift = self.group_drift.astype(np.float32)
-        groups = Groups(self.members, self.group_starts, self.group_of)
-        drift = Drift(self.drift, group_drift, rounding)
-        bounds = Bounds(self.order, self.labels, self.upper, self.lower, self.group_lower)
-        each_is_a_group = len(self.group_starts) > len(self.centroids)
+        groups, drift, bounds = self.groups, self.drift, self.bounds
+        each_is_a_group = len(groups.starts) > len(self.centroids)
         movers = self.points.movers(self.centroids, self.moved if each_is_a_group else np.zeros(len(self.moved)))
         n_bounded = min(self.n_bounded, n_positions) if self.points.enter_loop is not None else n_positions
         boundaries = point_blocks(n_bounded, len(self.centroids) * self.points.work)
         if self.rounded is not None and n_bounded > 0:
             run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.centroids), drift, bounds)
         if n_bounded < n_positions:
-            self._enter(n_bounded, n_positions, groups, drift, bounds)
+            self._enter(n_bounded, n_positions)
         run_in_blocks(self.loop, boundaries, self.against, *movers, groups, drift, bounds)
         return self.labels[:n_positions]
 
-    def _enter(self, first: int, last: int, groups: Groups, drift: Drift, bounds: Bounds) -> None:
+    def _enter(self, first: int, last: int) -> None:
         """Label positions first to last - 1, which have no bounds yet."""
         sq_norms = sq_lengths(self.centroids)
         if self.rounded is not None and first == 0:
@@ -81,16 +74,13 @@ class BoundedAssignment:
             products = rows @ self.centroids.T
             boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
             entering = Entering(rows, self.centroids, products, sq_norms, start)
-            run_in_blocks(self.points.enter_loop, boundaries, entering, groups, drift, bounds)
+            run_in_blocks(self.points.enter_loop, boundaries, entering, self.groups, self.drift, self.bounds)
             if self.rounded is not None:
                 self.rounded.enter(rows, start)
-                if start == 0 and self.rounded.points.errors[:stop].mean() > _LARGEST_ERROR * self.upper[:stop].mean():
+                errors, distances = self.rounded.points.errors[:stop], self.bounds.upper[:stop]
+                if start == 0 and errors.mean() > _LARGEST_ERROR * distances.mean():
                     self.rounded = None
         self.n_bounded = last
-
-    def slack(self) -> float:
-        """What rounding may have taken from a bound plus its drift, or added to it."""
-        return 1e-6 * float(self.group_drift[-1] + self.drift.max())
 
     def move(self, centroids: np.ndarray, moved: np.ndarray | None = None) -> np.ndarray:
         """Go on with these centroids; returns how far each one moved, which need not be computed if it is known."""
@@ -98,10 +88,15 @@ class BoundedAssignment:
             moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
         self.against = self.points.renewed(self.against, centroids, moved)
         self.centroids, self.moved = centroids, moved
-        self.drift += moved * (1 + 1e-12)
-        self.group_drift[:-1] += np.maximum.reduceat(moved[self.members], self.group_starts[:-1]) * (1 + 1e-12)
-        self.group_drift[-1] += moved.max() * (1 + 1e-12)
+        add_movement(moved, self.groups, self.group_drift, self.drift)
         return moved
+
+
+def groups_of(group: np.ndarray) -> Groups:
+    """Centroids by group (k,), none of which is empty."""
+    if not group.any():  # as below, sooner
+        return Groups(np.arange(len(group)), np.array([0, len(group)]), group)
+    return Groups(np.argsort(group, kind="stable"), np.append(0, np.cumsum(np.bincount(group))), group)
 
 
 def assign_once(points: Points, centroids: np.ndarray) -> np.ndarray:

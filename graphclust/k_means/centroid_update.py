@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust.compiled.points.centroid_update import Chunks, Renewed, Totals, group_rows, renew_centroids
+from graphclust.compiled.points.centroid_update import Chunks, group_rows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks, thread_blocks
 from graphclust.k_means.points import Points, point_blocks
 
@@ -46,19 +46,6 @@ def add_to_clusters(
     for chunk, j in enumerate(chunk_cluster):
         sums[j] += chunk_sums[chunk]
         masses[j] += chunk_masses[chunk]
-
-
-def renewed_centroids(
-    which: np.ndarray, sums: np.ndarray, masses: np.ndarray, center: np.ndarray, old: np.ndarray, sq_between: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Means (k, d) of the clusters in `which`, the old centroid elsewhere and where no mass is; how far each moved.
-
-    sq_between (k,): the squared distances of those means from center are written there.
-    """
-    renewed = Renewed(old.copy(), np.zeros(len(old)), sq_between)
-    boundaries = row_blocks(len(which), len(old) if old.size <= _SMALL else 1 + len(old) // 16)
-    run_in_blocks(renew_centroids, boundaries, which, Totals(sums, masses), center, old, renewed)
-    return renewed.centroids, np.sqrt(renewed.sq_moved)
 
 
 def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_weights, as_whole_number
+from graphclust.compiled.points.centroid_update import approach_means
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
@@ -71,12 +72,9 @@ class MiniBatch:
         labels = assign_once(points, centroids)
         costs = weights * own_sq_distances(points, centroids, labels)
         sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, k)
-        self.counts += masses
         self.n_batches += 1
-        some = masses > 0.0
-        share = masses[some] / self.counts[some] if self.rate == "count" else np.sqrt(masses[some] / masses.sum())
-        means = sums[some] / masses[some, None]
-        self.centroids[some] += share[:, None] * (means - self.centroids[some])
+        whole = float(masses.sum()) if self.rate == "sqrt" else 0.0
+        approach_means(sums, masses, self.counts, whole, self.centroids)
         if self.starved > 0.0 and self.n_batches % 10 == 0:
             self._move_starved(points, costs)
         return float(costs.sum() / weights.sum())
@@ -142,7 +140,7 @@ def minibatch_kmeans(
     least = tol * float(points.rows(some).var(axis=0, dtype=np.float64).mean()) if tol > 0.0 else 0.0
     init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
-    running = np.cumsum(weights)
+    running, last = np.cumsum(weights), np.flatnonzero(weights)[-1]
     ones = np.ones(batch_size)
     history: list[float] = []
     smooth, lowest, since = np.inf, np.inf, 0
@@ -157,7 +155,7 @@ def minibatch_kmeans(
         while len(history) < max_iter and since < patience and not (history and progress.out_of_time()):
             before = model.centroids.copy() if tol > 0.0 else None
             rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
-            energy = model.learn(points.chosen(np.minimum(rows, np.flatnonzero(weights)[-1])), ones)
+            energy = model.learn(points.chosen(np.minimum(rows, last)), ones)
             history.append(energy)
             curve.record(model.centroids)
             share = min(1.0, 2.0 * batch_size / (points.n + 1))

@@ -14,16 +14,18 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.points.point_seeding import (
+    DrawnSeeds,
     NearestSeeds,
     Reach,
     RunningMasses,
+    adopt_at_once,
     distances_to_seeds,
     find_rows,
     sum_masses,
 )
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, warn_caller
-from graphclust.k_means.points import Points, as_cluster_count, as_points
+from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 ROWS = 4096
@@ -118,6 +120,7 @@ def draw_seeds(
     sq_distances = unseeded(weights)
     nearest = NearestSeeds(np.zeros(points.n, np.int64), sq_distances)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
+    drawn_seeds = DrawnSeeds(seeds, to_seeds, near, gains)
 
     def gains_of(candidates: np.ndarray, n_seeds: int, new_seed: int) -> np.ndarray:
         gains[:] = 0.0
@@ -127,23 +130,29 @@ def draw_seeds(
         run_in_blocks(points.approach_loop, boundaries, points.against(chosen), weights, reach, nearest, gains)
         return gains.sum(axis=0)
 
-    rows = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
-    while True:
-        n_seeds = len(rows)
-        gains_of(rows[-1:], n_seeds - 1, n_seeds - 1)
-        seeds[n_seeds - 1] = points.rows(rows[-1:])[0]
-        progress.step(n_seeds, k)
-        if n_seeds == k:
-            break
-        if exponent == np.inf:
+    def adopted(candidates: np.ndarray, n_seeds: int) -> int:
+        """The row of the best candidate, which becomes seed number n_seeds."""
+        if len(gains) == 1 and isinstance(points, DensePoints):  # as below, in one call
+            return candidates[adopt_at_once(points.values, candidates, n_seeds, weights, nearest, drawn_seeds)]
+        best = 0 if len(candidates) == 1 else int(np.argmax(gains_of(candidates, n_seeds, -1)))
+        row = candidates[best : best + 1]
+        gains_of(row, n_seeds, n_seeds)
+        seeds[n_seeds] = points.rows(row)[0]
+        return row[0]
+
+    rows = np.empty(k, np.int64)
+    for n_seeds in range(k):
+        if n_seeds == 0:
+            drawn = draw_rows(weights, sq_distances, 0.0, boundaries, rng.random(1))
+        elif exponent == np.inf:
             drawn = np.array([np.argmax(sq_distances)])
             drawn = drawn[sq_distances[drawn] > 0.0]
         else:
             drawn = draw_rows(weights, sq_distances, exponent / 2.0, boundaries, rng.random(n_candidates))
         if len(drawn) == 0:
-            break
-        best = 0 if len(drawn) == 1 else int(np.argmax(gains_of(drawn, n_seeds, -1)))
-        rows = np.append(rows, drawn[best])
+            return rows[:n_seeds]
+        rows[n_seeds] = adopted(drawn, n_seeds)
+        progress.step(n_seeds + 1, k)
     return rows
 
 

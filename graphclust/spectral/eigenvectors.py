@@ -225,7 +225,7 @@ class Deflated(LinearOperator):
         self.shift = shift
 
     def _matmat(self, columns: np.ndarray) -> np.ndarray:
-        product = self.operator @ columns
+        product = _product(self.operator, columns)
         parts = self.shift * (self.known.T @ columns)
         if self.known.shape[1] == 1:
             product -= self.known * parts  # quicker than a product of matrices
@@ -253,13 +253,19 @@ class _Budget(LinearOperator):
         self.n_left -= columns.shape[1]
         if self.n_left < 0:
             raise _Failed(f"no convergence after {self.n_allowed:,} products", self.n_converged)
-        product = self.operator @ columns
+        product = _product(self.operator, columns)
         if not np.isfinite(product.sum()):
             raise _Failed("a product with the matrix has non-finite entries")
         return product
 
-    def _matvec(self, column: np.ndarray) -> np.ndarray:
+    def matvec(self, column: np.ndarray) -> np.ndarray:
+        """The product with a column of shape (n,), which is not checked, see `_product`: ARPACK asks for hundreds."""
         return self._matmat(column.reshape(-1, 1)).ravel()
+
+
+def _product(operator: LinearOperator, columns: np.ndarray) -> np.ndarray:
+    """operator @ columns, shape (n, m), without SciPy's checks, which take longer than the product of a small graph."""
+    return operator._matmat(columns)
 
 
 def _checked(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -297,7 +303,7 @@ def _missed_one(operator, values: np.ndarray, vectors: np.ndarray, rng) -> bool:
     current /= np.sqrt((current * current).sum())
     polynomial, polynomial_before, log_scale = 1.0, 0.0, 0.0
     while log_scale + log(polynomial) < enough:
-        product = budget @ current
+        product = budget.matvec(current)
         product -= vectors @ (vectors.T @ product)
         slope = float((current * product).sum())
         product -= slope * current + length * previous

@@ -59,9 +59,9 @@ MUTANTS = [
     ),
     (
         "rate-without-root",
-        "k_means/minibatch.py",
-        "np.sqrt(masses[some] / masses.sum())",
-        "(masses[some] / masses.sum())",
+        "compiled/points/centroid_update.py",
+        "np.sqrt(masses[j] / whole)",
+        "(masses[j] / whole)",
         ["test_minibatch_rates_by_hand"],
     ),
     (
@@ -70,6 +70,20 @@ MUTANTS = [
         "2 + int(np.log(k))",
         "1 + int(np.log(k))",
         ["test_greedy_k_means_plus_plus_draws_two_and_the_logarithm_of_k"],
+    ),
+    (
+        "the-worst-candidate-of-few-points",
+        "compiled/points/point_seeding.py",
+        "best = c if gains[0, c] > gains[0, best] else best",
+        "best = c if gains[0, c] < gains[0, best] else best",
+        ["test_the_greedy_choice_lowers_the_cost_most"],
+    ),
+    (
+        "few-points-do-not-see-the-seed",
+        "compiled/points/point_seeding.py",
+        "(to_seeds, near, n_seeds), nearest, gains)",
+        "(to_seeds, near, np.int64(-1)), nearest, gains)",
+        ["test_few_points_are_seeded_like_many"],
     ),
     (
         "power-of-the-squared-distance",
@@ -136,9 +150,9 @@ MUTANTS = [
     ),
     (
         "vote-not-taken-back",
-        "k_means/tally.py",
-        "np.concatenate([-self.weights[left],",
-        "np.concatenate([0.0 * self.weights[left],",
+        "compiled/points/votes.py",
+        "weight = -voters.weights[i] if taken_back",
+        "weight = 0.0 * voters.weights[i] if taken_back",
         ["test_a_vote_is_taken_back_when_the_label_changes"],
     ),
     (
@@ -255,16 +269,16 @@ MUTANTS = [
     ),
     (
         "drift-of-half-the-way",
-        "k_means/bounds.py",
-        "self.drift += moved *",
-        "self.drift += 0.5 * moved *",
+        "compiled/points/bounded_assignment.py",
+        "drift.of_centroid[j] += moved[j] * _MORE",
+        "drift.of_centroid[j] += 0.5 * moved[j] * _MORE",
         ["test_labels_are_exact_and_bounds_hold_while_centroids_move"],
     ),
     (
         "drift-of-the-slowest-of-a-group",
-        "k_means/bounds.py",
-        "np.maximum.reduceat(moved[self.members]",
-        "np.minimum.reduceat(moved[self.members]",
+        "compiled/points/bounded_assignment.py",
+        "farthest_of_group = max(farthest_of_group, moved[j])",
+        "farthest_of_group = moved[j]",
         ["test_labels_are_exact_and_bounds_hold_while_centroids_move"],
     ),
     (

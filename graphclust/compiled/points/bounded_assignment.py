@@ -14,6 +14,8 @@ from numba import njit
 from graphclust.compiled.points.point_distances import pair_sq_distances, sq_length
 
 _CHUNK = 128
+_MORE = 1.0 + 1e-12  # times a movement, which is rounded
+_SLACK = 1e-6  # times the drift: what rounding may have taken from a bound plus its drift, or added to it
 
 
 class Pairs(NamedTuple):
@@ -63,6 +65,28 @@ class Bounds(NamedTuple):
     upper: np.ndarray
     lower: np.ndarray
     group_lower: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def add_movement(moved, groups, summed, drift):
+    """Add how far centroids have moved (k,) to the drift; summed (n_groups + 1,): that of the groups in float64."""
+    members, group_starts, _ = groups
+    n_groups = len(group_starts) - 1
+    farthest = 0.0
+    farthest_ever = 0.0
+    for g in range(n_groups):
+        farthest_of_group = 0.0
+        for e in range(group_starts[g], group_starts[g + 1]):
+            j = members[e]
+            drift.of_centroid[j] += moved[j] * _MORE
+            farthest_of_group = max(farthest_of_group, moved[j])
+            farthest_ever = max(farthest_ever, drift.of_centroid[j])
+        summed[g] += farthest_of_group * _MORE
+        drift.of_group[g] = summed[g]
+        farthest = max(farthest, farthest_of_group)
+    summed[n_groups] += farthest * _MORE
+    drift.of_group[n_groups] = summed[n_groups]
+    drift.rounding[1] = _SLACK * (summed[n_groups] + farthest_ever)
 
 
 @njit(cache=True, nogil=True)
@@ -187,7 +211,8 @@ def assign_bounded(first, last, block, pairs, groups, drift, bounds):
     rows = np.empty(n_most + 3, np.int64)
     chosen = np.empty(n_most + 3, np.int64)
     sq_distances = np.empty(n_most + 3, X.dtype)
-    near_groups = np.empty(n_groups + 1, np.int64)
+    n_near = np.empty(_CHUNK, np.int64)
+    near_groups = np.empty(_CHUNK + n_groups + 1, np.int64)
     i = first
     while i < last:
         n_active = 0
@@ -206,31 +231,35 @@ def assign_bounded(first, last, block, pairs, groups, drift, bounds):
         pair_sq_distances(X, rows, centroids, chosen, n_active, best)
         begin = 0
         n_pairs = 0
+        n_listed = 0
         for a in range(n_active):
             position = active[a]
             j = labels[position]
             reach = np.sqrt(np.float64(best[a])) * longer
             upper[position] = reach - moved[j]
+            n_near[a] = 0
             if lower[position] - far <= reach:
-                n_near = groups_in_reach(position, reach + rounding[1], group_lower, group_drift, near_groups)
-                for g in near_groups[:n_near]:
+                reach += rounding[1]
+                n_near[a] = groups_in_reach(position, reach, group_lower, group_drift, near_groups[n_listed:])
+                for g in near_groups[n_listed : n_listed + n_near[a]]:
                     for e in range(group_starts[g], group_starts[g + 1]):
                         rows[n_pairs] = order[position]
                         chosen[n_pairs] = members[e]
                         n_pairs += 1
+                n_listed += n_near[a]
             if n_pairs < _CHUNK and a < n_active - 1:
                 continue
             pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances)
             p = 0
+            n_listed = 0
             for b in range(begin, a + 1):
-                reach = np.sqrt(np.float64(best[b])) * longer
-                if lower[active[b]] - far <= reach:
-                    n_near = groups_in_reach(active[b], reach + rounding[1], group_lower, group_drift, near_groups)
-                    p = _settle(
-                        active[b], np.float64(best[b]), p, sq_distances, near_groups[:n_near], groups, drift, bounds
-                    )
+                if n_near[b] > 0:
+                    near = near_groups[n_listed : n_listed + n_near[b]]
+                    p = _settle(active[b], np.float64(best[b]), p, sq_distances, near, groups, drift, bounds)
+                    n_listed += n_near[b]
             begin = a + 1
             n_pairs = 0
+            n_listed = 0
 
 
 @njit(cache=True, nogil=True)

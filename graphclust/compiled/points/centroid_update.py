@@ -17,18 +17,20 @@ class Chunks(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums of w x over each cluster (k, d), and of w (k,)."""
+    """Of each cluster, the sums of w x (k, d), of w and of w |x - center|^2 (k,), and its points of weight (k,)."""
 
     sums: np.ndarray
     masses: np.ndarray
+    sq_lengths: np.ndarray
+    counts: np.ndarray
 
 
 class Renewed(NamedTuple):
-    """New centroids (k, d), and their squared distances (k,) from the old ones and from a center."""
+    """New centroids (k, d), how far each one moved (k,), and the sums of w |x - its centroid|^2 (k,)."""
 
     centroids: np.ndarray
-    sq_moved: np.ndarray
-    sq_between: np.ndarray
+    moved: np.ndarray
+    sq_errors: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -64,11 +66,27 @@ def add_rows(first, last, block, X, rows, weights, labels, sums):
 
 
 @njit(cache=True, nogil=True)
+def approach_means(sums, masses, counts, whole, centroids):
+    """Move centroids (k, d) part of the way to their means in a batch, and add its masses (k,) to counts (k,).
+
+    The part is sqrt(mass / whole), where whole is the mass of the batch; with 0 it is mass / count.
+    """
+    for j in range(len(masses)):
+        if masses[j] > 0.0:
+            counts[j] += masses[j]
+            share = np.sqrt(masses[j] / whole) if whole > 0.0 else masses[j] / counts[j]
+            for l in range(sums.shape[1]):
+                centroids[j, l] += share * (sums[j, l] / masses[j] - centroids[j, l])
+
+
+@njit(cache=True, nogil=True)
 def renew_centroids(first, last, block, which, totals, center, old, renewed):
-    """For those in `which`: means, or the old centroid where no mass is, and how far they are from old and center."""
-    sums, masses = totals
-    new, sq_moved, sq_between = renewed
+    """For those in `which`: means, or the old centroid where no point is, whose mass becomes 0 but for rounding too."""
+    sums, masses, sq_lengths, counts = totals
+    new, moved_by, sq_errors = renewed
     for j in which[first:last]:
+        if counts[j] == 0.0:
+            masses[j] = 0.0
         moved = 0.0
         between = 0.0
         for l in range(sums.shape[1]):
@@ -77,5 +95,5 @@ def renew_centroids(first, last, block, which, totals, center, old, renewed):
             moved += step * step
             step = new[j, l] - center[l]
             between += step * step
-        sq_moved[j] = moved
-        sq_between[j] = between
+        moved_by[j] = np.sqrt(moved)
+        sq_errors[j] = max(sq_lengths[j] - masses[j] * between, 0.0) if counts[j] > 0.0 else 0.0

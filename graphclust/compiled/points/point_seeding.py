@@ -32,6 +32,15 @@ class NearestSeeds(NamedTuple):
     sq_distances: np.ndarray
 
 
+class DrawnSeeds(NamedTuple):
+    """Seeds (k, d), and room for what is asked of candidates: their `Reach`, and gains (n_blocks, n_candidates)."""
+
+    seeds: np.ndarray
+    to_seeds: np.ndarray
+    near: np.ndarray
+    gains: np.ndarray
+
+
 class RunningMasses(NamedTuple):
     """Sums of masses within each block, row by row (n,), and what they come to (n_blocks,)."""
 
@@ -70,6 +79,34 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
         for c in range(len(candidates)):
             to_seeds[c, s] = sq_distance(candidates, c, seeds, s)
             near[s] = min(near[s], to_seeds[c, s])
+
+
+@njit(cache=True, nogil=True)
+def adopt_at_once(X, rows, n_seeds, weights, nearest, drawn):
+    """Make the best of the candidates X[rows] seed number n_seeds, all in one block; returns its place among them.
+
+    The best lowers the cost most, the first of them where several do.
+    """
+    seeds, to_seeds, near, gains = drawn
+    first, last = np.int64(0), np.int64(len(X))
+    candidates = np.empty((len(rows), X.shape[1]), X.dtype)
+    for c in range(len(rows)):
+        for l in range(X.shape[1]):
+            candidates[c, l] = X[rows[c], l]
+    best = 0
+    if len(rows) > 1:
+        distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near)
+        for c in range(len(rows)):
+            gains[0, c] = 0.0
+        approach(first, last, first, (X, candidates), weights, (to_seeds, near, np.int64(-1)), nearest, gains)
+        for c in range(len(rows)):
+            best = c if gains[0, c] > gains[0, best] else best
+    candidates = candidates[best : best + 1]
+    distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near)
+    approach(first, last, first, (X, candidates), weights, (to_seeds, near, n_seeds), nearest, gains)
+    for l in range(X.shape[1]):
+        seeds[n_seeds, l] = candidates[0, l]
+    return best
 
 
 @njit(cache=True, nogil=True)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
+from numba.core import dispatcher
 
 ROWS_PER_BLOCK = 65_536
 ENTRIES_PER_BLOCK = 1 << 20
@@ -81,6 +82,9 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     """Call `loop(first, last, block, *arrays)` for each block; returns when all are done."""
     n_blocks = len(boundaries) - 1
     starts = boundaries.tolist()
+    if n_blocks == 1 and isinstance(loop, dispatcher.Dispatcher):  # as below, without its cost to small data
+        loop(starts[0], starts[1], 0, *arrays)
+        return
     n_at_once = min(n_threads(), n_blocks) if n_blocks > 1 else 1
     # Compiled arithmetic never warns, so neither does a loop that runs as plain Python.
     if n_at_once == 1:
