@@ -263,3 +263,32 @@ def test_rows_of_lengths_known_late_are_the_same_on_any_number_of_threads(thread
         assert np.diff(indptr).tolist() == [0, 19, 9, 6, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
         assert indices[indptr[6] : indptr[7]].tolist() == [6, 12, 18]
         assert (weights == np.repeat(np.arange(20), np.diff(indptr))).all()
+
+
+def test_ctrl_c_at_any_moment_leaves_threads_that_go_on():
+    """Thousands of strikes, in the handing over of blocks and in the waiting for them too; an executor hangs soon."""
+    code = (
+        "import faulthandler, random, signal, time, numpy as np, test_blocks\n"
+        "from test_blocks import count_rows, row_blocks, run_in_blocks\n"
+        "test_blocks.blocks.n_threads = lambda: 2\n"
+        "faulthandler.dump_traceback_later(40, exit=True)\n"
+        "def strike(*of):\n"
+        "    raise KeyboardInterrupt\n"
+        "signal.signal(signal.SIGALRM, strike)\n"
+        "random.seed(1)\n"
+        "struck, end = 0, time.monotonic() + 8.0\n"
+        "while time.monotonic() < end:\n"
+        "    try:\n"
+        "        signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0002, 0.002))\n"
+        "        while True:\n"
+        "            run_in_blocks(count_rows, row_blocks(40, 10), np.zeros(40, int))\n"
+        "    except KeyboardInterrupt:\n"
+        "        struck += 1\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.0)\n"
+        "seen = np.zeros(40, int)\n"
+        "run_in_blocks(count_rows, row_blocks(40, 10), seen)\n"
+        "print(struck > 1000, (seen == 1).all())\n"
+    )
+    folder = os.path.dirname(__file__)
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert result.stdout == "True True\n", (result.returncode, result.stderr)

@@ -9,13 +9,15 @@ takes effect between blocks, two callers cannot disturb each other, and each loo
 import itertools
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import numba
 import numpy as np
 from numba.core import dispatcher
 
+PATIENCE = 1.0  # seconds between two looks at whether another thread has ended, should its word be lost
 ROWS_PER_BLOCK = 65_536
 ENTRIES_PER_BLOCK = 1 << 20
 COARSE_BLOCKS, LEAST_ENTRIES, MOST_ENTRIES = 64, 1 << 14, 1 << 28
@@ -29,8 +31,7 @@ class MadeRows(NamedTuple):
     weights: np.ndarray
 
 
-_pool: ThreadPoolExecutor | None = None
-_pool_lock = threading.Lock()
+_pool: "SimpleQueue[_Task] | None" = None
 
 
 def row_blocks(n_rows: int, rows: int = ROWS_PER_BLOCK) -> np.ndarray:
@@ -93,27 +94,26 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
                 loop(starts[block], starts[block + 1], block, *arrays)
         return
     next_block = itertools.count()
-    stop = threading.Event()
+    stopped: list[BaseException] = []
 
     def work():
         try:
             with np.errstate(all="ignore"):
-                while not stop.is_set() and (block := next(next_block)) < n_blocks:
+                while not stopped and (block := next(next_block)) < n_blocks:
                     loop(starts[block], starts[block + 1], block, *arrays)
-        except BaseException:
-            stop.set()
-            raise
+        except BaseException as why:
+            stopped.append(why)
 
-    others = [_threads().submit(work) for _ in range(n_at_once - 1)]
+    others = [_Task(work) for _ in range(n_at_once - 1)]
     try:
+        for other in others:
+            _tasks().put(other)
         work()
-    finally:
-        # What has not begun is not needed any more; what has must end, so that nobody writes when the caller goes on.
-        begun = [other for other in others if not other.cancel()]
-        for other in begun:
-            other.exception()
-    for other in begun:
-        other.result()
+    except BaseException as why:  # Ctrl-C, outside a block
+        stopped.append(why)
+    _end(others, stopped)
+    if stopped:
+        raise stopped.pop(0)
 
 
 def map_blocks(function, boundaries: np.ndarray) -> list:
@@ -177,18 +177,61 @@ def _in_one(parts: list, dtype) -> np.ndarray:
     return whole
 
 
-def _threads() -> ThreadPoolExecutor:
+class _Task:
+    """Work for a thread of the pool, unless its caller takes it back; `ended` is locked until it is done.
+
+    A ThreadPoolExecutor in its place stops for good where Ctrl-C strikes while one of its locks is held.
+    """
+
+    def __init__(self, work: Callable[[], None]):
+        self.work, self.ended, self.done = work, threading.Lock(), False
+        self.ended.acquire()
+        self._owners: list[str] = []
+
+    def is_for(self, who: str) -> bool:
+        """Whether this one was the first to ask; the answer stays, should Ctrl-C strike and it ask again."""
+        self._owners.append(who)
+        return self._owners[0] == who
+
+
+def _end(tasks: list[_Task], stopped: list[BaseException]) -> None:
+    """What has not begun is not needed any more; what has must end, so that nobody writes when the caller goes on."""
+    while True:
+        try:
+            for task in tasks:
+                while not task.done and not task.is_for("caller"):
+                    task.ended.acquire(timeout=PATIENCE)
+            return
+        except BaseException as why:  # Ctrl-C once more
+            stopped.append(why)
+
+
+def _serve(tasks: "SimpleQueue[_Task]") -> None:
+    """What a thread of the pool does all its life."""
+    while True:
+        task = tasks.get()
+        if task.is_for("pool"):
+            task.work()
+            task.done = True
+            task.ended.release()
+        del task  # and with it the arrays of the caller
+
+
+def _tasks() -> "SimpleQueue[_Task]":
+    """What the threads of the pool wait at; its `put` cannot be interrupted halfway."""
     global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS, thread_name_prefix="graphclust")
-        return _pool
+    if _pool is None:
+        pool: SimpleQueue[_Task] = SimpleQueue()
+        for _ in range(most_threads()):
+            threading.Thread(target=_serve, args=(pool,), name="graphclust", daemon=True).start()
+        _pool = pool
+    return _pool
 
 
 def _forget_pool() -> None:
     """Threads do not survive a fork: the child makes its own."""
-    global _pool, _pool_lock
-    _pool, _pool_lock = None, threading.Lock()
+    global _pool
+    _pool = None
 
 
 if hasattr(os, "register_at_fork"):
