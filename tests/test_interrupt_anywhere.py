@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from functools import cache
+from gc import collect
 
 import numpy as np
 import pytest
@@ -134,6 +135,7 @@ def interrupted(work, seconds):
         if is_working:
             raise KeyboardInterrupt
 
+    collect()  # or the timer before it dies meanwhile: Python drops what is raised while it tells who holds it weakly
     before = signal.signal(signal.SIGINT, stop)
     try:
         watch.timer.start()
