@@ -12,10 +12,11 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, weighed
 from graphclust.partition import multilevel
+from graphclust.partition.healing import Partition, is_in_doubt
 from graphclust.partition.likelihood import description_length, implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
-from graphclust.partition.resolution import Goal, goal_at, in_doubt
+from graphclust.partition.resolution import Goal, goal_at
 from graphclust.progress import Progress
 
 N_NODES, K = 60, 4
@@ -117,20 +118,25 @@ def test_clusters_without_rates_to_compare():
     assert log_likelihood(on, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
 
 
-def test_only_a_matched_resolution_above_the_usual_one_is_in_doubt():
+def test_clusters_that_call_for_a_resolution_where_k_is_not_natural_are_in_doubt():
     on = weighed(as_graph(nx.karate_club_graph()), "modularity")
+    labels = np.array([node > 16 for node in range(34)], np.int32)
+
+    def doubt(resolution, highest, aim=AUTO, on=on):
+        sums = summed(on, labels, 2)[1]
+        return is_in_doubt(aim, on, Partition(labels, sums, Goal(None, resolution, (0.1, highest))))
+
+    called_for = implied_resolution(on, summed(on, labels, 2)[1])
+    assert doubt(1.01, 0.99 * called_for)
+    assert not doubt(1.01, 1.01 * called_for)  # k is natural there too
+    assert not doubt(0.99, 0.99 * called_for)  # fewer clusters than modularity finds by itself
+    assert not doubt(1.01, 0.99 * called_for, Aim("modularity", 1.01))  # given
+    assert not is_in_doubt(Aim("normalized_cut", None), on, Partition(labels, None, Goal(None, None, None)))
     potts = weighed(on.graph, "constant_potts")
-
-    def doubt(resolution, aim=AUTO, on=on):
-        return in_doubt(aim, on, Goal(None, resolution, (0.9 * resolution, 1.1 * resolution)))
-
-    assert doubt(2.05) and doubt(1.01)
-    assert not doubt(0.99)  # fewer clusters than modularity finds by itself
-    assert not doubt(2.05, Aim("modularity", 2.05))  # given
-    assert not in_doubt(Aim("normalized_cut", None), on, Goal(None, None, None))
-    few = potts.chance
-    assert doubt(1.05 * few, Aim("constant_potts", "auto"), potts)
-    assert not doubt(0.95 * few, Aim("constant_potts", "auto"), potts)
+    called_for = implied_resolution(potts, summed(potts, labels, 2)[1]) * potts.chance
+    for highest, expected in ((0.99 * called_for, True), (1.01 * called_for, False)):
+        assert doubt(1.05 * potts.chance, highest, Aim("constant_potts", "auto"), potts) == expected
+    assert not doubt(0.95 * potts.chance, 0.99 * called_for, Aim("constant_potts", "auto"), potts)
 
 
 def hard_communities(seed):

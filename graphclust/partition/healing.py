@@ -11,7 +11,7 @@ from graphclust.objective.objective import Aim, Weighed
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.purity import are_impure, in_plain_terms
-from graphclust.partition.resolution import Goal, goal_at, middle_of
+from graphclust.partition.resolution import Goal, goal_at, middle_of, unit_of
 from graphclust.progress import Progress
 
 
@@ -34,6 +34,18 @@ def is_unhealthy(on: Weighed, found: Partition, progress: Progress) -> bool:
     """
     made_for = found.goal.objective.pull / on.chance
     return implied_resolution(on, found.sums) > made_for and are_impure(on, found.labels, found.sums, progress)
+
+
+def is_in_doubt(aim: Aim, on: Weighed, found: Partition) -> bool:
+    """Whether clusters call for a resolution at which k is not natural any more, though theirs was matched to k.
+
+    Below 1, where fewer clusters are asked for than modularity finds by itself, what looks like a likelier partition
+    leaves out the few large clusters that a small k asks for.
+    """
+    if aim.resolution != "auto" or found.goal.resolution is None or found.goal.natural is None:
+        return False
+    unit = unit_of(aim, on)
+    return found.goal.resolution > unit and implied_resolution(on, found.sums) * unit > found.goal.natural[1]
 
 
 def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partition:

@@ -79,7 +79,7 @@ def refine_partition(
 
     Returns new labels, int64, shape (n_nodes,), of as many clusters and no lower value. The graph is coarsened within
     the clusters, the regions are merged anew where that is better, and nodes move on every level on the way back: for
-    regions of three sizes one after the other, for cuts of four.
+    regions of three sizes, for cuts of four, two at a time, and from the first again while much is gained.
 
     Raises ParameterError for labels with gaps, isolated nodes, an unknown objective or resolution.
 

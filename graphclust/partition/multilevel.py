@@ -6,12 +6,15 @@
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again: once, and for cuts, which have many more local optima, at each resolution, every other time
-   by way of more clusters where few are wanted.
-   Where edges have weights every other cycle begins with groups of a few nodes that heavy edges tie together.
-4. Where k is natural over a narrow range of resolutions only, cycles at higher ones, while the edges become likelier.
+   on every level again: once, and for cuts, which have many more local optima, at each resolution, two from the same
+   partition, the first by way of more clusters where few are wanted; then on while much is gained.
+   Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
+4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
+   edges become likelier.
 5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they
    were made for, others are two: cycles at that one, while it is so and the edges become likelier.
+
+Starts and cycles draw on one budget, so that of a large graph only a coarse level has cycles.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
 regions of modularity at several resolutions are what the smallest cuts run between was found by measuring.
@@ -39,10 +42,10 @@ from graphclust.partition.cycles import (
     in_cycles,
     made_by_way_of,
 )
-from graphclust.partition.healing import Partition, healed, is_unhealthy, likeliest
+from graphclust.partition.healing import Partition, healed, is_in_doubt, is_unhealthy, likeliest
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, in_doubt, matched_resolution
+from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["multilevel_partition"]
@@ -51,7 +54,7 @@ ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and l
 REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
 SMALL = REGIONS[0] * REGIONS[-1]  # nodes a cluster, four a region where these are smallest; more gain nothing but time
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
-BUDGET = 4_000_000  # entries for the starts and cycles of a try: some tenths of a second
+BUDGET = 2_500_000  # entries for the starts and cycles of a try: some tenths of a second
 
 
 def multilevel_partition(
@@ -122,7 +125,7 @@ def partitioned(
             progress.offer(best.labels.copy)
     assert best is not None
     partition = Partition(*best, goal)
-    if search.budget.covers(on.graph) and not progress.out_of_time() and in_doubt(aim, on, goal):
+    if search.budget.covers(on.graph) and not progress.out_of_time() and is_in_doubt(aim, on, partition):
         partition = likeliest(on, partition, aim, search)
     if effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, partition, progress):
         partition = healed(on, partition, aim, rng, progress)

@@ -71,8 +71,8 @@ def coreset_sc(
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
-        partition on the whole graph: for large graphs that do not coarsen well. "auto" takes it too when
-        `coreset_size`, `oversampling` or `sampling` is given.
+        partition on the whole graph. "auto" takes it for large graphs of which a block of nodes, when joined, hardly
+        shrinks, for very dense ones, and when `coreset_size`, `oversampling` or `sampling` is given.
         "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes, so that a graph
         from `open_store` is clustered without any pass over its edges. It needs a coreset whose nodes have some 5
         neighbors in it; nodes without any are `undecided`. "auto" takes it when one of its own options is given: loops,
@@ -89,8 +89,8 @@ def coreset_sc(
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
         out of the search and puts them into the largest cluster, so that they use up no clusters; "all" searches
         everything, and any component is a perfect cluster of the cuts.
-    coreset_size : draws of the importance sample, >= k. By default so many that an average node has about one
-        coreset neighbor, at least 20 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
+    coreset_size : draws of the importance sample, >= k. By default so many that an average node has nearly two
+        coreset neighbors, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
         of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k; 2 by default.
     sampling : "tree" (default) or "naive" D²-sampling, see `d2_seeding`; "parallel", see `construct_coreset`, with

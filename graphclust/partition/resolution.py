@@ -61,11 +61,3 @@ def goal_at(aim: Aim, on: Weighed, k: int, resolution: float, natural: tuple[flo
 def unit_of(aim: Aim, on: Weighed) -> float:
     """What a caller's resolution is measured in; Potts' in weight between two nodes."""
     return 1.0 if aim.name == "modularity" else on.chance
-
-
-def in_doubt(aim: Aim, on: Weighed, goal: Goal) -> bool:
-    """Whether the resolution was matched, and asks for more clusters than modularity itself.
-
-    Below 1 what looks like a likelier partition leaves out the few large clusters that a small k asks for.
-    """
-    return aim.resolution == "auto" and goal.resolution is not None and goal.resolution > unit_of(aim, on)

@@ -34,6 +34,7 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset import two_step
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.partition import (
+    budget,
     coarsening,
     coreset_regions,
     cycles,
@@ -64,6 +65,17 @@ def numbers(method: str, module: Any, tried: dict[str, tuple]) -> list[Change]:
         for name, values in tried.items()
         for value in values
     ]
+
+
+def everywhere(method: str, name: str, values: tuple, module: Any, *others: Any) -> list[Change]:
+    """One change for each value of a number that several modules read."""
+    before = getattr(module, name)
+    return [Change(f"{name} {before} -> {value}", method, tuple((m, name, value) for m in others)) for value in values]
+
+
+def no_cycles(on, found, search, **how) -> cycles.Assigned:
+    """In place of cycles: none."""
+    return found
 
 
 def not_moved(on, labels, k, objective, progress: Progress, most_sweeps=1, few=0.0, sums=None) -> ClusterSums:
@@ -102,29 +114,24 @@ def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned
 
 CHANGES = [
     *numbers("multilevel", multilevel, {
-        "ENOUGH": (6, 24), "SMALL": (25, 100, 10**9), "VERY_SMALL": (0, 1000),
-        "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 3)),
-        "FINER": (10.0,), "CLUSTERS_PER_RESOLUTION": (4.0, 64.0), "LARGE": (0,),
+        "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 32)), "ENOUGH": (6, 24), "BUDGET": (0, 10**7),
     }),
     *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40)}),
-    *numbers("multilevel", coarsening, {"LEAST_SHRINKAGE": (0.9,), "PASSES": (1, 5)}),
-    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "NARROW": (1.0, 4.0)}),
+    *everywhere("multilevel", "HARDLY_ANY", (0.005, 0.1), budget, cycles, coarsening, multilevel),
+    *numbers("multilevel", coarsening, {"PASSES": (1, 5)}),
+    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
-    Change("no cycles", "multilevel", ((multilevel, "is_searched_whole", lambda *of: False),)),
+    Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
+    Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
     Change("impure clusters stay so", "multilevel", ((multilevel, "is_unhealthy", lambda *of: False),)),
     Change(
         "no moves of single nodes",
         "multilevel",
         ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0)),
     ),
-    *numbers("two-step", coreset_regions, {
-        "REGIONS_PER_CLUSTER": (1, 3, 5, 10), "COVERAGE": (0.4, 1.6),
-        "NODES_PER_CLUSTER": (10, 40), "SPREADING_ROUNDS": (1, 8),
-    }),
-    *numbers("two-step", turning, {
-        "FEW": (0.0, 0.01, 1.0), "CRUMB": (0.0, 0.5),
-    }),
+    *numbers("two-step", coreset_regions, {"REGIONS_PER_CLUSTER": (1, 3, 5), "COVERAGE": (0.8, 1.25, 2.5)}),
+    *everywhere("two-step", "HARDLY_ANY", (0.005, 0.1), budget, turning, coreset_regions, coarsening),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("pieces never merged anew", "two-step", ((turning, "merged_anew", left_as_they_are),)),
@@ -133,9 +140,13 @@ CHANGES = [
     Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These only choose: that regions of a coreset take a single start, when the other method is tried as well, how much is
-# summed at a time or worked on in one call, and what is done of all in a hurry.
-NOT_VARIED = {"AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START", "WEIGHTS_AT_A_TIME"}
+# These follow from others: SMALL, NODES_PER_CLUSTER. And these only choose: that regions of a coreset take a single
+# start, when its clusters are looked at once more, which of two ways to the same labels is quicker, how many cores are
+# made use of, and what is done of all in a hurry.
+NOT_VARIED = {
+    "SMALL", "NODES_PER_CLUSTER", "AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START", "WEIGHTS_AT_A_TIME",
+    "WORTH_A_THREAD", "PAIR",
+}  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
 CORESET_PLANTED = (
