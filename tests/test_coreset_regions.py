@@ -387,7 +387,9 @@ def test_doubt_grows_with_the_cut():
 
 def test_default_sizes_cover_the_graph_and_the_clusters():
     assert default_size(1_000_000, 20_000_000, 200) == 75_000
+    assert default_size(1_000_000, 10_000_000, 200) == 300_000  # half the degree, a quarter of the links
     assert default_size(250_000, 125_000_000, 250) == 6_000
+    assert default_size(150_000, 3_000_000, 10) == 16_384 and default_size(10_000, 400_000, 10) == 750
     assert default_size(100, 400, 50) == 100
 
 
@@ -412,5 +414,5 @@ def test_where_the_tree_ends_in_the_same_clusters_nothing_is_merged_anew(monkeyp
     assert adjusted_rand_index(found.labels, planted.labels) > 0.99 and not cycles
     for seed in range(4):  # where clusters can hardly be told apart the tree mostly ends in others
         hidden = planted_partition(10, 300, 5, 3, rng=seed)
-        coreset_sc(hidden.graph, 10, method="two-step", rng=0)
+        coreset_sc(hidden.graph, 10, method="two-step", coreset_size=600, rng=0)
     assert cycles

@@ -174,9 +174,9 @@ def test_what_is_no_graph_is_a_type_error_that_lists_what_is(G):
         as_graph(G)
 
 
-def test_a_data_frame_is_a_type_error():
+def test_a_data_frame_whose_rows_and_columns_have_other_names_is_a_type_error():
     with pytest.raises(TypeError, match=r"G is a pandas[\w.]*DataFrame"):
-        as_graph(pytest.importorskip("pandas").DataFrame([[0, 1], [1, 0]]))
+        as_graph(pytest.importorskip("pandas").DataFrame({"one": [0, 1], "other": [1, 0]}))
 
 
 # --- Sharing and leaving alone ---

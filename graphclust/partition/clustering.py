@@ -51,8 +51,8 @@ class Clustering:
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
-    resolution : at which, for objectives that have one, or None; above `natural_range` where the clusters found call for
-        more.
+    resolution : at which, for objectives that have one, or None; above `natural_range` where the clusters found call
+        for more.
     natural_range : from which resolution to which k is the natural number of clusters of this graph's regions, or None.
     coreset : the coreset and its labels, or None.
     undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.

@@ -39,7 +39,7 @@ from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.cycles import Assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.merging import merged
-from graphclust.partition.moves import entries_of, moved_in_rounds, moved_until_stable, summed
+from graphclust.partition.moves import MANY_MOVES, entries_of, moved_in_rounds, moved_until_stable, summed
 from graphclust.partition.multilevel import ENOUGH, SINGLE_START, partitioned
 from graphclust.partition.quotient import contracted
 from graphclust.partition.resolution import NO_UNIONS, goal_of
@@ -48,7 +48,7 @@ from graphclust.partition.turning import implied_goal, purified, sums_by_quotien
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
-COVERAGE = 1.75  # expected coreset neighbors of a node: with fewer, sparse clusters and small ones are missed
+LINKS = 30.0  # by shared neighbors, of a coreset node: with fewer, sparse clusters and small ones are missed
 NODES_PER_CLUSTER = ENOUGH * REGIONS_PER_CLUSTER  # of the coreset, which is parted into so many regions
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 LEAST_SIGNAL = 4.5
@@ -68,9 +68,14 @@ class Sampling(NamedTuple):
 
 
 def default_size(n_nodes: int, n_entries: int, k: int) -> int:
-    """So many nodes that an average node has COVERAGE coreset neighbors, and NODES_PER_CLUSTER a cluster."""
-    for_one_neighbor = n_nodes * n_nodes / max(n_entries, 1)
-    return min(n_nodes, ceil(max(COVERAGE * for_one_neighbor, NODES_PER_CLUSTER * k)))
+    """So many nodes that each shares LINKS neighbors with others, on average, and NODES_PER_CLUSTER a cluster.
+
+    As long as they are a small graph, rather so many that an average node has three coreset neighbors: then clusters
+    show even where sizes are very unequal.
+    """
+    mean_degree = max(n_entries, 1) / n_nodes
+    by_links, by_neighbors = LINKS * n_nodes / mean_degree**2, 3.0 * n_nodes / mean_degree
+    return min(n_nodes, ceil(max(by_links, min(by_neighbors, MANY_MOVES), NODES_PER_CLUSTER * k)))
 
 
 class Shown(NamedTuple):

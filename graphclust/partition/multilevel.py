@@ -175,11 +175,6 @@ def numbers_of_regions(aim: Aim, k: int) -> list[int]:
     return [n * (k if place % 2 else small) for place, n in enumerate(sizes)]
 
 
-def first_resolution(k: int) -> float:
-    """A guess, mostly low, of where the regions of k clusters are natural: at k / 16 more than k clusters are."""
-    return max(1.0, k / REGIONS[-1])
-
-
 def regions(
     on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress, *, single: bool = False
 ) -> tuple[list[Level], Weighed]:
@@ -190,7 +185,7 @@ def regions(
     """
     levels: list[Level] = []
     k = made_by_way_of(k, cut=aim.name in RATIOS)
-    resolution = first_resolution(k)
+    resolution = max(1.0, k / REGIONS[-1])  # a first guess, mostly low: at k / 16 more than k clusters are natural
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         fewest = (REGIONS[0] if single or progress.out_of_time() else ENOUGH) * k
         coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)

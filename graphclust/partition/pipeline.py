@@ -19,6 +19,7 @@ from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, wei
 from graphclust.partition import streamed_quotient
 from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import IN_DOUBT, Sampling, by_shared_neighbors, default_size
 from graphclust.partition.cycles import Search, assigned, in_cycles
@@ -31,7 +32,6 @@ from graphclust.partition.path_making import cluster_path
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
-from graphclust.partition.trial import suits_a_coreset
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]
@@ -71,8 +71,8 @@ def coreset_sc(
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
-        partition on the whole graph. "auto" takes it for large graphs of which a block of nodes, when joined, hardly
-        shrinks, for very dense ones, and when `coreset_size`, `oversampling` or `sampling` is given.
+        partition on the whole graph. "auto" takes it for large graphs with few triangles, for very dense ones, and when
+        `coreset_size`, `oversampling` or `sampling` is given.
         "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes, so that a graph
         from `open_store` is clustered without any pass over its edges. It needs a coreset whose nodes have some 5
         neighbors in it; nodes without any are `undecided`. "auto" takes it when one of its own options is given: loops,
@@ -150,7 +150,7 @@ def coreset_sc(
     chosen_here = method == "auto"
     if chosen_here:
         with progress.stage("method"):
-            method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
+            method = "two-step" if suits_a_coreset(graph, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
     goal = None

@@ -130,7 +130,7 @@ CHANGES = [
         "multilevel",
         ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0)),
     ),
-    *numbers("two-step", coreset_regions, {"REGIONS_PER_CLUSTER": (1, 3, 5), "COVERAGE": (0.8, 1.25, 2.5)}),
+    *numbers("two-step", coreset_regions, {"REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0)}),
     *everywhere("two-step", "HARDLY_ANY", (0.005, 0.1), budget, turning, coreset_regions, coarsening),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),

@@ -1,0 +1,49 @@
+"""Which way a large graph is made smaller."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust.generators import planted_partition
+from graphclust.graph.gate import as_graph
+from graphclust.partition import choice
+from graphclust.partition.choice import share_of_closed_pairs, suits_a_coreset
+from graphclust.partition.pipeline import coreset_sc
+
+
+def sparse_blocks():
+    return planted_partition(8, 250, 16, 4, rng=1).graph
+
+
+def triangles():
+    """A graph whose neighbors are neighbors."""
+    return as_graph(nx.watts_strogatz_graph(2_000, 10, 0.1, seed=0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_closed_pairs_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    complete = as_graph(nx.complete_graph(10))  # of two picks of nine both may be the same
+    assert share_of_closed_pairs(complete, rng) == pytest.approx(8 / 9, abs=0.03)
+    assert share_of_closed_pairs(as_graph(nx.complete_bipartite_graph(9, 9)), rng) == 0.0
+    clustering = nx.average_clustering(nx.watts_strogatz_graph(2_000, 10, 0.1, seed=0))
+    assert share_of_closed_pairs(triangles(), rng) == pytest.approx(clustering * 0.9, abs=0.05)
+
+
+def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
+    graph, rng = sparse_blocks(), np.random.default_rng(0)
+    assert not suits_a_coreset(graph, rng)
+    monkeypatch.setattr(choice, "BUDGET", graph.n_entries)
+    assert suits_a_coreset(graph, rng)
+    monkeypatch.setattr(choice, "BUDGET", 1)
+    assert not suits_a_coreset(triangles(), rng)
+    assert not suits_a_coreset(planted_partition(8, 250, 6, 1, rng=1).graph, rng)  # of a mean degree of 7
+    for n, expected in ((202, True), (199, False)):  # all triangles
+        assert suits_a_coreset(as_graph(nx.complete_graph(n)), rng) == expected
+
+
+def test_the_method_follows(monkeypatch):
+    monkeypatch.setattr(choice, "BUDGET", 1)
+    for graph, method in ((sparse_blocks(), "two-step"), (triangles(), "multilevel")):
+        found = coreset_sc(graph, 8, rng=0)
+        assert found.parameters["method"] == method and "method" in found.seconds
