@@ -386,8 +386,8 @@ def test_doubt_grows_with_the_cut():
 
 
 def test_default_sizes_cover_the_graph_and_the_clusters():
-    assert default_size(1_000_000, 20_000_000, 200) == 75_000
-    assert default_size(1_000_000, 10_000_000, 200) == 300_000  # half the degree, a quarter of the links
+    assert default_size(1_000_000, 20_000_000, 200) == 50_000
+    assert default_size(1_000_000, 10_000_000, 200) == 200_000  # half the degree, a quarter of the links
     assert default_size(250_000, 125_000_000, 250) == 6_000
     assert default_size(150_000, 3_000_000, 10) == 16_384 and default_size(10_000, 400_000, 10) == 750
     assert default_size(100, 400, 50) == 100

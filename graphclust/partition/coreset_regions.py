@@ -48,7 +48,7 @@ from graphclust.partition.turning import implied_goal, purified, sums_by_quotien
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
-LINKS = 30.0  # by shared neighbors, of a coreset node: with fewer, sparse clusters and small ones are missed
+LINKS = 20.0  # by shared neighbors, of a coreset node: with fewer, sparse clusters and small ones are missed
 NODES_PER_CLUSTER = ENOUGH * REGIONS_PER_CLUSTER  # of the coreset, which is parted into so many regions
 HASTY_ROUNDS = 2  # of moves by half of the nodes: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 LEAST_SIGNAL = 4.5
