@@ -90,8 +90,8 @@ def coreset_sc(
         out of the search and puts them into the largest cluster, so that they use up no clusters; "all" searches
         everything, and any component is a perfect cluster of the cuts.
     coreset_size : draws of the importance sample, >= k. By default so many that each of them shares some 20
-        neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the number
-        of nodes on, the coreset is the whole graph.
+        neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the
+        number of nodes on, the coreset is the whole graph.
     oversampling : seeds of D²-sampling, as a multiple of k; 2 by default.
     sampling : "tree" (default) or "naive" D²-sampling, see `d2_seeding`; "parallel", see `construct_coreset`, with
         which "two-step" works in steps over blocks of rows, as it does on a cluster of machines; or "uniform", a
