@@ -52,7 +52,7 @@ class Progress:
         self.cut_short = ""
         self.time_budget: float | None = None
         self._deadline = float("inf")
-        self.entries_read: dict[str, int] = {}
+        self._reads: list[tuple[str, int]] = []  # appended to, by several threads: sums would get lost between them
         self._watched: object = None
         self._stage = ""
         self._best: Callable[[], Any] | None = None
@@ -82,7 +82,15 @@ class Progress:
     def reads(self, graph: object, n_entries: int) -> None:
         """Say that so many entries of the rows of a graph are read in the running stage."""
         if graph is self._watched:
-            self.entries_read[self._stage] = self.entries_read.get(self._stage, 0) + int(n_entries)
+            self._reads.append((self._stage, int(n_entries)))
+
+    @property
+    def entries_read(self) -> dict[str, int]:
+        """How many entries were read of the watched graph, stage by stage."""
+        sums: dict[str, int] = {}
+        for stage, n_entries in self._reads:
+            sums[stage] = sums.get(stage, 0) + n_entries
+        return sums
 
     def step(self, done: int, total: int) -> None:
         """Say that `done` of `total` units of the running stage are finished."""
