@@ -156,7 +156,7 @@ def test_wherever_time_runs_out_there_are_k_complete_clusters(options):
 
 @pytest.mark.parametrize("method", ["multilevel", "two-step"])
 def test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters(method, monkeypatch):
-    """Counted in entries of the graphs that are coarsened and merged, of whatever size they are: two passes in all."""
+    """Counted in entries of the graphs that are coarsened and merged, of whatever size they are, in passes."""
     entries = []
 
     def counting(function):
@@ -176,7 +176,8 @@ def test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters(method, m
     n_hasty = sum(entries)
     entries.clear()
     graphclust.coreset_sc(planted.graph, 20, method=method, rng=0)
-    assert n_hasty < 2.0 * planted.graph.n_entries and n_hasty < 0.5 * sum(entries)
+    passes = {"multilevel": 2.0, "two-step": 0.5}[method]
+    assert n_hasty < passes * planted.graph.n_entries and n_hasty < sum(entries)
     # Two-step without its moves in a hurry: 0.84 to 0.86 over four seeds; with them 0.998 at least.
     least = {"multilevel": 0.85, "two-step": 0.95}[method]
     assert graphclust.adjusted_rand_index(hasty.labels, planted.labels) > least
