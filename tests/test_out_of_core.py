@@ -18,7 +18,7 @@ from graphclust.coreset import sampling
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import Weighed, weighed
 from graphclust.partition import clustering, coreset_regions, quotient, small_graphs, streamed_quotient, turning
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
@@ -143,7 +143,7 @@ def test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes(graph_and_truth
     graph, truth = graph_and_truth
     searched = truth >= 0
     on = weighed(masked(graph, searched), objective)
-    on = on._replace(terms=on.terms._replace(mass=np.where(searched, on.terms.mass, 0.0)))
+    on = Weighed(on.graph, on.terms._replace(mass=np.where(searched, on.terms.mass, 0.0)))
     pieces = np.where(searched, labelled(graph, 40), -1).astype(np.int32)
     of_piece = (np.arange(40) % 7).astype(np.int32)
     labels = np.where(searched, of_piece[pieces], np.int32(-1))

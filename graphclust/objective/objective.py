@@ -13,6 +13,8 @@ mass is, and how the score is made of the two sums:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,13 +39,14 @@ class Aim(NamedTuple):
 CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
 
 
-class Weighed(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Weighed:
     """A graph, and what its nodes bring to the sums of a cluster: what a partition of it is judged by."""
 
     graph: Graph
     terms: NodeTerms
 
-    @property
+    @cached_property
     def chance(self) -> float:
         """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
         return self.graph.total_volume / float(self.terms.mass.sum()) ** 2

@@ -24,7 +24,7 @@ from graphclust.partition.quotient import contracted
 from graphclust.partition.small_graphs import is_small, level_of, room_for
 from graphclust.progress import Progress
 
-WORTH_A_THREAD = 1 << 13  # entries: a cycle over so many takes half a millisecond, to wake a thread a tenth of that
+WORTH_A_THREAD = 1 << 11  # entries: a cycle over so many takes longer than to wake a thread
 PAIR = 2  # cycles that start from the same partition: as many as there are cores nearly everywhere
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 LEAST = 20  # clusters that cuts are made by way of, at every other size: the smallest run around small groups

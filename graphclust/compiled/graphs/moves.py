@@ -228,17 +228,18 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
         if own < 0 or not (may_empty or (sums.size[own] > 1 and sums.mass[own] > terms.mass[u])):
             continue
         first, last = rows.indptr[u], rows.indptr[u + 1]
-        read += last - first
+        row, weights = rows.indices[first:last], rows.weights[first:last]
+        read += len(row)
         met[0], n_met = own, 1
         link[own] = LEAST_LINK
-        for e in range(first, last):
-            v = np.uint32(rows.indices[e])
+        for e in range(len(row)):
+            v = np.uint32(row[e])
             c = labels[v]
             if c >= 0 and v != u:
                 before = link[np.uint32(c)]
                 met[np.uint32(n_met)] = c  # counted only where it is the first edge to c: a branch would be a coin toss
                 n_met += before == 0.0
-                link[np.uint32(c)] = before + (rows.weights[e] if weighted else 1.0)
+                link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
         stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
         most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
         link[own] = 0.0
@@ -253,8 +254,8 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
             sums.size[best] += 1
             labels[u] = best
             place = head + waiting if head + waiting < n else head + waiting - n
-            for e in range(first, last):
-                v = np.uint32(rows.indices[e])
+            for e in range(len(row)):
+                v = np.uint32(row[e])
                 c = labels[v]
                 nodes[np.uint32(place)] = v  # free, as u itself does not wait; counted only where v is to wait
                 elsewhere = np.uint8(c != best) & np.uint8(c >= 0)

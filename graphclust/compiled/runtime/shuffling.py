@@ -28,7 +28,7 @@ def draws_of(rng: np.random.Generator) -> Any:
     if not HAS_INTERVALS:
         return rng
     interface = rng.bit_generator.ctypes
-    return ctypes.cast(interface.next_uint32, ctypes.c_void_p).value, interface.state.value
+    return ctypes.cast(interface.next_uint32, ctypes.c_void_p).value, interface.state_address
 
 
 @njit(cache=True, nogil=True)
