@@ -104,7 +104,7 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 
 
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
-    """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
+    """Two cycles from one partition, at the first two resolutions; for cuts, which have more local optima, at each.
 
     Where the last of them gained much they go on, from the first resolution, as far as the budget goes. The value never
     falls.
@@ -112,7 +112,7 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
     """
-    resolutions = turns(search) if each or search.objective.kind == RATIO else turns(search)[:1]
+    resolutions = turns(search) if each or search.objective.kind == RATIO else turns(search)[:PAIR]
     n, done, gained = len(resolutions), 0, np.inf
     while n and (done < n or gained > HARDLY_ANY * lacking(found, search)):
         search.progress.offer(found.labels.copy)

@@ -6,8 +6,8 @@
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again: once, and for cuts, which have many more local optima, at each resolution, two from the same
-   partition, the first by way of more clusters where few are wanted; then on while much is gained.
+   on every level again: at two resolutions from the same partition, for cuts, which have many more local optima, at
+   each, every other time by way of more clusters where few are wanted; then on while much is gained.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier.

@@ -576,7 +576,7 @@ MUTANTS = [
         "partition/cycles.py",
         "if each or search.objective.kind == RATIO else",
         "if each else",
-        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one"],
+        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_a_pair"],
     ),
     (
         "refined-at-one-resolution-only",
