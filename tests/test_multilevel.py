@@ -10,13 +10,13 @@ from aims import AIMS, ONE_OF_EACH, WITH_EDGES, connected_part, looped, on_and_o
 from graphs import make, make_graph
 from scipy import sparse
 
-from graphclust.compiled.graphs.objective import value_of
+from graphclust.compiled.graphs.objective import RATIO, value_of
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.objective.objective import as_aim, weighed
+from graphclust.objective.objective import as_aim, plain_objective, weighed
 from graphclust.partition import cycles, multilevel, small_graphs
 from graphclust.partition.budget import Budget
 from graphclust.partition.coarsening import Level
@@ -255,12 +255,12 @@ def counted_calls(monkeypatch, name, module=cycles):
     return calls
 
 
-def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_a_pair(monkeypatch):
+def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one(monkeypatch):
     """Those of few clusters go by way of more every other time."""
     graph, _ = planted_partition(5, 60, 14, 1, rng=0)  # whose starts leave nothing to gain
     made, by_way = counted_calls(monkeypatch, "cycle"), counted_calls(monkeypatch, "cycle_by_way_of")
     for aim, n_expected, n_by_way in (
-        (as_aim("normalized_cut", None), 4, 2), (as_aim("ratio_cut", None), 4, 2), (MODULARITY, 2, 0),
+        (as_aim("normalized_cut", None), 4, 2), (as_aim("ratio_cut", None), 4, 2), (MODULARITY, 1, 0),
     ):  # fmt: skip
         made.clear()
         by_way.clear()
@@ -393,26 +393,30 @@ def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
     found = cycles.assigned(on, random_labels(graph.n_nodes, 9, 0).astype(np.int32), 9)
 
-    def n_made(gains, entries):
-        """Cycles that are made where pairs gain such shares of what is lacking."""
+    def n_made(gains, entries, objective=wanted, **how):
+        """Cycles that are made where pairs, or single ones, gain such shares of what is lacking."""
         made, left = [], iter(gains)
-        search = cycles.Search(9, wanted, [2.0, 4.0], 1.0, np.random.default_rng(0), Progress(), Budget(entries))
+        search = cycles.Search(9, objective, [2.0, 4.0], 1.0, np.random.default_rng(0), Progress(), Budget(entries))
 
         def best_of(tries, on, search):
             made.extend(tries)
             search.budget.take(on.graph, len(tries))
-            lacking = cycles.lacking(found, search) * (1.0 - next(left, 0.0))
-            inside = found.sums.inside + (cycles.lacking(found, search) - lacking) * found.sums.mass / 9
-            return cycles.Assigned(found.labels, found.sums._replace(inside=inside))
+            gained = cycles.lacking(found, search) * next(left, 0.0)
+            weight = found.sums.mass if objective.kind == RATIO else 1.0
+            return cycles.Assigned(found.labels, found.sums._replace(inside=found.sums.inside + gained * weight / 9))
 
         monkeypatch.setattr(cycles, "best_of", best_of)
-        cycles.in_cycles(on, found, search)
+        cycles.in_cycles(on, found, search, **how)
         return len(made)
 
     assert n_made([0.0], np.inf) == 2
     assert n_made([0.5, 0.0], np.inf) == 4
-    assert n_made([0.5, 0.7], np.inf) == 6
+    assert n_made([0.5, 0.7], np.inf) == n_made([0.5, 0.7], np.inf, settled=True) == 6
     assert n_made([0.5, 0.7], 3 * graph.n_entries) == 4 and n_made([0.5], graph.n_entries - 1) == 0
+    plain = plain_objective(on, 9, 1.0)  # one at a time, on while they gain anything to speak of
+    assert n_made([0.0], np.inf, plain, settled=True) == n_made([0.0005], np.inf, plain, settled=True) == 1
+    assert n_made([0.002, 0.0], np.inf, plain, settled=True) == 2 and n_made([0.002] * 5, np.inf, plain) == 1
+    assert n_made([0.5, 0.0], np.inf, plain) == n_made([0.0], np.inf, plain, each=True) == 2
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -438,7 +442,8 @@ def test_the_first_level_is_of_small_groups_where_weights_tie_them(monkeypatch):
     aim = as_aim("normalized_cut", None)
     multilevel.partitioned(weighed(graph, aim.name), 2, aim, 1.0, np.random.default_rng(0), Progress())
     finest = [arguments[-1] for arguments, _ in levels]
-    assert finest[:4] == [0.0] * 4 and finest[4:] == [cycles.tying_resolution(graph), 0.0] * 2
+    starts, pairs = finest[:-4], finest[-4:]
+    assert starts and not any(starts) and pairs == [cycles.tying_resolution(graph), 0.0] * 2
 
 
 def test_more_effort_is_never_worse_on_average():
@@ -522,6 +527,11 @@ def test_regions_that_the_tree_cannot_show_are_not_tried_twice():
     resolutions = multilevel.resolutions_of_regions(MODULARITY, tree, 3)
     assert resolutions == [matched_resolution(tree, n) for n in (12, 20)]
     assert multilevel.resolutions_of_regions(MODULARITY, tree, 1) == [matched_resolution(tree, n) for n in (4, 8, 16)]
+    tree = np.geomspace(400.0, 0.1, 4001)[::-1].copy()
+    cut = as_aim("normalized_cut", None)  # of few clusters small regions have another turn, by way of more
+    for k, sizes in ((20, (80, 160, 320)), (10, (80, 320, 40)), (9, (80, 72, 320, 36))):
+        expected = [matched_resolution(tree, n) for n in sizes]
+        assert multilevel.resolutions_of_regions(cut, tree, k) == expected
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from graphclust.compiled.graphs import small_cycles, small_levels
+from graphclust.compiled.graphs.merging import NEAR_ENOUGH
 from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
 from graphclust.compiled.graphs.small_levels import Assigned, Coarsening
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
@@ -104,21 +105,25 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 
 
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
-    """Two cycles from one partition, at the first two resolutions; for cuts, which have more local optima, at each.
+    """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
 
-    Where the last of them gained much they go on, from the first resolution, as far as the budget goes. The value never
+    They go on from resolution to resolution, as far as the budget goes, while the last of them gained: of one cycle
+    anything to speak of, but where it was the first that moved the nodes, or there were several, much. The value never
     falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
     """
-    resolutions = turns(search) if each or search.objective.kind == RATIO else turns(search)[:PAIR]
+    resolutions = turns(search)
     n, done, gained = len(resolutions), 0, np.inf
-    while n and (done < n or gained > HARDLY_ANY * lacking(found, search)):
+    several = each or search.objective.kind == RATIO
+    first, at_once = (n, min(PAIR, n)) if several else (1, 1)
+    much = HARDLY_ANY if several or not settled else NEAR_ENOUGH
+    while n and (done < first or gained > much * lacking(found, search)):
         search.progress.offer(found.labels.copy)
         if search.progress.out_of_time() or not search.budget.covers(on.graph):
             break
-        now = [resolutions[place % n] for place in range(done, done + min(PAIR, n))]
+        now = [resolutions[place % n] for place in range(done, done + at_once)]
         tries = [
             partial(cycle_of_kind, place, on, found, own, at, settled or done > 0)
             for place, (own, at) in enumerate(by_own_draws(search, now))

@@ -6,8 +6,9 @@
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again: at two resolutions from the same partition, for cuts, which have many more local optima, at
-   each, every other time by way of more clusters where few are wanted; then on while much is gained.
+   on every level again: once, and on while anything is gained; for cuts, which have many more local optima, at each
+   resolution, two from the same partition, the first by way of more clusters where few are wanted, and on while much
+   is gained.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier.
@@ -23,7 +24,6 @@ regions of modularity at several resolutions are what the smallest cuts run betw
 from __future__ import annotations
 
 from contextlib import nullcontext
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -162,10 +162,9 @@ def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goa
 def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:
     """At which resolutions the regions of starts and cycles are made, by a tree of unions.
 
-    One that follows itself, since the tree has no more regions to show, is not tried again.
+    Each counts once: the tree may have no more regions to show, and not few clusters are made by way of as many.
     """
-    resolutions = [matched_resolution(tree, n) for n in numbers_of_regions(aim, k)]
-    return [now for before, now in pairwise([0.0, *resolutions]) if now != before]
+    return [*dict.fromkeys(matched_resolution(tree, n) for n in numbers_of_regions(aim, k))]
 
 
 def numbers_of_regions(aim: Aim, k: int) -> list[int]:

@@ -518,8 +518,15 @@ MUTANTS = [
     (
         "cycles-end-though-they-gain",
         "partition/cycles.py",
-        "(done < n or gained > HARDLY_ANY * lacking(found, search))",
-        "done < n",
+        "(done < first or gained > much * lacking(found, search))",
+        "done < first",
+        ["test_cycles_go_on_while_they_gain_and_the_budget_lasts"],
+    ),
+    (
+        "moves-count-as-what-a-cycle-gained",
+        "partition/cycles.py",
+        "if several or not settled else NEAR_ENOUGH",
+        "if several else NEAR_ENOUGH",
         ["test_cycles_go_on_while_they_gain_and_the_budget_lasts"],
     ),
     (
@@ -537,10 +544,10 @@ MUTANTS = [
         ["test_cycles_run_on_the_whole_graph_where_the_budget_covers_it_and_else_on_a_coarse_level"],
     ),
     (
-        "the-same-regions-twice-in-a-row",
+        "the-same-regions-twice",
         "partition/multilevel.py",
-        "if now != before]",
-        "if now > 0]",
+        "[*dict.fromkeys(matched_resolution(tree, n) for n in numbers_of_regions(aim, k))]",
+        "[matched_resolution(tree, n) for n in numbers_of_regions(aim, k)]",
         ["test_regions_that_the_tree_cannot_show_are_not_tried_twice"],
     ),
     (
@@ -574,9 +581,9 @@ MUTANTS = [
     (
         "cuts-stop-at-the-first-cycle",
         "partition/cycles.py",
-        "if each or search.objective.kind == RATIO else",
-        "if each else",
-        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_a_pair"],
+        "several = each or search.objective.kind == RATIO",
+        "several = each",
+        ["test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one"],
     ),
     (
         "refined-at-one-resolution-only",

@@ -10,7 +10,7 @@ from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, Objective
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
-NEAR_ENOUGH = 1e-3  # units; each merge with the giant shifts all gains by a little
+NEAR_ENOUGH = 1e-3  # units: gains that differ by less are as good; each merge with the giant shifts all by a little
 
 # Of each cluster, in one place of the memory, since most of it is asked for together.
 CLUSTER = np.dtype([
