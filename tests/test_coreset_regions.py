@@ -281,7 +281,7 @@ def two_as_one():
 def test_two_clusters_are_better_united_below_a_resolution(two_as_one, name):
     graph, labels = two_as_one[0].graph, two_as_one[1]
     on = weighed(graph, name)
-    below = united_below(on, labels, 8, Progress())
+    below = united_below(on, labels, 8)
     pairs = [np.where(labels == b, a, labels) for a in range(8) for b in range(a)]
     for factor, pays in ((0.999, True), (1.001, False)):
         objective = plain_objective(on, 8, below * factor)
@@ -292,8 +292,8 @@ def test_two_clusters_are_better_united_below_a_resolution(two_as_one, name):
 
 def test_clusters_are_impure_where_two_belong_together(two_as_one):
     on, labels, wrong = two_as_one
-    assert not are_impure(on, labels, assigned(on, labels, 8).sums, Progress())
-    assert are_impure(on, wrong, assigned(on, wrong, 8).sums, Progress())
+    assert not are_impure(on, labels, assigned(on, labels, 8).sums)
+    assert are_impure(on, wrong, assigned(on, wrong, 8).sums)
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "constant_potts", "ratio_cut"])

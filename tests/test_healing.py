@@ -47,7 +47,7 @@ def test_halves_come_together_and_two_clusters_come_apart(two_as_one, objective)
     given = found.labels.copy()
     better = healed(on, found, aim, np.random.default_rng(0), Progress())
     assert adjusted_rand_index(better.labels, truth) == 1.0
-    assert not are_impure(on, better.labels, better.sums, Progress())
+    assert not are_impure(on, better.labels, better.sums)
     assert all(np.allclose(*sums) for sums in zip(better.sums, assigned(on, better.labels, K).sums, strict=True))
     assert np.array_equal(found.labels, given)
 
@@ -135,7 +135,7 @@ def test_only_what_was_made_for_too_low_a_resolution_is_unhealthy(two_as_one, re
     for labels, expected in ((truth, False), (wrong, unhealthy)):
         aim, on, found = partition_of(graph, labels, "modularity")
         found = found._replace(goal=goal_at(aim, on, K, resolution, None))
-        assert is_unhealthy(on, found, Progress()) == expected
+        assert is_unhealthy(on, found) == expected
 
 
 def test_more_clusters_than_there_are_keep_the_matched_resolution(two_as_one):

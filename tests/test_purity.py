@@ -27,7 +27,7 @@ def pair_moved(labels, share, seed=0):
 def judged(on, labels):
     """What the sample says, and what is so."""
     found = assigned(on, labels, int(labels.max()) + 1)
-    return are_clearly_pure(on, *found, Progress()), not are_impure(on, *found, Progress())
+    return are_clearly_pure(on, *found, Progress()), not are_impure(on, *found)
 
 
 @pytest.fixture(scope="module")

@@ -357,7 +357,7 @@ def pieces_are_impure(
     source: GraphSource, quotient: Weighed, pieces: np.ndarray, labels: np.ndarray, sums: ClusterSums
 ) -> bool:
     """Whether two clusters that are made of these pieces belong together."""
-    return are_impure(quotient, clusters_of_pieces(quotient, pieces, labels), sums, Progress())
+    return are_impure(quotient, clusters_of_pieces(quotient, pieces, labels), sums)
 
 
 def sums_are_better(source: GraphSource, aim: Aim, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:

@@ -27,13 +27,13 @@ class Partition(NamedTuple):
         return value_of(self.goal.objective, self.sums)
 
 
-def is_unhealthy(on: Weighed, found: Partition, progress: Progress) -> bool:
+def is_unhealthy(on: Weighed, found: Partition) -> bool:
     """Whether clusters are impure that call for a higher resolution than they were made for.
 
     Of more clusters than a graph has some belong together too, but those were made for a resolution that parts them.
     """
     made_for = found.goal.objective.pull / on.chance
-    return implied_resolution(on, found.sums) > made_for and are_impure(on, found.labels, found.sums, progress)
+    return implied_resolution(on, found.sums) > made_for and are_impure(on, found.labels, found.sums)
 
 
 def is_in_doubt(aim: Aim, on: Weighed, found: Partition) -> bool:
@@ -89,7 +89,7 @@ def healed(on: Weighed, found: Partition, aim: Aim, rng: np.random.Generator, pr
             break
         best = Partition(*tried, called_for)
         progress.offer(best.labels.copy)
-        if not are_impure(on, best.labels, best.sums, progress):
+        if not are_impure(on, best.labels, best.sums):
             break
     return best
 

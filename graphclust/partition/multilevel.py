@@ -127,7 +127,7 @@ def partitioned(
     partition = Partition(*best, goal)
     if search.budget.covers(on.graph) and not progress.out_of_time() and is_in_doubt(aim, on, partition):
         partition = likeliest(on, partition, aim, search)
-    if effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, partition, progress):
+    if effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, partition):
         partition = healed(on, partition, aim, rng, progress)
     return partition
 

@@ -318,7 +318,7 @@ def second_look(
     """Clusters that a coreset leaves in doubt, healed on the whole graph; or, with True, those of coarser graphs."""
     with progress.stage("healing"):
         found = healed(part, found, aim, rng, progress)
-        impure = are_impure(part, found.labels, found.sums, progress)
+        impure = are_impure(part, found.labels, found.sums)
     if not impure or progress.out_of_time():
         return found, False
     with progress.stage("partition"):

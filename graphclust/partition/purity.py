@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphclust.compiled.graphs.merging import most_beyond_chance
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.objective.objective import Weighed, node_terms
 from graphclust.partition import streamed_quotient
 from graphclust.partition.likelihood import implied_resolution
-from graphclust.partition.merging import unions
 from graphclust.partition.quotient import contracted, links_of
 from graphclust.progress import Progress
 
@@ -16,10 +16,10 @@ EVERY = 16  # nodes: of so many one is looked at
 ENOUGH, CLEARLY = 10, 0.25  # of 10 rows that are expected two or less are drawn three times in 1,000
 
 
-def are_impure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progress: Progress) -> bool:
+def are_impure(on: Weighed, labels: np.ndarray, sums: ClusterSums) -> bool:
     """Whether two clusters belong together at the resolution that all of them call for: mostly another is two then."""
     on, sums = in_plain_terms(on, labels, sums)
-    return united_below(on, labels, len(sums.size), progress) > implied_resolution(on, sums)
+    return united_below(on, labels, len(sums.size)) > implied_resolution(on, sums)
 
 
 def are_clearly_pure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progress: Progress) -> bool:
@@ -49,9 +49,10 @@ def are_clearly_pure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progres
     return bool((links.data[apart] < CLEARLY * 2.0 / EVERY * threshold * chance).all())
 
 
-def united_below(on: Weighed, labels: np.ndarray, k: int, progress: Progress) -> float:
+def united_below(on: Weighed, labels: np.ndarray, k: int) -> float:
     """The resolution below which two of k clusters are better united; no more than 0 where none are linked."""
-    return float(unions(contracted(on, labels, k), progress, k)[k - 1])
+    quotient = contracted(on, labels, k)
+    return float(most_beyond_chance(quotient.graph.rows, quotient.terms.mass)) / quotient.chance
 
 
 def in_plain_terms(on: Weighed, labels: np.ndarray, sums: ClusterSums) -> tuple[Weighed, ClusterSums]:

@@ -95,13 +95,13 @@ def turned(
         progress.reads(on.graph, on.graph.n_entries)
         of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
         of_piece[pieces] = found.labels
-        were_impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums, progress)
+        were_impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums)
         if not were_impure and (goal is not None or only_impure):
             impure = False
             break
         with progress.within(partial(taken, places=pieces)):
             of_pieces, tried = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
-        impure = were_impure and are_impure(quotient, *of_pieces, progress)
+        impure = were_impure and are_impure(quotient, *of_pieces)
         labels = taken(of_pieces.labels, pieces)
         sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
         if impure:
@@ -162,7 +162,7 @@ def merged_anew(
     by_tree, _ = merged(quotient, k, chance_objective(quotient), progress, tree)
     tree /= quotient.chance
     # The resolutions at which k is natural start where no two of the clusters belong together.
-    tree[k - 1] = min(united_below(quotient, of, k, progress) for of in (of_piece, by_tree))
+    tree[k - 1] = min(united_below(quotient, of, k) for of in (of_piece, by_tree))
     goal = goal_of(aim, quotient, k, tree)
     found = assigned(quotient, of_piece, k)
     if are_same_clusters(of_piece, by_tree, quotient.terms.degrees):
