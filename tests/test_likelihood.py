@@ -119,24 +119,25 @@ def test_clusters_without_rates_to_compare():
 
 
 def test_clusters_that_call_for_a_resolution_where_k_is_not_natural_are_in_doubt():
-    on = weighed(as_graph(nx.karate_club_graph()), "modularity")
-    labels = np.array([node > 16 for node in range(34)], np.int32)
+    on = weighed(as_graph(nx.connected_caveman_graph(12, 6)), "modularity")
+    labels = np.arange(72, dtype=np.int32) // 6
 
-    def doubt(resolution, highest, aim=AUTO, on=on):
-        sums = summed(on, labels, 2)[1]
-        return is_in_doubt(aim, on, Partition(labels, sums, Goal(None, resolution, (0.1, highest))))
+    def doubt(highest, aim=AUTO, on=on):
+        sums = summed(on, labels, 12)[1]
+        return is_in_doubt(aim, on, Partition(labels, sums, Goal(None, 0.9, (0.1, highest))))
 
-    called_for = implied_resolution(on, summed(on, labels, 2)[1])
-    assert doubt(1.01, 0.99 * called_for)
-    assert not doubt(1.01, 1.01 * called_for)  # k is natural there too
-    assert not doubt(0.99, 0.99 * called_for)  # fewer clusters than modularity finds by itself
-    assert not doubt(1.01, 0.99 * called_for, Aim("modularity", 1.01))  # given
+    called_for = implied_resolution(on, summed(on, labels, 12)[1])
+    assert called_for > 1.02 and doubt(0.99 * called_for) and doubt(1.01)
+    assert not doubt(1.01 * called_for)  # k is natural there too
+    assert not doubt(0.99)  # fewer clusters than modularity finds by itself
+    assert not doubt(0.99 * called_for, Aim("modularity", 0.9))  # given
     assert not is_in_doubt(Aim("normalized_cut", None), on, Partition(labels, None, Goal(None, None, None)))
     potts = weighed(on.graph, "constant_potts")
-    called_for = implied_resolution(potts, summed(potts, labels, 2)[1]) * potts.chance
+    called_for = implied_resolution(potts, summed(potts, labels, 12)[1]) * potts.chance
     for highest, expected in ((0.99 * called_for, True), (1.01 * called_for, False)):
-        assert doubt(1.05 * potts.chance, highest, Aim("constant_potts", "auto"), potts) == expected
-    assert not doubt(0.95 * potts.chance, 0.99 * called_for, Aim("constant_potts", "auto"), potts)
+        assert doubt(highest, Aim("constant_potts", "auto"), potts) == expected
+    for beyond, expected in ((1.01, True), (0.99, False)):
+        assert doubt(beyond * potts.chance, Aim("constant_potts", "auto"), potts) == expected
 
 
 def hard_communities(seed):

@@ -388,6 +388,18 @@ def test_cycles_run_on_the_whole_graph_where_the_budget_covers_it_and_else_on_a_
         assert any(graph is not on for graph in graphs) == on_a_level
 
 
+def test_what_is_in_doubt_may_take_as_much_again(monkeypatch):
+    on, looks = weighed(planted_partition(20, 100, 12, 3, rng=0).graph, "modularity"), []
+    monkeypatch.setattr(multilevel, "is_in_doubt", lambda *of: True)
+    monkeypatch.setattr(
+        multilevel, "likeliest", lambda on, found, aim, search: looks.append(search.budget.left) or found
+    )
+    for budget in (on.graph.n_entries, on.graph.n_entries - 1):  # of which the starts leave nothing, and too little
+        monkeypatch.setattr(multilevel, "BUDGET", budget)
+        multilevel.partitioned(on, 20, MODULARITY, 1.0, np.random.default_rng(0), Progress())
+    assert looks == [on.graph.n_entries]
+
+
 def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)

@@ -39,13 +39,13 @@ def is_unhealthy(on: Weighed, found: Partition) -> bool:
 def is_in_doubt(aim: Aim, on: Weighed, found: Partition) -> bool:
     """Whether clusters call for a resolution at which k is not natural any more, though theirs was matched to k.
 
-    Below 1, where fewer clusters are asked for than modularity finds by itself, what looks like a likelier partition
-    leaves out the few large clusters that a small k asks for.
+    Where k is natural below 1 only, so that fewer clusters are asked for than modularity finds by itself, what looks
+    like a likelier partition leaves out the few large clusters that a small k asks for.
     """
     if aim.resolution != "auto" or found.goal.resolution is None or found.goal.natural is None:
         return False
     unit = unit_of(aim, on)
-    return found.goal.resolution > unit and implied_resolution(on, found.sums) * unit > found.goal.natural[1]
+    return found.goal.natural[1] > unit and implied_resolution(on, found.sums) * unit > found.goal.natural[1]
 
 
 def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partition:

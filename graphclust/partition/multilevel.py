@@ -125,8 +125,9 @@ def partitioned(
             progress.offer(best.labels.copy)
     assert best is not None
     partition = Partition(*best, goal)
-    if search.budget.covers(on.graph) and not progress.out_of_time() and is_in_doubt(aim, on, partition):
-        partition = likeliest(on, partition, aim, search)
+    anew = search._replace(budget=Budget(BUDGET))  # what is in doubt may take as much again
+    if anew.budget.covers(on.graph) and not progress.out_of_time() and is_in_doubt(aim, on, partition):
+        partition = likeliest(on, partition, aim, anew)
     if effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, partition):
         partition = healed(on, partition, aim, rng, progress)
     return partition

@@ -918,10 +918,17 @@ MUTANTS = [
         ["test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates"],
     ),
     (
+        "doubt-on-what-the-starts-left",
+        "partition/multilevel.py",
+        "anew = search._replace(budget=Budget(BUDGET))",
+        "anew = search",
+        ["test_what_is_in_doubt_may_take_as_much_again"],
+    ),
+    (
         "doubt-below-one",
         "partition/healing.py",
-        "found.goal.resolution > unit and",
-        "found.goal.resolution > 0 and",
+        "found.goal.natural[1] > unit and",
+        "found.goal.natural[1] > 0 and",
         ["test_clusters_that_call_for_a_resolution_where_k_is_not_natural_are_in_doubt"],
     ),
     (
