@@ -22,6 +22,9 @@ from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
 from graphclust.progress import Progress
 
+# Interpreted loops warn of what wraps round.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
+
 BOUNDARIES = [[0, 60], [0, 1, 2, 30, 60], list(range(61))]
 
 
