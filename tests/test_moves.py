@@ -24,6 +24,7 @@ from graphclust.partition.moves import (
     moved_at_once,
     moved_in_rounds,
     moved_until_stable,
+    moves_that_empty_none,
     summed,
     sums_after,
 )
@@ -334,6 +335,22 @@ def test_each_look_at_all_nodes_is_one_pass_and_a_round_reads_what_moves(weighte
     assert beside_unknown == pytest.approx(beside + 1) and (labels == same).all()
     halves = entries_read(graph, lambda progress: moved_in_rounds(on, mistaken, 10, wanted, 2, progress, sums=None))
     assert 2.0 < halves < 2.5, "the sums at the start, two halves, and the nodes that moved"
+
+
+def test_moves_made_all_at_once_empty_no_cluster_that_others_were_to_refill():
+    """Where all of one go to a second, and all of that to a third, the first stays, and so the second must."""
+    chain, onward = np.array([0, 0, 1, 1, 1]), np.array([1, 1, 2, 2, 2])
+    assert moves_that_empty_none(chain, onward, np.array([2, 3, 4])).tolist() == [False] * 5
+    assert moves_that_empty_none(chain, onward, np.array([3, 3, 4])).all()  # one of the first is no mover
+    assert moves_that_empty_none(chain, onward, np.array([2, 3, 0])).tolist() == [False] * 5  # one without nodes
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        labels = np.concatenate([np.arange(6), rng.integers(6, size=4)])
+        movers = np.flatnonzero(rng.random(10) < 0.9)
+        to = (labels[movers] + rng.integers(1, 6, size=len(movers))) % 6
+        made = moves_that_empty_none(labels[movers], to, np.bincount(labels, minlength=6))
+        labels[movers[made]] = to[made]
+        assert np.bincount(labels, minlength=6).all()
 
 
 def test_moves_that_would_empty_a_cluster_leave_its_nodes_there():

@@ -165,6 +165,15 @@ def test_one_cluster_of_a_graph_with_many_regions_holds_all_nodes():
     assert len(path.descent.stops[1]) < 4000 and path[1].sizes.tolist() == [4000]
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_no_cluster_is_lost_where_many_nodes_move_at_once():
+    """Of 871 clusters of 20,000 regions some are of few, that all would leave while others would come."""
+    path = cluster_path(planted_partition(50, 1000, 20, 4, rng=0).graph, rng=0)
+    largest = max(path.ks)
+    assert all(len(np.unique(path[k].labels)) == k for k in (largest, largest // 2, 50))
+    assert adjusted_rand_index(path[50].labels, np.repeat(np.arange(50), 1000)) > 0.99
+
+
 def test_unlinked_clusters_are_united_last_and_drawn_at_a_finite_distance():
     path = cluster_path(nx.disjoint_union(nx.complete_graph(9), nx.complete_graph(11)), [2], rng=0)
     assert path.tree().tolist() == [[0.0, 1.0, 1.0, 2.0]]

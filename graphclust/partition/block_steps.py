@@ -20,7 +20,7 @@ from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import Weighed, node_terms, weighed
-from graphclust.partition.moves import bounds_of
+from graphclust.partition.moves import bounds_of, moves_that_empty_none
 
 
 class GraphSource:
@@ -161,10 +161,9 @@ def moved_labels(
     drawn = np.empty(len(nodes), np.bool_)
     counter_draws.draw_shares(key, turn, nodes, shares[to], drawn)
     nodes, to = nodes[drawn], to[drawn]
-    left, joined = (np.bincount(which, minlength=len(size)) for which in (labels[nodes], to))
-    stay = (size - left + joined == 0)[labels[nodes]]
+    made = moves_that_empty_none(labels[nodes], to, size)
     moved = labels.copy()
-    moved[nodes[~stay]] = to[~stay]
+    moved[nodes[made]] = to[made]
     return moved
 
 

@@ -177,17 +177,29 @@ def moved_at_once(
 
     No cluster is emptied.
     """
-    k = len(sums.size)
-    moved = np.where(target >= 0, target, labels)
-    used = np.zeros(k + 1, np.bool_)  # the last for nodes without a cluster
-    used[moved] = True
-    if not used[:k].all():
-        moved = np.where(used[labels], moved, labels)
+    movers = np.flatnonzero(target >= 0)
+    movers = movers[moves_that_empty_none(labels[movers], target[movers], sums.size)]
+    moved = labels.copy()
+    moved[movers] = target[movers]
     after = sums_after(on, labels, moved, sums)
     if value_of(objective, after[1]) <= value_of(objective, sums):
         return None
     labels[:] = moved
     return after
+
+
+def moves_that_empty_none(left: np.ndarray, joined: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Which of some moves between clusters of these sizes to make, so that none loses all of its nodes; bool.
+
+    A node that stays is missing where it would have gone, so that others may have to stay for it.
+    """
+    made, k = np.ones(len(left), np.bool_), len(size)
+    while True:
+        after = size - np.bincount(left[made], minlength=k) + np.bincount(joined[made], minlength=k)
+        emptied = (after == 0) & (size > 0)
+        if not emptied.any():
+            return made
+        made &= ~emptied[left]
 
 
 def sums_after(

@@ -15,7 +15,8 @@
 5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they
    were made for, others are two: cycles at that one, while it is so and the edges become likelier.
 
-Starts and cycles draw on one budget, so that of a large graph only a coarse level has cycles.
+Starts and cycles draw on one budget, what is in doubt on another as large, so that of a large graph only a coarse level
+has cycles.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
 regions of modularity at several resolutions are what the smallest cuts run between was found by measuring.

@@ -91,8 +91,8 @@ MUTANTS = [
     (
         "rounds-may-empty-a-cluster",
         "partition/block_steps.py",
-        "stay = (size - left + joined == 0)[labels[nodes]]",
-        "stay = (size < 0)[labels[nodes]]",
+        "made = moves_that_empty_none(labels[nodes], to, size)",
+        "made = np.ones(len(nodes), np.bool_)",
         ["test_a_cluster_that_all_would_leave_stays", "test_rounds_of_moves_raise_the_value_and_empty_no_cluster"],
     ),
     (
@@ -350,9 +350,16 @@ MUTANTS = [
     (
         "rounds-empty-clusters",
         "partition/moves.py",
-        "    if not used[:k].all():\n",
-        "    if False:\n",
+        "movers = movers[moves_that_empty_none(labels[movers], target[movers], sums.size)]",
+        "pass",
         ["test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster"],
+    ),
+    (
+        "who-stays-is-not-missed-where-it-would-have-gone",
+        "partition/moves.py",
+        "        made &= ~emptied[left]",
+        "        return made & ~emptied[left]",
+        ["test_moves_made_all_at_once_empty_no_cluster_that_others_were_to_refill"],
     ),
     (
         "change-of-both-nodes-counts-twice",
