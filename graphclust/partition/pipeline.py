@@ -66,8 +66,8 @@ def coreset_sc(
 
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
-    k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for about
-        the time of five clusterings, and a remark says why.
+    k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
+        of some 20 to 35 clusterings, and a remark says why.
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
