@@ -135,7 +135,7 @@ def test_the_chosen_moves_are_the_best_of_all(graph, k, objective, resolution):
 def test_moves_made_all_at_once_never_lower_the_value_and_keep_every_cluster(graph, objective, resolution, monkeypatch):
     graph = looped() if graph == "uneven and looped" else connected_part(graph)
     monkeypatch.setattr(local_moves, "MANY_MOVES", 1)
-    monkeypatch.setattr(local_moves.loops, "move_nodes", lambda budget, *arrays: arrays[6][2].fill(0) or 0)
+    monkeypatch.setattr(local_moves.loops, "move_nodes", lambda budget, *arrays: arrays[5].state.fill(0) or 0)
     for k in {min(2, graph.n_nodes), min(4, graph.n_nodes)}:
         labels = random_labels(graph.n_nodes, k, 518)
         on, wanted = on_and_objective(graph, objective, resolution, k)

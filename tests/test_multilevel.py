@@ -17,7 +17,7 @@ from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, plain_objective, weighed
-from graphclust.partition import cycles, multilevel, small_graphs
+from graphclust.partition import coarsening, cycles, multilevel, small_graphs
 from graphclust.partition.budget import Budget
 from graphclust.partition.coarsening import Level
 from graphclust.partition.improvement import move_nodes, refine_partition
@@ -154,8 +154,9 @@ def test_a_cycle_never_makes_it_worse(name, objective, resolution):
                 value = after
 
 
-def test_sums_travel_with_labels_from_level_to_level():
+def test_sums_travel_with_labels_from_level_to_level(monkeypatch):
     """What is known of the clusters of a coarse graph is what would be found on a finer one, and nothing is summed."""
+    monkeypatch.setattr(coarsening, "UNSETTLED", 1.0)  # one pass of joining
     graph, _ = planted_partition(5, 60, 14, 1, rng=0)
     on, wanted = on_and_objective(graph, "normalized_cut", None, 5)
     search = searched(5, wanted, np.random.default_rng(1))
@@ -163,13 +164,13 @@ def test_sums_travel_with_labels_from_level_to_level():
     progress.watch(graph)
     start = cycles.cycle(on, None, search, 4.0)
     read = sum(progress.entries_read.values())
-    assert read < 4.5 * graph.n_entries, "two passes of joining, one look at all nodes, and rows of nodes that move"
+    assert read < 3.5 * graph.n_entries, "one pass of joining, one look at all nodes, and rows of nodes that move"
     for found, exact in zip(start.sums, summed(on, start.labels, 5)[1], strict=True):
         np.testing.assert_allclose(found, exact)
     settled = cycles.carried([], start, search)
     again = cycles.cycle(on, settled, search, 4.0, settled=True)
     assert (again.labels == settled.labels).all() and again.sums.inside.tolist() == settled.sums.inside.tolist()
-    assert sum(progress.entries_read.values()) - read <= 2.0 * graph.n_entries
+    assert sum(progress.entries_read.values()) - read == graph.n_entries
 
 
 def test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level():
@@ -212,7 +213,7 @@ def test_the_best_of_the_starts_is_kept(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
     made = counted_calls(monkeypatch, "cycle")
-    search = cycles.Search(9, wanted, [2.0, 4.0, 8.0, 1.5], 2.0, np.random.default_rng(0), Progress())
+    search = cycles.Search(9, wanted, [2.0, 4.0, 8.0, 1.5], 2.0, np.random.default_rng(2), Progress())
     best = cycles.best_start(on, search)
     ends = [search.value(found) for _, found in made]
     assert len(ends) == 8 and len(set(ends)) > 2 and search.value(best) == max(ends) > ends[-1]

@@ -137,8 +137,9 @@ def test_a_level_of_small_groups_comes_before_the_usual_one():
     assert usual / 2 < n_regions(2.0, 1e6) < 2 * usual  # where it joins nothing the usual level follows all the same
 
 
-def test_joining_stops_in_time_to_leave_enough_regions():
+def test_joining_stops_in_time_to_leave_enough_regions(monkeypatch):
     """A pass that would leave too few is not made; where the first does, none follows."""
+    monkeypatch.setattr("graphclust.partition.coarsening.UNSETTLED", 0.7)  # two passes
     graph, _ = planted_partition(12, 80, 12, 2, rng=518)
     on = weighed(graph, "modularity")
     progress = Progress()

@@ -107,26 +107,27 @@ def test_each_step_in_one_call_gives_what_loops_over_blocks_give(graph, name, re
 @pytest.mark.parametrize("most_entries", [0, 1 << 19])
 def test_nodes_are_joined_to_no_fewer_regions_than_are_wanted(most_entries, monkeypatch):
     """A second pass that would leave too few is taken back, and a first one says so; neither goes on to its end."""
+    once, twice = 1.0, 0.5  # of the nodes more than half move in the first pass, and fewer in the second
     monkeypatch.setattr(small_graphs, "AT_ONCE", most_entries)
     graph = planted_partition(9, 60, 9, 3, rng=4).graph
     on, _ = on_and_objective(graph, "modularity", 1.0, 9)
 
-    def made(enough, passes):
-        monkeypatch.setattr("graphclust.partition.coarsening.PASSES", passes)
+    def made(enough, unsettled):
+        monkeypatch.setattr("graphclust.partition.coarsening.UNSETTLED", unsettled)
         progress = Progress()
         progress.watch(graph)
         region, n_regions = joined(on, 1.0, None, enough, np.random.default_rng(2), progress)
         assert len(np.unique(region)) == n_regions == region.max() + 1
         return region, n_regions, sum(progress.entries_read.values())
 
-    (first, n_first, one_pass), (both, n_both, two_passes) = made(1, 1), made(1, 2)
-    assert n_both < n_first
+    (first, n_first, one_pass), (both, n_both, two_passes) = made(1, once), made(1, twice)
+    assert n_both < n_first and (one_pass, two_passes) == (graph.n_entries, 2 * graph.n_entries)
     for enough in (n_both, n_both + 1, n_first, n_first + 1):
-        region, n_regions, read = made(enough, 2)
+        region, n_regions, read = made(enough, twice)
         if enough <= n_both:
             assert (region == both).all() and read == two_passes
         elif enough <= n_first:
-            assert (region == first).all() and one_pass < read < two_passes
+            assert (region == first).all() and one_pass < read <= two_passes and (enough < n_first or read < two_passes)
         else:
             assert n_regions < enough and read < one_pass
 

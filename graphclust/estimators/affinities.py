@@ -36,8 +36,17 @@ def graph_by_kernel(X: Any, kernel: Any, options: dict[str, Any]) -> Graph:
 
 
 def graph_of_affinities(X: Any) -> Graph:
-    """A matrix of affinities."""
-    matrix = _without_diagonal(X)
+    """A matrix of affinities, copied: what is fitted must not change with the caller's."""
+    graph = _graph(X if sparse.issparse(X) else _without_diagonal(X))
+    if graph.loops.any():
+        return _graph(_without_diagonal(X))
+    weights = None if graph.weights is None else graph.weights.copy()
+    return Graph(
+        graph.indptr.copy(), graph.indices.copy(), weights, graph.degrees, graph.loops, remarks=graph.remarks
+    )  # fmt: skip
+
+
+def _graph(matrix: Any) -> Graph:
     try:
         return as_graph(matrix)
     except GraphValidationError:  # of what is not symmetric, scikit-learn takes the mean
@@ -52,13 +61,11 @@ def _symmetric(X: Any) -> Any:
 
 
 def _without_diagonal(matrix: Any) -> Any:
-    """A copy: what is fitted must not change with the caller's matrix."""
+    """A copy."""
     if not sparse.issparse(matrix):
         matrix = matrix.copy()
         np.fill_diagonal(matrix, 0.0)
         return matrix
-    if not matrix.diagonal().any():
-        return matrix.copy()
     entries = matrix.tocoo()
     kept = entries.row != entries.col
     return sparse.coo_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=matrix.shape).tocsr()

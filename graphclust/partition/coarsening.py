@@ -11,19 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs import coarsening as loops
+from graphclust.compiled.graphs import joining as loops
 from graphclust.compiled.graphs import small_levels
-from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.coarsening import number_clusters
+from graphclust.compiled.graphs.joining import Joining
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Weighed, plain_objective
 from graphclust.partition.budget import HARDLY_ANY
-from graphclust.partition.moves import move_in_turn, queue_of
+from graphclust.partition.moves import ENTRIES_PER_STEP
 from graphclust.partition.quotient import contracted
 from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 ONE_PART = np.zeros(1, np.int32)
-PASSES = 2  # over the entries of a level; unfinished regions differ from start to start, which is worth more
+UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two mostly, more where clusters are vague
 
 
 class Level(NamedTuple):
@@ -63,28 +64,32 @@ def joined(
     rng: np.random.Generator,
     progress: Progress,
 ) -> tuple[np.ndarray, int]:
-    """Clusters of nodes of one part (None: all are) that hang together, int32, and how many they are.
+    """Regions of nodes of one part (None: all are) that hang together, int32, and how many they are.
 
-    enough : clusters that are wanted. They only become fewer: where they are less, the pass ends there; a second one
-        is taken back, and of a first all that is said is that they are too few.
+    enough : regions that are wanted. They only become fewer: where they are less, the pass ends there; one that is not
+        the first is taken back, and of the first all that is said is that they are too few.
     """
-    n, passes = on.graph.n_nodes, 1 if progress.out_of_time() else PASSES
-    objective, parts = plain_objective(on, n, resolution), ONE_PART if parts is None else parts
+    n, unsettled = on.graph.n_nodes, 1.0 if progress.out_of_time() else UNSETTLED
+    parts = ONE_PART if parts is None else parts
     if is_small(on.graph):
-        region = np.empty(n, np.int32)
-        n_regions, read = small_levels.join_at_once(
-            level_of(on), objective.pull, parts, enough, passes, draws_of(rng), region
-        )
+        region, pull = np.empty(n, np.int32), resolution * on.chance
+        n_regions, read = small_levels.join_at_once(level_of(on), pull, parts, enough, unsettled, draws_of(rng), region)
         progress.reads(on.graph, read)
         return region, n_regions
-    cluster = np.arange(n, dtype=np.int32)
-    sums = ClusterSums(on.terms.loops.copy(), on.terms.mass.copy(), np.ones(n, np.int64))
-    queue = queue_of(rng.permutation(n), n, n, n - enough)
-    for done in range(passes):
-        before = cluster.copy()
-        move_in_turn(on, cluster, objective, sums, queue, progress, parts, on.graph.n_entries)
-        if queue.state[2] < 0:
-            if done > 0:
-                cluster = before
+    objective, order = plain_objective(on, n, resolution), rng.permutation(n).astype(np.int32)
+    region, state = np.arange(n, dtype=np.int32), np.array([n - enough, n])
+    scratch = np.zeros(n), np.empty(n + 1, np.int32)
+    joining = Joining(region, on.terms.mass.copy(), np.ones(n, np.int32), parts, state, *scratch)
+    step, done = max(1, ENTRIES_PER_STEP * n // on.graph.n_entries), 0
+    while done == 0 or state[1] > unsettled * n:
+        before, state[1] = region.copy(), 0
+        for first in range(0, n, step):
+            last = min(first + step, n)
+            read = loops.join_in_turn(first, last, order, on.graph.rows, on.terms, objective, joining)
+            progress.reads(on.graph, read)
+            progress.step(last, n)
+        if state[0] < 0:
+            region = before if done > 0 else region
             break
-    return cluster, loops.number_clusters(cluster, np.full(n, -1, np.int32))
+        done += 1
+    return region, number_clusters(region, np.full(n, -1, np.int32))

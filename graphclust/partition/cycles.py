@@ -66,7 +66,9 @@ def best_start(on: Weighed, search: Search) -> Assigned:
 
 
 def by_own_draws(search: Search, resolutions: Sequence[T]) -> list[tuple[Search, T]]:
-    """The search with draws of its own for each of some tries, which are then the same in whatever order they run."""
+    """The search with draws of its own for each of several tries, which so are the same in whatever order they run."""
+    if len(resolutions) == 1:
+        return [(search, resolutions[0])]
     keys = search.rng.integers(2**63, size=len(resolutions)).tolist()
     return [(search._replace(rng=np.random.default_rng(key)), at) for key, at in zip(keys, resolutions, strict=True)]
 
@@ -83,7 +85,8 @@ def best_of(tries: Sequence[Callable[[], Assigned]], on: Weighed, search: Search
             break
         now = tries[first : first + at_once]
         search.budget.take(on.graph, len(now))
-        for found in map_blocks(lambda place, _, block, now=now: now[place](), row_blocks(len(now), 1)):
+        made = [now[0]()] if len(now) == 1 else map_blocks(lambda i, *_, now=now: now[i](), row_blocks(len(now), 1))
+        for found in made:
             if best is None or search.value(found) > search.value(best):
                 best = found
         assert best is not None
@@ -226,7 +229,7 @@ def cycle_in_one_call(
         graph.n_nodes if resolution is None else search.k,
         (resolution or 1.0) * on.chance,
         finest * on.chance,
-        coarsening.PASSES,
+        coarsening.UNSETTLED,
         1.0 - HARDLY_ANY,
     )
     given = small_cycles.NOTHING if found is None else found

@@ -79,13 +79,13 @@ def moved_until_stable(
     return sums
 
 
-def queue_of(first: np.ndarray, n: int, k: int, spare: int = 0) -> loops.MoveQueue:
-    """The queue in which the nodes `first` wait, of n nodes in k clusters, of which `spare` may become empty."""
+def queue_of(first: np.ndarray, n: int, k: int) -> loops.MoveQueue:
+    """The queue in which the nodes `first` wait, of n nodes in k clusters."""
     nodes, queued = np.empty(n, np.int32), np.zeros(n, np.uint8)
     nodes[: len(first)] = first
     queued[first] = 1
     scratch = loops.Scratch(np.zeros(k), np.empty(k + 1, np.int32))
-    return loops.MoveQueue(nodes, queued, np.array([0, len(first), spare]), scratch)
+    return loops.MoveQueue(nodes, queued, np.array([0, len(first)]), scratch)
 
 
 def move_in_turn(
@@ -95,22 +95,16 @@ def move_in_turn(
     sums: ClusterSums,
     queue: loops.MoveQueue,
     progress: Progress,
-    parts: np.ndarray = loops.NO_PARTS,
-    most_read: float = np.inf,
 ) -> None:
     """Move the nodes that wait, and then the neighbors of moved nodes, in place until none of them gains; see the loop.
 
     labels, sums and queue are changed.
     """
     n, state = on.graph.n_nodes, queue.state
-    n_read = 0
-    while state[1] and n_read < most_read and state[2] >= 0:
-        if parts is loops.NO_PARTS and progress.out_of_time():
-            break  # not where regions are made, which are needed
-        budget = float(min(ENTRIES_PER_STEP, most_read - n_read))  # always: the loop is compiled for each type
-        n_now = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, parts, queue)
-        n_read += n_now
-        progress.reads(on.graph, n_now)
+    while state[1] and not progress.out_of_time():
+        budget = float(ENTRIES_PER_STEP)  # the loop is compiled for each type
+        n_read = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, queue)
+        progress.reads(on.graph, n_read)
         progress.step(n - int(state[1]), n)
 
 

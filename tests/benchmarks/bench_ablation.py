@@ -118,7 +118,7 @@ CHANGES = [
     }),
     *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40)}),
     *everywhere("multilevel", "HARDLY_ANY", (0.005, 0.1), budget, cycles, coarsening, multilevel),
-    *numbers("multilevel", coarsening, {"PASSES": (1, 5)}),
+    *numbers("multilevel", coarsening, {"UNSETTLED": (0.1, 0.5, 1.0)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),

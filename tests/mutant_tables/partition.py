@@ -2,6 +2,7 @@
 
 _OBJECTIVE = "compiled/graphs/objective.py"
 _MOVES = "compiled/graphs/moves.py"
+_JOINING = "compiled/graphs/joining.py"
 _LIKELIHOOD = "partition/likelihood.py"
 _MERGING = "compiled/graphs/merging.py"
 _MOVE_TESTS = ["test_every_single_move_changes_the_value_by_the_gain_it_was_made_for"]
@@ -468,9 +469,9 @@ MUTANTS = [
     ),
     (
         "parts-are-joined",
-        _MOVES,
-        "gain -= OUT_OF_REACH * np.float64(parts[c] != parts[own])",
-        "gain -= 0.0",
+        _JOINING,
+        "worth -= OUT_OF_REACH * np.float64(parts[c] != parts[own])",
+        "worth -= 0.0",
         ["test_nodes_of_different_parts_are_never_joined"],
     ),
     (
@@ -616,8 +617,8 @@ MUTANTS = [
     (
         "a-pass-that-leaves-too-few-is-kept",
         "partition/coarsening.py",
-        "            if done > 0:\n                cluster = before\n",
-        "",
+        "region = before if done > 0 else region",
+        "pass",
         ["test_nodes_are_joined_to_no_fewer_regions_than_are_wanted"],
     ),
     (
@@ -714,16 +715,37 @@ MUTANTS = [
     (
         "regions-of-a-pass-that-left-too-few",
         _STEPS,
-        "        if queue.state[2] < 0:",
-        "        if queue.state[2] < -1:",
+        "region = before if done > 0 else region",
+        "pass",
         ["test_nodes_are_joined_to_no_fewer_regions_than_are_wanted"],
     ),
     (
         "passes-that-leave-too-few-regions-go-on",
-        _MOVES,
-        "while waiting > 0 and read < budget and spare >= 0:",
-        "while waiting > 0 and read < budget:",
+        _JOINING,
+        "        if spare < 0:\n            break\n",
+        "",
         ["test_nodes_are_joined_to_no_fewer_regions_than_are_wanted"],
+    ),
+    (
+        "regions-weighed-with-the-node-itself",
+        _JOINING,
+        "pull * (mass[own] - terms.mass[u]) + least",
+        "pull * mass[own] + least",
+        ["test_each_node_goes_where_the_value_gains_most"],
+    ),
+    (
+        "no-pass-follows",
+        "partition/coarsening.py",
+        "while done == 0 or state[1] > unsettled * n:",
+        "while done == 0:",
+        ["test_a_pass_follows_while_the_last_moved_many_nodes"],
+    ),
+    (
+        "passes-go-on-in-a-hurry",
+        "partition/coarsening.py",
+        "1.0 if progress.out_of_time() else UNSETTLED",
+        "UNSETTLED",
+        ["test_a_pass_follows_while_the_last_moved_many_nodes"],
     ),
     (
         "sizes-of-merged-clusters-left-out-in-one-call",

@@ -22,8 +22,6 @@ from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
-NO_PARTS = np.empty(0, np.int32)
-OUT_OF_REACH = np.finfo(np.float64).max
 
 
 class Scratch(NamedTuple):
@@ -38,10 +36,7 @@ class Scratch(NamedTuple):
 
 
 class MoveQueue(NamedTuple):
-    """A ring of nodes and who is in it, 1 or 0; and scratch.
-
-    state = (head of the ring, its length, clusters that may become empty): moves end where the last falls below 0.
-    """
+    """A ring of nodes and who is in it, 1 or 0; state = (head of the ring, its length); and scratch."""
 
     nodes: np.ndarray
     queued: np.ndarray
@@ -158,32 +153,29 @@ def mark_neighbors(nodes, rows, marked):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_met(objective, u, terms, sums, scratch, n_met, most, parts):
+def _best_met(objective, u, terms, sums, scratch, n_met, most):
     """The cluster of those met that u gains most by joining, -1 where none is worth more than `most`, and its link.
 
-    Leaves no link but that with the cluster of u. parts : see `move_nodes`; of no or one entry all may be joined.
+    Leaves no link but that with the cluster of u.
     """
     # Which kind it is is asked here, not of every cluster.
     if objective.kind == RATIO:
         ratio = Objective(RATIO, objective.pull, objective.unit)
-        return _best_by(ratio, terms.loops[u], terms.mass[u], sums, scratch, n_met, most, parts)
+        return _best_by(ratio, terms.loops[u], terms.mass[u], sums, scratch, n_met, most)
     plain = Objective(PLAIN, objective.pull, objective.unit)
-    return _best_by(plain, terms.loops[u], terms.mass[u], sums, scratch, n_met, most, parts)
+    return _best_by(plain, terms.loops[u], terms.mass[u], sums, scratch, n_met, most)
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_by(objective, loop, mass, sums, scratch, n_met, most, parts):
+def _best_by(objective, loop, mass, sums, scratch, n_met, most):
     """`_best_met` for a kind of objective that is known when the loop is compiled."""
     link, met = scratch
-    by_parts, own = len(parts) > 1, met[0]
     best, shared = np.int32(-1), 0.0
     for i in range(1, n_met):
         c = np.uint32(met[i])
         w = link[c]
         link[c] = 0.0
         gain = gain_of_joining(objective, w, loop, mass, sums.inside[c], sums.mass[c])
-        if by_parts:
-            gain -= OUT_OF_REACH * np.float64(parts[c] != parts[own])
         best, most = better_of(met[i], gain, best, most)
         shared = w if best == met[i] else shared
     return best, shared
@@ -200,24 +192,21 @@ def _ask_for_next(rows, labels, queue, head):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
+def move_nodes(budget, rows, terms, objective, labels, sums, queue):
     """Take nodes from a ring queue and move each to the cluster that raises the objective most.
 
-    The neighbors of a moved node that are elsewhere are queued again.
-    parts : empty, and then a move never empties a cluster; or int32, shape (k,): clusters of different parts exchange
-    no nodes, and clusters may become empty, as many as the queue says. Of one entry all clusters are of one part.
-    Returns the entries read, about `budget` at most.
+    The neighbors of a moved node that are elsewhere are queued again. A move never empties a cluster. Returns the
+    entries read, about `budget` at most.
     """
     nodes, queued, state, scratch = queue
     link, met = scratch
-    may_empty = len(parts) > 0
     n = len(labels)
     weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
     read = 0
     many = n > CACHED
-    head, waiting, spare = state[0], state[1], state[2]
-    while waiting > 0 and read < budget and spare >= 0:
+    head, waiting = state[0], state[1]
+    while waiting > 0 and read < budget:
         u = np.uint32(nodes[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
@@ -225,7 +214,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
             _ask_for_next(rows, labels, queue, head)
         queued[u] = 0
         own = labels[u]
-        if own < 0 or not (may_empty or (sums.size[own] > 1 and sums.mass[own] > terms.mass[u])):
+        if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= terms.mass[u]:
             continue
         first, last = rows.indptr[u], rows.indptr[u + 1]
         row, weights = rows.indices[first:last], rows.weights[first:last]
@@ -243,12 +232,11 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
         stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
         most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
         link[own] = 0.0
-        best, shared = _best_met(objective, u, terms, sums, scratch, n_met, most, parts)
+        best, shared = _best_met(objective, u, terms, sums, scratch, n_met, most)
         if best >= 0:
             sums.inside[own] -= 2.0 * stays + loop
             sums.mass[own] -= mass
             sums.size[own] -= 1
-            spare -= sums.size[own] == 0
             sums.inside[best] += 2.0 * shared + loop
             sums.mass[best] += mass
             sums.size[best] += 1
@@ -264,7 +252,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, parts, queue):
                 place += waits
                 waiting += waits
                 place = 0 if place == n else place
-    state[0], state[1], state[2] = head, waiting, spare
+    state[0], state[1] = head, waiting
     return read
 
 
@@ -323,5 +311,5 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
             met[np.uint32(n_met)] = c
             n_met += before == 0.0
             link[place] = before + (rows.weights[e] if weighted else 1.0)
-        target[u], _ = _best_met(objective, u, terms, sums, scratch, n_met, loss + least, NO_PARTS)
+        target[u], _ = _best_met(objective, u, terms, sums, scratch, n_met, loss + least)
     return read

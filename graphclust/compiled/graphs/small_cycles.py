@@ -40,7 +40,7 @@ def _cycle(level, found, k, objective, coarsening, settled, draws):
     no_trace, no_pairs = np.empty(0), np.empty((0, 2), np.int32)
     n_read = 0
     while len(level.loops) > coarsening.enough:
-        region, n_regions, read = join_nodes(level, pull, parts, coarsening.enough, coarsening.passes, draws)
+        region, n_regions, read = join_nodes(level, pull, parts, coarsening.enough, coarsening.unsettled, draws)
         n_read += read if len(levels) == 1 else 0
         if coarsening.enough <= n_regions <= coarsening.least_shrinkage * len(region):
             level = contract_clusters(level, region, n_regions)

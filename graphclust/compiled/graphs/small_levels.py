@@ -20,7 +20,16 @@ from graphclust.compiled.graphs.coarsening import (
     number_clusters,
     sum_links,
 )
-from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_pairs, number_roots
+from graphclust.compiled.graphs.joining import Joining, join_in_turn
+from graphclust.compiled.graphs.merging import (
+    CLUSTER,
+    LIST,
+    Chains,
+    Merger,
+    merge_pairs,
+    most_beyond_chance,
+    number_roots,
+)
 from graphclust.compiled.graphs.moves import (
     Bounds,
     MoveQueue,
@@ -54,43 +63,43 @@ class Assigned(NamedTuple):
 
 
 class Coarsening(NamedTuple):
-    """How a graph is coarsened: to `enough` nodes at least, in so many passes over each level.
+    """How a graph is coarsened: to `enough` nodes at least.
 
     pull : of the plain objective by which nodes are joined; finest : on the first level, where that is higher.
+    unsettled : while a pass moves a larger share of the nodes of a level, another one follows.
     least_shrinkage : a level that leaves a larger share of the nodes is not made.
     """
 
     enough: int
     pull: float
     finest: float
-    passes: int
+    unsettled: float
     least_shrinkage: float
 
 
 @njit(cache=True, nogil=True)
-def join_nodes(level, pull, parts, enough, passes, draws):
+def join_nodes(level, pull, parts, enough, unsettled, draws):
     """`partition.coarsening.joined`: regions of nodes of one part, how many they are, and the entries read."""
-    rows, terms = level.rows, level.terms
-    n, n_entries = len(terms.mass), len(rows.indices)
+    terms = level.terms
+    n = len(terms.mass)
     region, order, unnumbered = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    sums = ClusterSums(terms.loops.copy(), terms.mass.copy(), np.empty(n, np.int64))
-    queued, scratch = np.empty(n, np.uint8), Scratch(np.zeros(n), np.empty(n + 1, np.int32))
+    size = np.empty(n, np.int32)
     total = 0.0
     for u in range(n):
-        region[u], order[u], unnumbered[u] = u, u, -1
-        sums.size[u], queued[u] = 1, 1
+        region[u], order[u], unnumbered[u], size[u] = u, u, -1, 1
         total += terms.degrees[u]
     shuffle(order, draws)
-    objective = Objective(PLAIN, pull, total / n)
-    queue = MoveQueue(order, queued, np.array([0, n, n - enough]), scratch)
-    read = 0
-    for done in range(passes):
+    objective, state = Objective(PLAIN, pull, total / n), np.array([n - enough, n])
+    joining = Joining(region, terms.mass.copy(), size, parts, state, np.zeros(n), np.empty(n + 1, np.int32))
+    first, read, done = np.int64(0), 0, 0
+    while done == 0 or state[1] > unsettled * n:
         before = region.copy()
-        read += move_nodes(float(n_entries), rows, terms, objective, region, sums, parts, queue)
-        if queue.state[2] < 0:
-            if done > 0:
-                region = before
+        state[1] = 0
+        read += join_in_turn(first, n, order, level.rows, terms, objective, joining)
+        if state[0] < 0:
+            region = before if done > 0 else region
             break
+        done += 1
     return region, number_clusters(region, unnumbered), read
 
 
@@ -178,15 +187,15 @@ def move_until_stable(level, found, k, objective):
             waiting += 1
     if waiting > 0:
         scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
-        queue = MoveQueue(nodes, queued, np.array([0, waiting, 0]), scratch)
-        n_read[0] += move_nodes(float(NO_END), rows, terms, objective, labels, sums, np.empty(0, np.int32), queue)
+        queue = MoveQueue(nodes, queued, np.array([0, waiting]), scratch)
+        n_read[0] += move_nodes(float(NO_END), rows, terms, objective, labels, sums, queue)
     return Assigned(labels, sums), n_read[0]
 
 
 @njit(cache=True, nogil=True)
-def join_at_once(level, pull, parts, enough, passes, draws, region):
+def join_at_once(level, pull, parts, enough, unsettled, draws, region):
     """`join_nodes`, to region (n,); returns how many regions they are, and the entries read."""
-    joined, n_regions, read = join_nodes(level, pull, parts, enough, passes, draws)
+    joined, n_regions, read = join_nodes(level, pull, parts, enough, unsettled, draws)
     region[:] = joined
     return n_regions, read
 
@@ -204,6 +213,13 @@ def contract_at_once(level, cluster, k, quotient):
     quotient.terms.degrees[:] = made.terms.degrees
     quotient.loops[:] = made.loops
     return n_entries
+
+
+@njit(cache=True, nogil=True)
+def most_beyond_chance_at_once(level, cluster, k):
+    """`most_beyond_chance` of k clusters."""
+    made = contract_clusters(level, cluster, k)
+    return most_beyond_chance(made.rows, made.terms.mass)
 
 
 @njit(cache=True, nogil=True)
