@@ -340,9 +340,10 @@ def test_pieces_that_merging_anew_leaves_pure_are_the_last(monkeypatch):
     planted = planted_partition(30, 500, 9, 3, rng=6)
     found = iter([True, False])
     contractions = []
-    real = turning.contracted
+    real = turning.reduced
     monkeypatch.setattr(turning, "are_impure", lambda *of: next(found))
-    monkeypatch.setattr(turning, "contracted", lambda *of: contractions.append(of) or real(*of))
+    monkeypatch.setattr(turning, "is_better", lambda *of: True)
+    monkeypatch.setattr(turning, "reduced", lambda *of: contractions.append(of) or real(*of))
     coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=2)
     assert len(contractions) == 1
 

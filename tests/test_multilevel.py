@@ -19,13 +19,12 @@ from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, plain_objective, weighed
 from graphclust.partition import coarsening, cycles, multilevel, small_graphs
 from graphclust.partition.budget import Budget
-from graphclust.partition.coarsening import Level
 from graphclust.partition.improvement import move_nodes, refine_partition
 from graphclust.partition.merging import merge_clusters
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import multilevel_partition
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.quotient import contracted
+from graphclust.partition.reduction import reduced
 from graphclust.partition.resolution import matched_resolution
 from graphclust.progress import Progress
 
@@ -124,8 +123,8 @@ def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resoluti
         assert found.value == pytest.approx(expected, rel=1e-9)
         levels, _ = multilevel.regions(on, 4, aim, np.random.default_rng(3), Progress())
         if levels:
-            coarse = random_labels(levels[-1].coarse.max() + 1, 4, 1).astype(np.int32)
-            core = contracted(levels[-1].on, levels[-1].coarse, levels[-1].coarse.max() + 1)
+            core = levels[-1].small
+            coarse = random_labels(core.graph.n_nodes, 4, 1).astype(np.int32)
             search = searched(4, found.goal.objective)
             fine = cycles.carried(levels, cycles.assigned(core, coarse, 4), search)
             assert search.value(fine) == pytest.approx(
@@ -178,9 +177,9 @@ def test_a_cluster_that_is_one_region_gives_nodes_away_on_the_next_level():
     graph = as_graph(nx.disjoint_union(nx.complete_graph(5), nx.complete_graph(6)))
     on, wanted = on_and_objective(graph, "modularity", 1.0, 2)
     coarse = np.repeat(np.array([0, 1], np.int32), [6, 5])  # a region with a node of the other clique
-    core = contracted(on, coarse, 2)
+    two = reduced(on, coarse, 2)
     search = searched(2, wanted)
-    found = cycles.carried([Level(on, coarse)], cycles.assigned(core, np.array([0, 1], np.int32), 2), search)
+    found = cycles.carried([two], cycles.assigned(two.small, np.array([0, 1], np.int32), 2), search)
     assert found.labels.tolist() == [0] * 5 + [1] * 6 and found.sums.size.tolist() == [5, 6]
 
 

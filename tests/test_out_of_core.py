@@ -23,9 +23,9 @@ from graphclust.partition import clustering, coreset_regions, quotient, small_gr
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.moves import summed
+from graphclust.partition.reduction import reduced
 from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import masked
-from graphclust.partition.turning import sums_by_quotient
 
 N_BLOCKS, SIZE = 12, 150
 
@@ -148,14 +148,15 @@ def test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes(graph_and_truth
     of_piece = (np.arange(40) % 7).astype(np.int32)
     labels = np.where(searched, of_piece[pieces], np.int32(-1))
     expected = summed(on, labels, 7)[1]
-    of_pieces = summed(quotient.contracted(on, pieces, 40), of_piece, 7)[1]
-    found = sums_by_quotient(graph, quotient.contracted(on, pieces, 40), of_pieces, labels)
+    reduction = reduced(on, pieces, 40)
+    assert (reduction.prolonged(of_piece) == labels).all() and (reduction.restricted(labels) == of_piece).all()
+    of_pieces = summed(reduction.small, of_piece, 7)[1]
+    found = reduction.sums(of_pieces, labels)
     assert all((of == exact).all() for of, exact in zip(found, expected, strict=True))
     monkeypatch.setattr(streamed_quotient, "STREAMED", 0)
     monkeypatch.setattr(streamed_quotient, "MOST_IN_A_TABLE", 39)
     monkeypatch.setattr(streamed_quotient, "SAMPLED", graph.n_entries // 3)
-    estimate = quotient.contracted(on, pieces, 40)
-    assert sums_by_quotient(graph, estimate, of_pieces, labels) is None
+    assert reduced(on, pieces, 40).sums(of_pieces, labels) is None
 
 
 @pytest.fixture(scope="module")

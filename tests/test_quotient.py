@@ -94,8 +94,9 @@ def test_nodes_of_different_parts_are_never_joined(graph, name):
         assert all(len(set(parts[cluster == c])) == 1 for c in range(n_found))
         found = coarser(on, resolution, 4, np.random.default_rng(3), Progress(), parts)
         if found is not None:
-            region, regions = found
-            assert regions.graph.n_nodes == len(set(region)) == len(set(zip(region, parts, strict=True)))
+            assert (
+                found.small.graph.n_nodes == len(set(found.region)) == len(set(zip(found.region, parts, strict=True)))
+            )
 
 
 @pytest.mark.parametrize(("name", "_resolution"), ONE_OF_EACH)
@@ -104,12 +105,12 @@ def test_coarser_graphs_shrink_and_are_contractions(name, _resolution):
     on = weighed(graph, name)
     rng, to_coarsest, sizes = np.random.default_rng(1), np.arange(graph.n_nodes), [graph.n_nodes]
     while (found := coarser(on, 2.0, 24, rng, Progress())) is not None:
-        again = contracted(on, found[0], found[0].max() + 1)
-        on = found[1]
+        again = contracted(on, found.region, found.region.max() + 1)
+        on = found.small
         for ours, expected in zip(on.terms, again.terms, strict=True):
             assert (ours == expected).all()
         assert 24 <= on.graph.n_nodes <= (1.0 - HARDLY_ANY) * sizes[-1]
-        to_coarsest = found[0][to_coarsest]
+        to_coarsest = found.region[to_coarsest]
         sizes.append(on.graph.n_nodes)
     assert len(sizes) > 1
     pure = sum(np.bincount(planted[to_coarsest == c]).max() for c in range(sizes[-1]))
@@ -130,7 +131,7 @@ def test_a_level_of_small_groups_comes_before_the_usual_one():
     on = weighed(graph, "modularity")
 
     def n_regions(resolution, finest):
-        return coarser(on, resolution, 24, np.random.default_rng(1), Progress(), None, finest)[1].graph.n_nodes
+        return coarser(on, resolution, 24, np.random.default_rng(1), Progress(), None, finest).small.graph.n_nodes
 
     usual, small = n_regions(2.0, 0.0), n_regions(2.0, 60.0)
     assert small > 2 * usual and small == n_regions(60.0, 0.0)

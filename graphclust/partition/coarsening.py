@@ -7,8 +7,6 @@ regions come in every size that the graph has, and stop growing by themselves.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from graphclust.compiled.graphs import joining as loops
@@ -19,19 +17,12 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Weighed, plain_objective
 from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.moves import ENTRIES_PER_STEP
-from graphclust.partition.quotient import contracted
+from graphclust.partition.reduction import Reduction, reduced
 from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 ONE_PART = np.zeros(1, np.int32)
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two mostly, more where clusters are vague
-
-
-class Level(NamedTuple):
-    """A graph, and for each of its nodes the node of the next coarser graph, int32."""
-
-    on: Weighed
-    coarse: np.ndarray
 
 
 def coarser(
@@ -42,17 +33,17 @@ def coarser(
     progress: Progress,
     parts: np.ndarray | None = None,
     finest: float = 0.0,
-) -> tuple[np.ndarray, Weighed] | None:
-    """The region of each node, int32, and the graph of the regions, `enough` at least; None where hardly any join.
+) -> Reduction | None:
+    """The graph reduced to regions, `enough` at least; None where hardly any nodes join.
 
     parts : int32, shape (n_nodes,); nodes of different parts are never joined. None: all are of one part.
     finest : a resolution for smaller groups, which is tried first where it is a higher one.
     """
     n = on.graph.n_nodes
     for at in ((finest, resolution) if finest > resolution else (resolution,)) if n > enough else ():
-        coarse, n_coarse = joined(on, at, parts, enough, rng, progress)
-        if enough <= n_coarse <= (1.0 - HARDLY_ANY) * n:
-            return coarse, contracted(on, coarse, n_coarse)
+        region, n_regions = joined(on, at, parts, enough, rng, progress)
+        if enough <= n_regions <= (1.0 - HARDLY_ANY) * n:
+            return reduced(on, region, n_regions)
     return None
 
 

@@ -4,7 +4,8 @@
 2. That small graph is partitioned into 2 k regions, so that few clusters are missed.
 3. Every node with coreset neighbors takes the nearest centroid in kernel space of the regions that those are in; the
    rest follow along the edges.
-4. The quotient graph of the regions, exact on the whole graph, is partitioned into k clusters by the normalised cut.
+4. From here on as wherever a graph is reduced: the quotient graph of the regions, exact on the whole graph, is
+   partitioned into k clusters, by the normalised cut, and these are those of the nodes.
 5. Single nodes move, and for another objective they move again by it, at a resolution at which these clusters are
    natural ones.
 
@@ -42,9 +43,10 @@ from graphclust.partition.merging import merged
 from graphclust.partition.moves import MANY_MOVES, entries_of, moved_in_rounds, moved_until_stable, summed
 from graphclust.partition.multilevel import ENOUGH, SINGLE_START, partitioned
 from graphclust.partition.quotient import contracted
+from graphclust.partition.reduction import reduced, taken
 from graphclust.partition.resolution import NO_UNIONS, goal_of
 from graphclust.partition.small_components import in_all_nodes
-from graphclust.partition.turning import implied_goal, purified, sums_by_quotient, taken, turned, used_labels
+from graphclust.partition.turning import implied_goal, purified, turned, used_labels
 from graphclust.progress import Progress
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
@@ -220,12 +222,12 @@ def merged_regions(
             fragments[nodes], n_found = partitioned(part, k, CUT, effort, rng, progress).labels, k
     if n_found == k:
         return Merged(fragments.copy(), fragments, None)
-    quotient = contracted(by_cut, fragments, n_found)
+    reduction = reduced(by_cut, fragments, n_found)
     progress.reads(graph, graph.n_entries)
-    with progress.within(lambda labels: taken(labels, fragments)):
-        of_fragments = partitioned(quotient, k, CUT, SINGLE_START, rng, progress)
-        labels = taken(of_fragments.labels, fragments)
-    return Merged(labels, fragments, sums_by_quotient(graph, quotient, of_fragments.sums, labels))
+    with progress.within(reduction.prolonged):
+        of_fragments = partitioned(reduction.small, k, CUT, SINGLE_START, rng, progress)
+        labels = reduction.prolonged(of_fragments.labels)
+    return Merged(labels, fragments, reduction.sums(of_fragments.sums, labels))
 
 
 def without_isolated_nodes(on: Weighed) -> tuple[np.ndarray, Weighed]:

@@ -18,10 +18,10 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.partition import coarsening
 from graphclust.partition.budget import HARDLY_ANY, Budget
-from graphclust.partition.coarsening import Level, coarser
+from graphclust.partition.coarsening import coarser
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import moved_until_stable, summed
-from graphclust.partition.quotient import contracted
+from graphclust.partition.reduction import Reduction, reduced
 from graphclust.partition.small_graphs import is_small, level_of, room_for
 from graphclust.progress import Progress
 
@@ -178,20 +178,16 @@ def cycle(
     if is_small(on.graph):
         return cycle_in_one_call(on, found, search, resolution, settled, finest)
     parts = None if found is None else found.labels
-    coarse = None
+    reduction = None
     if resolution is not None:
-        coarse = coarser(on, resolution, k, search.rng, progress, parts, finest)
-    if coarse is None:
+        reduction = coarser(on, resolution, k, search.rng, progress, parts, finest)
+    if reduction is None:
         best = moved(on, Assigned(*merged(on, k, objective, progress)), search)
         kept = None if found is None else moved(on, found, search)
         return best if kept is None or search.value(kept) < search.value(best) else kept
-    region, regions = coarse
-    of_regions = None
-    if found is not None:
-        of_regions = Assigned(np.empty(regions.graph.n_nodes, np.int32), found.sums)
-        of_regions.labels[region] = found.labels
-    bettered = cycle(regions, of_regions, search, resolution)
-    labels = bettered.labels[region]
+    of_regions = None if found is None else Assigned(reduction.restricted(found.labels), found.sums)
+    bettered = cycle(reduction.small, of_regions, search, resolution)
+    labels = reduction.prolonged(bettered.labels)
     if found is not None and settled and np.array_equal(labels, found.labels):
         return found
     return moved(on, Assigned(labels, bettered.sums), search)
@@ -214,8 +210,9 @@ def cycle_by_way_of(
     """
     objective, progress = search.objective, search.progress
     finer = cycle(on, None, search._replace(k=more), resolution, finest=finest)
-    labels, sums = merged(contracted(on, finer.labels, more), search.k, objective, progress)
-    tried = moved(on, Assigned(labels[finer.labels], sums), search)
+    reduction = reduced(on, finer.labels, more)
+    labels, sums = merged(reduction.small, search.k, objective, progress)
+    tried = moved(on, Assigned(reduction.prolonged(labels), sums), search)
     kept = found if settled else moved(on, found, search)
     return tried if search.value(tried) > search.value(kept) else kept
 
@@ -253,15 +250,8 @@ def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
 
 
-def carried(levels: list[Level], found: Assigned, search: Search) -> Assigned:
-    """A partition of the coarsest graph carried to the finest of the levels, nodes moving on each."""
-    for level in reversed(levels):
-        found = moved(level.on, Assigned(found.labels[level.coarse], found.sums), search)
+def carried(reductions: list[Reduction], found: Assigned, search: Search) -> Assigned:
+    """A partition of the smallest of several graphs, each reduced to the next, carried to the largest by moves."""
+    for reduction in reversed(reductions):
+        found = moved(reduction.on, Assigned(reduction.prolonged(found.labels), found.sums), search)
     return found
-
-
-def carried_over(levels: list[Level], labels: np.ndarray) -> np.ndarray:
-    """Labels of the coarsest graph as those of the finest of the levels, as they are."""
-    for level in reversed(levels):
-        labels = labels[level.coarse]
-    return labels

@@ -33,19 +33,18 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
 from graphclust.partition.budget import HARDLY_ANY, Budget
-from graphclust.partition.coarsening import Level, joined
+from graphclust.partition.coarsening import joined
 from graphclust.partition.cycles import (
     Assigned,
     Search,
     best_start,
     carried,
-    carried_over,
     in_cycles,
     made_by_way_of,
 )
 from graphclust.partition.healing import Partition, healed, is_in_doubt, is_unhealthy, likeliest
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
-from graphclust.partition.quotient import contracted
+from graphclust.partition.reduction import Reduction, prolonged_through, reduced
 from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -109,7 +108,7 @@ def partitioned(
     search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress, Budget(BUDGET))
     if progress.out_of_time():  # the shortest way: the regions at hand are merged, and stay together
         labels, sums = merged(coarsest, k, goal.objective, progress)
-        return Partition(carried_over(levels, labels), sums, goal)
+        return Partition(prolonged_through(levels, labels), sums, goal)
     shared = []
     while levels and (single or levels[0].on.graph.n_nodes >= SMALL * k):
         shared.append(levels.pop(0))
@@ -134,12 +133,12 @@ def partitioned(
     return partition
 
 
-def one_try(on: Weighed, shared: list[Level], start: Weighed, search: Search) -> Assigned:
+def one_try(on: Weighed, shared: list[Reduction], start: Weighed, search: Search) -> Assigned:
     """Starts, and cycles on the whole graph, or where the budget does not cover that, on the graph of the starts.
 
     shared : the levels from `on` down to `start`, which are the same for all starts.
     """
-    with search.progress.within(lambda labels: carried_over(shared, labels)):
+    with search.progress.within(lambda labels: prolonged_through(shared, labels)):
         found = best_start(start, search)
         if not search.budget.covers(on.graph):
             found = in_cycles(start, found, search, settled=True)
@@ -178,23 +177,23 @@ def numbers_of_regions(aim: Aim, k: int) -> list[int]:
 
 def regions(
     on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress, *, single: bool = False
-) -> tuple[list[Level], Weighed]:
+) -> tuple[list[Reduction], Weighed]:
     """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
 
     Where a resolution would leave fewer, the level is made again at a higher one; where one hardly joins any nodes,
     higher ones would join fewer. For a single start, or when time is up, as many as that takes will do.
     """
-    levels: list[Level] = []
+    levels: list[Reduction] = []
     k = made_by_way_of(k, cut=aim.name in RATIOS)
     resolution = max(1.0, k / REGIONS[-1])  # a first guess, mostly low: at k / 16 more than k clusters are natural
     while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
         fewest = (REGIONS[0] if single or progress.out_of_time() else ENOUGH) * k
-        coarse, n_coarse = joined(on, resolution, None, fewest, rng, progress)
-        if n_coarse > (1.0 - HARDLY_ANY) * on.graph.n_nodes:
+        region, n_regions = joined(on, resolution, None, fewest, rng, progress)
+        if n_regions > (1.0 - HARDLY_ANY) * on.graph.n_nodes:
             break
-        if n_coarse < fewest and not (n_coarse >= REGIONS[0] * k and progress.out_of_time()):
+        if n_regions < fewest and not (n_regions >= REGIONS[0] * k and progress.out_of_time()):
             resolution *= REGIONS[0]
             continue
-        levels.append(Level(on, coarse))
-        on = contracted(on, coarse, n_coarse)
+        levels.append(reduced(on, region, n_regions))
+        on = levels[-1].small
     return levels, on

@@ -13,11 +13,11 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import RATIOS, Aim, Weighed
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
-from graphclust.partition.coarsening import Level
-from graphclust.partition.cycles import Search, assigned, carried, carried_over, in_cycles, moved
+from graphclust.partition.cycles import Search, assigned, carried, in_cycles, moved
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.multilevel import numbers_of_regions
+from graphclust.partition.reduction import Reduction, prolonged_through
 from graphclust.partition.resolution import FLOOR, middle_of
 from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -66,7 +66,7 @@ class Path:
         aim: Aim,
         kept: npt.NDArray[np.int64],
         on: Weighed,
-        levels: list[Level],
+        levels: list[Reduction],
         descent: Descent,
         remarks: list[str],
         seed: int,
@@ -232,11 +232,8 @@ class Path:
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
-        labels = self.descent.labels(k)
-        for level in reversed(self._levels):
-            labels = labels[level.coarse]
         whole = np.full(self.graph.n_nodes, -1, np.int64)
-        whole[self.kept] = labels
+        whole[self.kept] = prolonged_through(self._levels, self.descent.labels(k))
         return whole
 
     def _leaf_names(self) -> npt.NDArray[np.int64]:
@@ -275,7 +272,7 @@ class Path:
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
         with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
-            before = carried_over(self._levels, labels)
+            before = prolonged_through(self._levels, labels)
             progress.offer(lambda: before)
             rng = np.random.default_rng([self.seed, k])
             search = Search(k, objective, self._regions_of(k), 1.0, rng, progress)

@@ -118,7 +118,7 @@ def path_over(
         moved_until_stable(core, labels, top, goal.objective, progress, sums=sums)
         region = np.arange(part.n_nodes)
         for level in levels:
-            region = level.coarse[region]
+            region = level.region[region]
         sizes = np.bincount(region, minlength=core.graph.n_nodes)
         descent = descended(core, labels, top, aim, sizes, left_out, progress)
     if progress.remark:

@@ -7,14 +7,10 @@ fragments could not.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
-from graphclust.graph.container import Graph
 from graphclust.objective.objective import MODULARITY, RATIOS, Aim, Weighed, chance_objective, ratio_objective
-from graphclust.partition import streamed_quotient
 from graphclust.partition.budget import HARDLY_ANY
 from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
 from graphclust.partition.healing import Partition, is_better
@@ -23,7 +19,7 @@ from graphclust.partition.merging import merged
 from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
 from graphclust.partition.multilevel import resolutions_of_regions
 from graphclust.partition.purity import are_clearly_pure, are_impure, united_below
-from graphclust.partition.quotient import contracted
+from graphclust.partition.reduction import reduced, taken
 from graphclust.partition.resolution import FLOOR, NO_UNIONS, Goal, goal_at, goal_of, unit_of
 from graphclust.progress import Progress
 
@@ -90,20 +86,18 @@ def turned(
         if goal is not None and are_clearly_pure(on, *found, progress):
             impure = False
             break
-        pieces, n_pieces = common_pieces(on.terms.degrees, found.labels, fragments)
-        quotient = contracted(on, pieces, n_pieces)
+        pieces = reduced(on, *common_pieces(on.terms.degrees, found.labels, fragments))
         progress.reads(on.graph, on.graph.n_entries)
-        of_piece = np.empty(n_pieces + 1, np.int32)  # the last for nodes that are left out
-        of_piece[pieces] = found.labels
-        were_impure = not estimated and are_impure(quotient, of_piece[:-1], found.sums)
+        of_pieces = pieces.restricted(found.labels)
+        were_impure = not estimated and are_impure(pieces.small, of_pieces, found.sums)
         if not were_impure and (goal is not None or only_impure):
             impure = False
             break
-        with progress.within(partial(taken, places=pieces)):
-            of_pieces, tried = merged_anew(aim, quotient, of_piece[:-1], k, effort, rng, progress)
-        impure = were_impure and are_impure(quotient, *of_pieces)
-        labels = taken(of_pieces.labels, pieces)
-        sums = sums_by_quotient(on.graph, quotient, of_pieces.sums, labels)
+        with progress.within(pieces.prolonged):
+            anew, tried = merged_anew(aim, pieces.small, of_pieces, k, effort, rng, progress)
+        impure = were_impure and are_impure(pieces.small, *anew)
+        labels = pieces.prolonged(anew.labels)
+        sums = pieces.sums(anew.sums, labels)
         if impure:
             sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)
         sums = moved_until_stable(on, labels, k, tried.objective, progress, MOST_SWEEPS, HARDLY_ANY, sums)
@@ -125,17 +119,6 @@ def moved_by_implied(
     goal, labels = implied_goal(aim, on, k, found.sums), found.labels.copy()
     sums = moved_until_stable(on, labels, k, goal.objective, progress, most_sweeps, HARDLY_ANY, found.sums)
     return Partition(labels, sums, goal)
-
-
-def sums_by_quotient(graph: Graph, quotient: Weighed, sums: ClusterSums, labels: np.ndarray) -> ClusterSums | None:
-    """The sums of clusters made of whole nodes of a quotient graph, without a look at the graph; None if it is a guess.
-
-    sums : of the clusters on the quotient graph; labels : of the nodes of the graph.
-    """
-    if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):
-        return None
-    size = np.bincount(labels[labels >= 0] if labels.min() < 0 else labels, minlength=len(sums.size))
-    return sums._replace(size=size)
 
 
 def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
@@ -203,12 +186,3 @@ def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
     used[labels if labels.min() >= 0 else labels[labels >= 0]] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return taken(number, labels), int(used.sum())
-
-
-def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The values at some places, and -1 where a place is negative."""
-    if places.min(initial=0) >= 0:
-        return values[places]
-    found = values[np.maximum(places, 0)]
-    found[places < 0] = -1
-    return found

@@ -274,8 +274,8 @@ MUTANTS = [
     (
         "last-node-of-a-cluster-moves",
         _MOVES,
-        "if own < 0 or not (may_empty or (sums.size[own] > 1 and sums.mass[own] > terms.mass[u])):",
-        "if own < 0 or not (may_empty or sums.mass[own] > terms.mass[u]):",
+        "if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= terms.mass[u]:",
+        "if own < 0 or sums.mass[own] <= terms.mass[u]:",
         [
             "test_moves_never_lower_any_objective_and_keep_every_cluster",
             "test_refining_never_lowers_the_value_and_keeps_every_cluster",
@@ -399,9 +399,9 @@ MUTANTS = [
     ),
     (
         "sums-of-an-estimated-quotient",
-        "partition/turning.py",
-        "    if streamed_quotient.is_estimate(graph, quotient.graph.n_nodes):\n        return None\n",
-        "",
+        "partition/reduction.py",
+        "if streamed_quotient.is_estimate(self.on.graph, self.small.graph.n_nodes):",
+        "if False:",
         ["test_a_quotient_tells_the_sums_of_clusters_made_of_its_nodes"],
     ),
     (
@@ -764,8 +764,8 @@ MUTANTS = [
     (
         "regions-at-ever-higher-resolutions",
         "partition/multilevel.py",
-        "if n_coarse > (1.0 - HARDLY_ANY) * on.graph.n_nodes:",
-        "if n_coarse > 2 * on.graph.n_nodes or resolution > 1e9:",
+        "if n_regions > (1.0 - HARDLY_ANY) * on.graph.n_nodes:",
+        "if n_regions > 2 * on.graph.n_nodes or resolution > 1e9:",
         ["test_regions_are_not_looked_for_at_higher_resolutions_where_hardly_any_nodes_join"],
     ),
     (
@@ -844,7 +844,7 @@ MUTANTS = [
     (
         "pieces-merged-anew-are-looked-at-again",
         "partition/turning.py",
-        "impure = were_impure and are_impure(quotient, *of_pieces)",
+        "impure = were_impure and are_impure(pieces.small, *anew)",
         "impure = were_impure",
         ["test_pieces_that_merging_anew_leaves_pure_are_the_last"],
     ),

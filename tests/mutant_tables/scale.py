@@ -129,7 +129,7 @@ MUTANTS = [
     ),
     (
         "left-out-labels-of-the-first",
-        "partition/turning.py",
+        "partition/reduction.py",
         "    found[places < 0] = -1\n    return found",
         "    return found",
         ["test_clustering_from_a_coreset_copies_no_entries"],
