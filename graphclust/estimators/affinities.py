@@ -37,20 +37,17 @@ def graph_by_kernel(X: Any, kernel: Any, options: dict[str, Any]) -> Graph:
 
 def graph_of_affinities(X: Any) -> Graph:
     """A matrix of affinities, copied: what is fitted must not change with the caller's."""
-    graph = _graph(X if sparse.issparse(X) else _without_diagonal(X))
-    if graph.loops.any():
-        return _graph(_without_diagonal(X))
+    matrix = _without_diagonal(X)
+    try:
+        graph = as_graph(matrix)
+    except GraphValidationError:  # of what is not symmetric, scikit-learn takes the mean
+        return as_graph(_symmetric(matrix))
+    if matrix is not X:
+        return graph
     weights = None if graph.weights is None else graph.weights.copy()
     return Graph(
         graph.indptr.copy(), graph.indices.copy(), weights, graph.degrees, graph.loops, remarks=graph.remarks
     )  # fmt: skip
-
-
-def _graph(matrix: Any) -> Graph:
-    try:
-        return as_graph(matrix)
-    except GraphValidationError:  # of what is not symmetric, scikit-learn takes the mean
-        return as_graph(_symmetric(matrix))
 
 
 def _symmetric(X: Any) -> Any:
@@ -61,10 +58,12 @@ def _symmetric(X: Any) -> Any:
 
 
 def _without_diagonal(matrix: Any) -> Any:
-    """A copy."""
+    """The same matrix where nothing is on its diagonal and it is sparse, a copy otherwise."""
     if not sparse.issparse(matrix):
         matrix = matrix.copy()
         np.fill_diagonal(matrix, 0.0)
+        return matrix
+    if not matrix.diagonal().any():
         return matrix
     entries = matrix.tocoo()
     kept = entries.row != entries.col

@@ -18,6 +18,7 @@ from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
 from graphclust.partition.multilevel import regions
 from graphclust.partition.path import Path
+from graphclust.partition.reduction import prolonged_through
 from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -116,9 +117,7 @@ def path_over(
         goal = goal_of(aim, core, top, unions(core, progress, top))
         labels, sums = merged(core, top, goal.objective, progress)
         moved_until_stable(core, labels, top, goal.objective, progress, sums=sums)
-        region = np.arange(part.n_nodes)
-        for level in levels:
-            region = level.region[region]
+        region = prolonged_through(levels, np.arange(core.graph.n_nodes))
         sizes = np.bincount(region, minlength=core.graph.n_nodes)
         descent = descended(core, labels, top, aim, sizes, left_out, progress)
     if progress.remark:
