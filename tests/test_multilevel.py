@@ -212,12 +212,17 @@ def test_the_best_of_the_starts_is_kept(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
     made = counted_calls(monkeypatch, "cycle")
-    search = cycles.Search(9, wanted, [2.0, 4.0, 8.0, 1.5], 2.0, np.random.default_rng(2), Progress())
-    best = cycles.best_start(on, search)
-    ends = [search.value(found) for _, found in made]
-    assert len(ends) == 8 and len(set(ends)) > 2 and search.value(best) == max(ends) > ends[-1]
-    value = reference.value(graph.to_scipy().toarray(), best.labels, "normalized_cut", None)
-    assert value == pytest.approx(max(ends))
+    lasts = []
+    for seed in range(6):
+        made.clear()
+        search = cycles.Search(9, wanted, [2.0, 4.0, 8.0, 1.5], 2.0, np.random.default_rng(seed), Progress())
+        best = cycles.best_start(on, search)
+        ends = [search.value(found) for _, found in made]
+        assert len(ends) == 8 and search.value(best) == max(ends) > min(ends)
+        value = reference.value(graph.to_scipy().toarray(), best.labels, "normalized_cut", None)
+        assert value == pytest.approx(max(ends))
+        lasts.append(max(ends) == ends[-1])
+    assert not all(lasts)
 
 
 def test_what_cannot_be_refined_is_refused():
@@ -404,6 +409,7 @@ def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
     found = cycles.assigned(on, random_labels(graph.n_nodes, 9, 0).astype(np.int32), 9)
+    monkeypatch.setattr(cycles, "climbed", lambda on, found, search: found)  # what that gains does not count
 
     def n_made(gains, entries, objective=wanted, **how):
         """Cycles that are made where pairs, or single ones, gain such shares of what is lacking."""

@@ -44,7 +44,7 @@ def test_one_call_gives_what_level_by_level_gives(graph, begin, name, resolution
         monkeypatch.setattr(small_graphs, "AT_ONCE", most_entries)
         progress, rng = Progress(), np.random.default_rng(3)
         progress.watch(graph)
-        search = Search(k, objective, [], 1.0, rng, progress)
+        search = Search(k, objective, [2.0], 1.0, rng, progress)
         at = None if begin == "from the nodes" else 2.0
         found = None if begin in ("from nothing", "from the nodes") else chance
         if begin == "settled":

@@ -28,6 +28,7 @@ from graphclust.progress import Progress
 WORTH_A_THREAD = 1 << 11  # entries: a cycle over so many takes longer than to wake a thread
 PAIR = 2  # cycles that start from the same partition: as many as there are cores nearly everywhere
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
+PATIENCE = 0.2  # of the entries that a climb may read in vain: all of them take a tenth longer for no smaller cuts
 LEAST = 20  # clusters that cuts are made by way of, at every other size: the smallest run around small groups
 
 NO_END = Budget(np.inf)
@@ -53,6 +54,11 @@ class Search(NamedTuple):
     rng: np.random.Generator
     progress: Progress
     budget: Budget = NO_END
+
+    @property
+    def patience(self) -> float:
+        """For how long climbs of cuts, which have more local optima, go on; 0 for none, as for a single start."""
+        return PATIENCE if self.objective.kind == RATIO and turns(self) else 0.0
 
     def value(self, found: Assigned) -> float:
         return value_of(self.objective, found.sums)
@@ -110,9 +116,9 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
     """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
 
-    They go on from resolution to resolution, as far as the budget goes, while the last of them gained: of one cycle
-    anything to speak of, but where it was the first that moved the nodes, or there were several, much. The value never
-    falls.
+    The better of two cuts is climbed from. Cycles go on from resolution to resolution, as far as the budget goes, while
+    the last of them gained: of one cycle anything to speak of, but where it was the first that moved the nodes, or
+    there were several, much. The value never falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
@@ -131,8 +137,9 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
             partial(cycle_of_kind, place, on, found, own, at, settled or done > 0)
             for place, (own, at) in enumerate(by_own_draws(search, now))
         ]
-        before, found = search.value(found), best_of(tries, on, search)
-        gained = search.value(found) - before
+        before, better = search.value(found), best_of(tries, on, search)
+        gained = search.value(better) - before
+        found = climbed(on, better, search) if done == 0 or gained > 0.0 else found
         done += len(now)
     return found
 
@@ -186,7 +193,7 @@ def cycle(
         kept = None if found is None else moved(on, found, search)
         return best if kept is None or search.value(kept) < search.value(best) else kept
     of_regions = None if found is None else Assigned(reduction.restricted(found.labels), found.sums)
-    bettered = cycle(reduction.small, of_regions, search, resolution)
+    bettered = climbed(reduction.small, cycle(reduction.small, of_regions, search, resolution), search)
     labels = reduction.prolonged(bettered.labels)
     if found is not None and settled and np.array_equal(labels, found.labels):
         return found
@@ -228,6 +235,7 @@ def cycle_in_one_call(
         finest * on.chance,
         coarsening.UNSETTLED,
         1.0 - HARDLY_ANY,
+        search.patience,
     )
     given = small_cycles.NOTHING if found is None else found
     k, level = search.k, level_of(on)
@@ -248,6 +256,16 @@ def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     labels = found.labels.copy()
     sums = found.sums._replace(size=np.bincount(labels, minlength=search.k))
     return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
+
+
+def climbed(on: Weighed, found: Assigned, search: Search) -> Assigned:
+    """The partition after moves of single nodes that go on where the value falls, see `climbing`; no worse."""
+    if search.patience == 0.0 or search.progress.out_of_time():
+        return found
+    better = room_for(on.graph.n_nodes, search.k)
+    n_read = small_levels.climb_at_once(level_of(on), found, search.objective, search.patience, better)
+    search.progress.reads(on.graph, n_read)
+    return better
 
 
 def carried(reductions: list[Reduction], found: Assigned, search: Search) -> Assigned:

@@ -116,7 +116,9 @@ CHANGES = [
     *numbers("multilevel", multilevel, {
         "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 32)), "ENOUGH": (6, 24), "BUDGET": (0, 10**7),
     }),
-    *numbers("multilevel", cycles, {"HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40)}),
+    *numbers("multilevel", cycles, {
+        "HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40), "PATIENCE": (0.0, 0.1, 1.0),
+    }),
     *everywhere("multilevel", "HARDLY_ANY", (0.005, 0.1), budget, cycles, coarsening, multilevel),
     *numbers("multilevel", coarsening, {"UNSETTLED": (0.1, 0.5, 1.0)}),
     *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),

@@ -3,6 +3,8 @@
 _OBJECTIVE = "compiled/graphs/objective.py"
 _MOVES = "compiled/graphs/moves.py"
 _JOINING = "compiled/graphs/joining.py"
+_CLIMBING = "compiled/graphs/climbing.py"
+_CYCLES = "partition/cycles.py"
 _LIKELIHOOD = "partition/likelihood.py"
 _MERGING = "compiled/graphs/merging.py"
 _MOVE_TESTS = ["test_every_single_move_changes_the_value_by_the_gain_it_was_made_for"]
@@ -26,6 +28,55 @@ _AT_ONCE = ["test_one_call_gives_what_level_by_level_gives"]
 _PLOTS = "plots/"
 
 MUTANTS = [
+    (
+        "climb-not-taken-back",
+        _CLIMBING,
+        "for i in range(made - 1, kept - 1, -1):",
+        "for i in range(made - 1, made - 1, -1):",
+        ["test_a_climb_gains_what_it_says_and_its_sums_are_those_of_the_labels"],
+    ),
+    (
+        "climb-without-a-second-look",
+        _CLIMBING,
+        "if size > 0 and now.gain < gains[0]:",
+        "if size > 0 and now.gain < -np.inf:",
+        ["test_who_moves_next_and_how_far_it_goes"],
+    ),
+    (
+        "climb-forgets-what-is-left",
+        _CLIMBING,
+        "gain_of_link(objective, w, sums.mass[own]) if c == own else 0.0",
+        "0.0",
+        ["test_who_moves_next_and_how_far_it_goes"],
+    ),
+    (
+        "climb-empties-clusters",
+        _CLIMBING,
+        "sums.size[own] > 1 and sums.mass[own] > mass:",
+        "sums.size[own] > 0:",
+        ["test_a_climb_gains_what_it_says_and_its_sums_are_those_of_the_labels"],
+    ),
+    (
+        "climb-without-an-end",
+        _CLIMBING,
+        "while size > 0 and in_vain <= last:",
+        "while size > 0:",
+        ["test_patience_is_for_what_is_read_in_vain"],
+    ),
+    (
+        "climbs-of-a-single-start",
+        _CYCLES,
+        "if self.objective.kind == RATIO and turns(self) else 0.0",
+        "if self.objective.kind == RATIO else 0.0",
+        ["test_cuts_are_climbed_unless_a_single_start_or_no_time_is_left"],
+    ),
+    (
+        "levels-not-climbed-in-one-call",
+        _SMALL,
+        "if coarsening.patience > 0.0:",
+        "if coarsening.patience < 0.0:",
+        _AT_ONCE,
+    ),
     (
         "raster-density-per-row",
         _PLOTS + "raster.py",
@@ -442,8 +493,8 @@ MUTANTS = [
     (
         "unlinked-clusters-are-united-heaviest-first",
         _MERGING,
-        'size = _push(gains, items, size, -clusters[u]["mass"], u)',
-        'size = _push(gains, items, size, clusters[u]["mass"], u)',
+        'size = push(gains, items, size, -clusters[u]["mass"], u)',
+        'size = push(gains, items, size, clusters[u]["mass"], u)',
         ["test_clusters_that_nothing_links_are_united_lightest_first"],
     ),
     (

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.link_places import LEAST_LINK
 from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, Objective, better_of, gain_of_union
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
@@ -58,41 +59,6 @@ class Merger(NamedTuple):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _push(gains, items, size, gain, item):
-    place = size
-    while place > 0:
-        parent = (place - 1) // 2
-        if gains[parent] > gain or (gains[parent] == gain and items[parent] <= item):
-            break
-        gains[place], items[place] = gains[parent], items[parent]
-        place = parent
-    gains[place], items[place] = gain, item
-    return size + 1
-
-
-@njit(cache=True, nogil=True, **INLINED)
-def _pop(gains, items, size):
-    """Take the top away and close the gap; returns the new size."""
-    size -= 1
-    gain, item = gains[size], items[size]
-    place = 0
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and (
-            gains[child + 1] > gains[child] or (gains[child + 1] == gains[child] and items[child + 1] < items[child])
-        ):
-            child += 1
-        if gains[child] < gain or (gains[child] == gain and items[child] >= item):
-            break
-        gains[place], items[place] = gains[child], items[child]
-        place = child
-    gains[place], items[place] = gain, item
-    return size
-
-
-@njit(cache=True, nogil=True, **INLINED)
 def _alive(clusters, a):
     """The live cluster that a is part of, itself if it is live: a branch between those two would be a coin toss."""
     root = clusters[np.uint32(a)]["merged_into"]
@@ -125,7 +91,7 @@ def _start(objective, chains, merger):
             clusters[u]["gain"] = -np.inf
         else:
             _look_first(u, giant, objective, chains, clusters)
-            size = _push(merger.gains, merger.items, size, clusters[u]["gain"], u)
+            size = push(merger.gains, merger.items, size, clusters[u]["gain"], u)
     merger.state[0] = size
 
 
@@ -249,8 +215,8 @@ def _push_again(a, is_ratio, merger):
         size = 0
         for u in range(len(clusters)):
             if u != a and clusters[u]["merged_into"] == u and not (is_ratio and u == state[1]):
-                size = _push(merger.gains, merger.items, size, clusters[u]["gain"], u)
-    state[0] = _push(merger.gains, merger.items, size, clusters[a]["gain"], a)
+                size = push(merger.gains, merger.items, size, clusters[u]["gain"], u)
+    state[0] = push(merger.gains, merger.items, size, clusters[a]["gain"], a)
 
 
 @njit(cache=True, nogil=True, **INLINED)
@@ -275,14 +241,14 @@ def _unite_unlinked(n_clusters, lists, merger):
     size = 0
     for u in range(len(clusters)):
         if clusters[u]["merged_into"] == u:
-            size = _push(gains, items, size, -clusters[u]["mass"], u)
+            size = push(gains, items, size, -clusters[u]["mass"], u)
     while merger.state[2] > n_clusters:
         a = items[0]
-        size = _pop(gains, items, size)
+        size = pop(gains, items, size)
         b = items[0]
-        size = _pop(gains, items, size)
+        size = pop(gains, items, size)
         _unite(a, b, 0.0, lists, merger)
-        size = _push(gains, items, size, -clusters[b]["mass"], b)
+        size = push(gains, items, size, -clusters[b]["mass"], b)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -308,7 +274,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         if gain == -np.inf:
             _unite_unlinked(n_clusters, lists, merger)
             return True
-        state[0] = _pop(gains, items, state[0])
+        state[0] = pop(gains, items, state[0])
         top = clusters[a]
         if top["merged_into"] != a or (is_ratio and a == state[1]) or gain != top["gain"]:
             continue  # merged meanwhile, or pushed again with another gain
@@ -316,7 +282,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             budget -= _look_at(a, objective, chains, merger)
         b = top["partner"]
         if (state[0] > 0 and top["gain"] < gains[0] - near) or b < 0:
-            state[0] = _push(gains, items, state[0], top["gain"], a)
+            state[0] = push(gains, items, state[0], top["gain"], a)
             continue
         grew_little = top["mass"] * SMALL_SHARE < clusters[b]["mass"]
         if len(merger.trace):

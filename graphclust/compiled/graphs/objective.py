@@ -102,6 +102,12 @@ def gain_of_joining(objective, link, loop, mass, inside, mass_of):
 
 
 @njit(cache=True, nogil=True)
+def gain_of_link(objective, link, mass_of):
+    """What a link between a node and a cluster of so much mass is worth to it inside, all else being the same."""
+    return 2.0 * link / mass_of if objective.kind == RATIO else 2.0 * link
+
+
+@njit(cache=True, nogil=True)
 def most_from_joining(objective, link, loop, mass, least_mass, worst):
     """A bound on `gain_of_joining` over all clusters: none has less mass, and none a score per mass below -worst."""
     if objective.kind == RATIO:

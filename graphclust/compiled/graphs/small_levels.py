@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.climbing import climb
 from graphclust.compiled.graphs.coarsening import (
     Clusters,
     count_links,
@@ -68,6 +69,7 @@ class Coarsening(NamedTuple):
     pull : of the plain objective by which nodes are joined; finest : on the first level, where that is higher.
     unsettled : while a pass moves a larger share of the nodes of a level, another one follows.
     least_shrinkage : a level that leaves a larger share of the nodes is not made.
+    patience : of `climb`, on every level of regions; 0 where nodes only make moves that gain.
     """
 
     enough: int
@@ -75,6 +77,7 @@ class Coarsening(NamedTuple):
     finest: float
     unsettled: float
     least_shrinkage: float
+    patience: float
 
 
 @njit(cache=True, nogil=True)
@@ -193,6 +196,17 @@ def move_until_stable(level, found, k, objective):
 
 
 @njit(cache=True, nogil=True)
+def climb_from(level, found, objective, patience):
+    """`partition.cycles.climbed`: the partition after a climb, as it is if none gains; and the entries read."""
+    labels, size = found.labels.copy(), np.zeros(len(found.sums.mass), np.int64)
+    for u in range(len(labels)):
+        size[labels[u]] += 1
+    sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), size)
+    gained, n_read = climb(patience, level.rows, level.terms, objective, labels, sums)
+    return (Assigned(labels, sums) if gained > 0.0 else found), n_read
+
+
+@njit(cache=True, nogil=True)
 def join_at_once(level, pull, parts, enough, unsettled, draws, region):
     """`join_nodes`, to region (n,); returns how many regions they are, and the entries read."""
     joined, n_regions, read = join_nodes(level, pull, parts, enough, unsettled, draws)
@@ -233,6 +247,14 @@ def move_at_once(level, found, k, objective, moved):
     """`move_until_stable`, to labels and sums that are there; returns the entries read."""
     made, n_read = move_until_stable(level, found, k, objective)
     write(made, moved)
+    return n_read
+
+
+@njit(cache=True, nogil=True)
+def climb_at_once(level, found, objective, patience, better):
+    """`climb_from`, to labels and sums that are there; returns the entries read."""
+    made, n_read = climb_from(level, found, objective, patience)
+    write(made, better)
     return n_read
 
 

@@ -1,0 +1,175 @@
+"""Moves that go on where the value falls, over a hill, and are taken back to where it was highest.
+
+A border that is ragged, or that lies a few nodes beside a shorter one, is a local optimum of moves that each have to
+gain. Here the node that gains most, or loses least, moves next, and once only (Fiduccia & Mattheyses 1982; between
+several clusters as in METIS, Karypis & Kumar 1998).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.graphs.link_places import LEAST_LINK
+from graphclust.compiled.graphs.moves import Scratch
+from graphclust.compiled.graphs.objective import (
+    LEAST_GAIN,
+    better_of,
+    gain_of_joining,
+    gain_of_link,
+    loss_of_leaving,
+)
+from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
+
+NEVER = -np.inf
+
+
+class Climber(NamedTuple):
+    """A heap of gains and their nodes, with room for all nodes and entries; (n,) what else is known of each node.
+
+    gain : what it was last pushed with, NEVER where it has no neighbor elsewhere, or moved already; those that moved
+    are trail[0], trail[1], ..., each from the cluster in `left`.
+    """
+
+    gains: np.ndarray
+    items: np.ndarray
+    gain: np.ndarray
+    moved: np.ndarray
+    trail: np.ndarray
+    left: np.ndarray
+    scratch: Scratch
+
+
+class Look(NamedTuple):
+    """The other cluster that a node gains most by joining, -1 where it has none, the gain, and its links to the two."""
+
+    best: int
+    gain: float
+    stays: float
+    shared: float
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _look_at(u, rows, terms, objective, labels, sums, scratch):
+    """What a move of u would change; a cluster is never left without nodes."""
+    link, met = scratch
+    own, weighted, n_met = labels[u], len(rows.weights) > 0, 1
+    link[own] = LEAST_LINK
+    for e in range(rows.indptr[u], rows.indptr[u + 1]):
+        v = np.uint32(rows.indices[e])
+        if v != u:
+            c = labels[v]
+            before = link[np.uint32(c)]
+            met[np.uint32(n_met)] = c  # counted only where it is the first edge to c: a branch would be a coin toss
+            n_met += before == 0.0
+            link[np.uint32(c)] = before + (rows.weights[e] if weighted else 1.0)
+    stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
+    link[own] = 0.0
+    best, most, shared = np.int32(-1), NEVER, 0.0
+    if n_met > 1 and sums.size[own] > 1 and sums.mass[own] > mass:
+        loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+        for i in range(1, n_met):
+            c = np.uint32(met[i])
+            gain = gain_of_joining(objective, link[c], loop, mass, sums.inside[c], sums.mass[c]) - loss
+            best, most = better_of(met[i], gain, best, most)
+        shared = link[np.uint32(best)]
+    for i in range(1, n_met):
+        link[np.uint32(met[i])] = 0.0
+    return Look(best, most, stays, shared)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _move(u, to, stays, shared, terms, labels, sums):
+    """Node u goes to another cluster, with the links `stays` to the others of its own and `shared` to that one."""
+    own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
+    sums.inside[own] -= 2.0 * stays + loop
+    sums.mass[own] -= mass
+    sums.size[own] -= 1
+    sums.inside[to] += 2.0 * shared + loop
+    sums.mass[to] += mass
+    sums.size[to] += 1
+    labels[u] = to
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _take_back(u, to, rows, terms, labels, sums):
+    """Node u goes back to the cluster that it left."""
+    weighted, stays, shared = len(rows.weights) > 0, 0.0, 0.0
+    for e in range(rows.indptr[u], rows.indptr[u + 1]):
+        v = np.uint32(rows.indices[e])
+        if v != u:
+            w = rows.weights[e] if weighted else 1.0
+            stays += w * np.float64(labels[v] == labels[u])
+            shared += w * np.float64(labels[v] == to)
+    _move(u, to, stays, shared, terms, labels, sums)
+
+
+@njit(cache=True, nogil=True)
+def climb(patience, rows, terms, objective, labels, sums):
+    """Move nodes, in place, to where the value is highest on the way; returns what is gained, and the entries read.
+
+    patience : how many entries may be read, as a share of all, after the value was highest.
+    """
+    n, k, most = len(labels), len(sums.mass), len(labels) + len(rows.indices)
+    heap, known = (np.empty(most), np.empty(most, np.int32)), (np.empty(n), np.zeros(n, np.bool_))
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    climber = Climber(*heap, *known, np.empty(n, np.int32), np.empty(n, np.int32), scratch)
+    return _climb(patience, rows, terms, objective, labels, sums, climber)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _climb(patience, rows, terms, objective, labels, sums, climber):
+    """`climb`, apart from it because making the arrays takes counts of references; see `references`.
+
+    A node that has moved never does so again, so that each edge brings a neighbor back into the heap once at most. What
+    the move does to the gain of that is reckoned from the edge alone; on top of the heap it is looked at again.
+    """
+    gains, items, gain, moved, trail, left, scratch = climber
+    weighted, least = len(rows.weights) > 0, LEAST_GAIN * objective.unit
+    size, read, last = 0, len(rows.indices), patience * len(rows.indices)
+    for u in range(len(labels)):
+        gain[u] = _look_at(u, rows, terms, objective, labels, sums, scratch).gain
+        if gain[u] > NEVER:
+            size = push(gains, items, size, gain[u], u)
+    made, kept, value, highest, in_vain = 0, 0, 0.0, 0.0, 0
+    while size > 0 and in_vain <= last:
+        u = items[0]
+        is_true = gains[0] == gain[u] and not moved[u]
+        size = pop(gains, items, size)
+        if not is_true:
+            continue
+        now = _look_at(u, rows, terms, objective, labels, sums, scratch)
+        in_vain += rows.indptr[u + 1] - rows.indptr[u]
+        gain[u] = now.gain
+        if now.best < 0:
+            continue
+        if size > 0 and now.gain < gains[0]:
+            size = push(gains, items, size, now.gain, u)
+            continue
+        own, to = labels[u], now.best
+        trail[made], left[made], moved[u] = u, own, True
+        made += 1
+        _move(u, to, now.stays, now.shared, terms, labels, sums)
+        value += now.gain
+        if value > highest + least:
+            read += in_vain
+            highest, kept, in_vain = value, made, 0
+        in_vain += rows.indptr[u + 1] - rows.indptr[u]
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.uint32(rows.indices[e])
+            c = labels[v]
+            if moved[v] or c == to:  # of those the gain can only have become less
+                continue
+            if gain[v] > NEVER:
+                w = rows.weights[e] if weighted else 1.0
+                gain[v] += gain_of_link(objective, w, sums.mass[to])
+                gain[v] += gain_of_link(objective, w, sums.mass[own]) if c == own else 0.0
+            else:
+                gain[v] = _look_at(v, rows, terms, objective, labels, sums, scratch).gain
+                in_vain += rows.indptr[v + 1] - rows.indptr[v]
+            if gain[v] > NEVER:
+                size = push(gains, items, size, gain[v], v)
+    for i in range(made - 1, kept - 1, -1):
+        _take_back(trail[i], left[i], rows, terms, labels, sums)
+    return highest, read + in_vain
