@@ -129,7 +129,9 @@ def partitioned(
     anew = search._replace(budget=Budget(BUDGET))  # what is in doubt may take as much again
     if anew.budget.covers(on.graph) and not progress.out_of_time() and is_in_doubt(aim, on, partition):
         partition = likeliest(on, partition, aim, anew)
-    if effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, partition):
+    # Cuts that had their cycles on the whole graph never got smaller by it.
+    worth_healing = effort >= 1.0 and (aim.name not in RATIOS or on.graph.n_entries > BUDGET)
+    if worth_healing and not progress.out_of_time() and is_unhealthy(on, partition):
         partition = healed(on, partition, aim, rng, progress)
     return partition
 

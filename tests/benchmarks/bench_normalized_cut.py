@@ -1,6 +1,7 @@
 """coreset_sc under both objectives against Leiden, METIS, Louvain and scikit-learn: quality and time at the same k.
 
-    python bench_normalized_cut.py [planted] [more] [weighted] [lfr] [real] [knn] [mnist-sklearn] [paper] [--repeats 3]
+    python bench_normalized_cut.py [planted] [more] [weighted] [lfr] [real] [meshes] [knn] [mnist-sklearn] [paper]
+        [--repeats 3]
 
 Each tool gets the largest component and k; seconds and quality are medians over the seeds, compile time excluded, our
 gate included. NCut is the mean over the parts that a tool found. Leiden and Louvain choose their own number of parts:
@@ -19,6 +20,7 @@ from peers_data import (
     gaussian_weights,
     largest_component,
     lfr,
+    meshes,
     nearest_neighbors,
     planted,
     real_graph,
@@ -147,6 +149,15 @@ def run_real(repeats: int) -> None:
     write_table("normalized_cut_real", "Real graphs", HEADER, rows)
 
 
+def run_meshes(repeats: int) -> None:
+    rows = []
+    for name, matrix in meshes():
+        unknown = np.full(matrix.shape[0], -1)
+        for k in (2, 5, 20, 100):
+            rows += compare(name, matrix, k, unknown, [SMALLEST_CUT, METIS], repeats)
+    write_table("normalized_cut_meshes", "Meshes", HEADER, rows)
+
+
 def knn_weighted(distances: sparse.csr_matrix, gaussian: bool) -> sparse.csr_matrix:
     return gaussian_weights(distances) if gaussian else (distances > 0).astype(np.float64)
 
@@ -181,7 +192,7 @@ def run_mnist_sklearn(repeats: int) -> None:
 def main() -> None:
     parts = {
         "planted": run_planted, "more": run_more, "weighted": run_weighted, "lfr": run_lfr, "paper": run_paper,
-        "real": run_real, "knn": run_knn, "mnist-sklearn": run_mnist_sklearn,
+        "real": run_real, "meshes": run_meshes, "knn": run_knn, "mnist-sklearn": run_mnist_sklearn,
     }  # fmt: skip
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(parts), metavar="|".join(parts))

@@ -117,6 +117,32 @@ def nearest_neighbors(
     return sparse.csr_matrix(distances.maximum(distances.T)), classes
 
 
+def meshes() -> Iterator[tuple[str, sparse.csr_matrix]]:
+    """Graphs of points in the plane or in space, and grids: no clusters, but short borders."""
+    import networkx as nx
+    from scipy.spatial import Delaunay, cKDTree
+
+    def matrix_of(edges) -> sparse.csr_matrix:
+        u, v = np.asarray(edges).T
+        matrix = sparse.csr_matrix((np.ones(2 * len(u)), (np.r_[u, v], np.r_[v, u])))
+        matrix.data[:] = 1.0
+        return largest_component(matrix, np.zeros(matrix.shape[0], int))[0]
+
+    rng = np.random.default_rng(518)
+    triangles = Delaunay(rng.random((20_000, 2))).simplices
+    sides = np.vstack([triangles[:, pair] for pair in ([0, 1], [1, 2], [0, 2])])
+    yield "Delaunay, 20,000 points", matrix_of(sides)
+    sides = np.unique(np.sort(sides, axis=1), axis=0)
+    yield "the same, 55 % of its edges", matrix_of(sides[rng.random(len(sides)) < 0.55])
+    for name, shape in (("grid 100 x 100", (100, 100)), ("grid 30 x 30 x 30", (30, 30, 30))):
+        yield name, matrix_of(list(nx.convert_node_labels_to_integers(nx.grid_graph(shape)).edges))
+    discs = cKDTree(rng.random((20_000, 2)))
+    yield "discs of mean degree 10", matrix_of(discs.query_pairs(0.0126, output_type="ndarray"))
+    in_space = rng.random((20_000, 3))
+    _, nearest = cKDTree(in_space).query(in_space, 9)
+    yield "8-NN in space", matrix_of(np.c_[np.repeat(nearest[:, 0], 8), nearest[:, 1:].ravel()])
+
+
 NOT_IN_THE_MEAN = {"livejournal_top5000_sub", "heterophilous_actor"}  # labels of sampled groups; classes unlike links
 MOST_POINTS = 12_000
 
