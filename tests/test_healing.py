@@ -159,11 +159,19 @@ def test_blocks_that_hardly_show_are_found(monkeypatch, objective, large):
         assert adjusted_rand_index(coreset_sc(planted.graph, 20, **options).labels, planted.labels) < 0.92
 
 
-def test_regions_need_not_be_healed(two_as_one, monkeypatch):
+def test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph(two_as_one, monkeypatch):
     graph, _, _ = two_as_one
     looks = []
     monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: bool(looks.append(of)))
-    aim = as_aim("normalized_cut", None)
-    for effort, n_looks in ((0.1, 0), (1.0, 1)):
+    for name, effort, budget, n_looks in (
+        ("modularity", 0.1, graph.n_entries, 0),
+        ("modularity", 1.0, graph.n_entries, 1),
+        ("normalized_cut", 0.1, graph.n_entries - 1, 0),
+        ("normalized_cut", 1.0, graph.n_entries - 1, 1),
+        ("normalized_cut", 1.0, graph.n_entries, 0),
+    ):
+        monkeypatch.setattr(multilevel, "BUDGET", budget)
+        looks.clear()
+        aim = as_aim(name, None)
         partitioned(weighed(graph, aim.name), K, aim, effort, np.random.default_rng(0), Progress())
         assert len(looks) == n_looks

@@ -14,7 +14,8 @@
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier.
 5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they
-   were made for, others are two: cycles at that one, while it is so and the edges become likelier.
+   were made for, others are two: cycles at that one, while it is so and the edges become likelier. Not of cuts that
+   had cycles on the whole graph.
 
 Starts and cycles draw on one budget, what is in doubt on another as large, so that of a large graph only a coarse level
 has cycles.

@@ -1021,7 +1021,7 @@ MUTANTS = [
     (
         "impure-clusters-stay-so",
         "partition/multilevel.py",
-        "    if effort >= 1.0 and not progress.out_of_time()",
+        "    if worth_healing and not progress.out_of_time()",
         "    if False",
         ["test_blocks_that_hardly_show_are_found"],
     ),
@@ -1035,9 +1035,16 @@ MUTANTS = [
     (
         "regions-are-healed",
         "partition/multilevel.py",
-        "    if effort >= 1.0 and not progress.out_of_time()",
-        "    if not progress.out_of_time()",
-        ["test_regions_need_not_be_healed"],
+        "effort >= 1.0 and (aim.name not in RATIOS",
+        "effort >= 0.0 and (aim.name not in RATIOS",
+        ["test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph"],
+    ),
+    (
+        "all-cuts-are-healed",
+        "partition/multilevel.py",
+        "effort >= 1.0 and (aim.name not in RATIOS or on.graph.n_entries > BUDGET)",
+        "effort >= 1.0",
+        ["test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph"],
     ),
     (
         "single-start-from-the-nodes",
