@@ -19,7 +19,7 @@ from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import weighed
 from graphclust.partition import cycles, small_graphs
 from graphclust.partition.cycles import Search, assigned, climbed
-from graphclust.partition.moves import summed
+from graphclust.partition.moves import best_moves, summed
 from graphclust.progress import Progress
 
 GRAPHS = [*WITH_EDGES, "uneven and looped"]
@@ -195,3 +195,21 @@ def test_sums_given_are_left_as_they_are():
     climbed(on, found, search_for(on, 2, "normalized_cut"))
     for values, others in zip(found.sums, before, strict=True):
         assert (values == others).all()
+
+
+@pytest.mark.parametrize("k", [2, 9])
+def test_nodes_settle_after_a_climb(k, monkeypatch):
+    """A climb ends where the value was highest, where nodes that have moved may gain by another move."""
+    graph = planted_partition(9, 60, 9, 3, rng=1).graph
+    on, objective = on_and_objective(graph, "normalized_cut", None, k)
+
+    def unsettled(on, found, search):
+        labels = found.labels.copy()
+        labels[::9] = (labels[::9] + 1) % k
+        return assigned(on, labels, k)
+
+    monkeypatch.setattr(cycles, "climbed", unsettled)
+    found = assigned(on, random_labels(graph.n_nodes, k, 0).astype(np.int32), k)
+    settled = cycles.in_cycles(on, found, search_for(on, k, "normalized_cut")).labels
+    target, _ = best_moves(on, settled, objective, *summed(on, settled, k))
+    assert (target < 0).mean() > 0.99

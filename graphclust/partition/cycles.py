@@ -116,9 +116,9 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
     """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
 
-    The better of two cuts is climbed from. Cycles go on from resolution to resolution, as far as the budget goes, while
-    the last of them gained: of one cycle anything to speak of, but where it was the first that moved the nodes, or
-    there were several, much. The value never falls.
+    The better of two cuts is climbed from, and settles again. Cycles go on from resolution to resolution, as far as the
+    budget goes, while the last of them gained: of one cycle anything to speak of, but where it was the first that moved
+    the nodes, or there were several, much. The value never falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
@@ -139,8 +139,9 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
         ]
         before, better = search.value(found), best_of(tries, on, search)
         gained = search.value(better) - before
-        found = climbed(on, better, search) if done == 0 or gained > 0.0 else found
-        done += len(now)
+        if search.patience and (done == 0 or gained > 0.0):
+            better = moved(on, climbed(on, better, search), search)
+        found, done = better, done + len(now)
     return found
 
 

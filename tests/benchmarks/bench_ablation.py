@@ -129,9 +129,9 @@ CHANGES = [
     Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
     Change("impure clusters stay so", "multilevel", ((multilevel, "is_unhealthy", lambda *of: False),)),
     Change(
-        "no moves of single nodes",
+        "no moves of single nodes, no climbs",
         "multilevel",
-        ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0)),
+        ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0), (cycles, "PATIENCE", 0.0)),
     ),
     *numbers("two-step", coreset_regions, {"REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0)}),
     *everywhere("two-step", "HARDLY_ANY", (0.005, 0.1), budget, turning, coreset_regions, coarsening),

@@ -71,6 +71,13 @@ MUTANTS = [
         ["test_cuts_are_climbed_unless_a_single_start_or_no_time_is_left"],
     ),
     (
+        "climbed-and-left-unsettled",
+        _CYCLES,
+        "better = moved(on, climbed(on, better, search), search)",
+        "better = climbed(on, better, search)",
+        ["test_nodes_settle_after_a_climb"],
+    ),
+    (
         "levels-not-climbed-in-one-call",
         _SMALL,
         "if coarsening.patience > 0.0:",
