@@ -18,6 +18,7 @@ from graphclust.compiled.graphs.objective import (
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import weighed
 from graphclust.partition import cycles, small_graphs
+from graphclust.partition.budget import Budget
 from graphclust.partition.cycles import Search, assigned, climbed
 from graphclust.partition.moves import best_moves, summed
 from graphclust.progress import Progress
@@ -210,6 +211,7 @@ def test_nodes_settle_after_a_climb(k, monkeypatch):
 
     monkeypatch.setattr(cycles, "climbed", unsettled)
     found = assigned(on, random_labels(graph.n_nodes, k, 0).astype(np.int32), k)
-    settled = cycles.in_cycles(on, found, search_for(on, k, "normalized_cut")).labels
+    search = search_for(on, k, "normalized_cut")._replace(budget=Budget(4 * graph.n_entries))
+    settled = cycles.in_cycles(on, found, search).labels
     target, _ = best_moves(on, settled, objective, *summed(on, settled, k))
     assert (target < 0).mean() > 0.99

@@ -311,14 +311,14 @@ MUTANTS = [
     (
         "moved-node-brings-its-links-once",
         _MOVES,
-        "sums.inside[best] += 2.0 * shared + loop",
-        "sums.inside[best] += shared + loop",
+        "sums.inside[to] += 2.0 * shared + loop",
+        "sums.inside[to] += shared + loop",
         _MOVE_TESTS,
     ),
     (
         "moved-node-keeps-its-mass",
         _MOVES,
-        "            sums.mass[own] -= mass\n",
+        "    sums.mass[own] -= mass\n",
         "",
         _MOVE_TESTS,
     ),

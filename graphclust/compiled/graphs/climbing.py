@@ -12,7 +12,7 @@ from numba import njit
 
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.link_places import LEAST_LINK
-from graphclust.compiled.graphs.moves import Scratch
+from graphclust.compiled.graphs.moves import Scratch, change_cluster
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
     better_of,
@@ -28,8 +28,8 @@ NEVER = -np.inf
 class Climber(NamedTuple):
     """A heap of gains and their nodes, with room for all nodes and entries; (n,) what else is known of each node.
 
-    gain : what it was last pushed with, NEVER where it has no neighbor elsewhere, or moved already; those that moved
-    are trail[0], trail[1], ..., each from the cluster in `left`.
+    gain : what it was last pushed with, NEVER where it has no neighbor elsewhere or has to stay. moved : whether it has
+    moved; those that have are trail[0], trail[1], ..., each from the cluster in `left`.
     """
 
     gains: np.ndarray
@@ -80,19 +80,6 @@ def _look_at(u, rows, terms, objective, labels, sums, scratch):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _move(u, to, stays, shared, terms, labels, sums):
-    """Node u goes to another cluster, with the links `stays` to the others of its own and `shared` to that one."""
-    own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
-    sums.inside[own] -= 2.0 * stays + loop
-    sums.mass[own] -= mass
-    sums.size[own] -= 1
-    sums.inside[to] += 2.0 * shared + loop
-    sums.mass[to] += mass
-    sums.size[to] += 1
-    labels[u] = to
-
-
-@njit(cache=True, nogil=True, **INLINED)
 def _take_back(u, to, rows, terms, labels, sums):
     """Node u goes back to the cluster that it left."""
     weighted, stays, shared = len(rows.weights) > 0, 0.0, 0.0
@@ -102,7 +89,7 @@ def _take_back(u, to, rows, terms, labels, sums):
             w = rows.weights[e] if weighted else 1.0
             stays += w * np.float64(labels[v] == labels[u])
             shared += w * np.float64(labels[v] == to)
-    _move(u, to, stays, shared, terms, labels, sums)
+    change_cluster(u, to, stays, shared, terms, labels, sums)
 
 
 @njit(cache=True, nogil=True)
@@ -150,7 +137,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
         own, to = labels[u], now.best
         trail[made], left[made], moved[u] = u, own, True
         made += 1
-        _move(u, to, now.stays, now.shared, terms, labels, sums)
+        change_cluster(u, to, now.stays, now.shared, terms, labels, sums)
         value += now.gain
         if value > highest + least:
             read += in_vain

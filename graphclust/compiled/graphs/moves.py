@@ -182,6 +182,19 @@ def _best_by(objective, loop, mass, sums, scratch, n_met, most):
 
 
 @njit(cache=True, nogil=True, **INLINED)
+def change_cluster(u, to, stays, shared, terms, labels, sums):
+    """Node u goes to another cluster, with the links `stays` to the others of its own and `shared` to that one."""
+    own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
+    sums.inside[own] -= 2.0 * stays + loop
+    sums.mass[own] -= mass
+    sums.size[own] -= 1
+    sums.inside[to] += 2.0 * shared + loop
+    sums.mass[to] += mass
+    sums.size[to] += 1
+    labels[u] = to
+
+
+@njit(cache=True, nogil=True, **INLINED)
 def _ask_for_next(rows, labels, queue, head):
     """Ask for what waiting nodes will need; for labels of neighbors last, as those have to be known by then."""
     n = len(queue.nodes)
@@ -234,13 +247,7 @@ def move_nodes(budget, rows, terms, objective, labels, sums, queue):
         link[own] = 0.0
         best, shared = _best_met(objective, u, terms, sums, scratch, n_met, most)
         if best >= 0:
-            sums.inside[own] -= 2.0 * stays + loop
-            sums.mass[own] -= mass
-            sums.size[own] -= 1
-            sums.inside[best] += 2.0 * shared + loop
-            sums.mass[best] += mass
-            sums.size[best] += 1
-            labels[u] = best
+            change_cluster(u, best, stays, shared, terms, labels, sums)
             place = head + waiting if head + waiting < n else head + waiting - n
             for e in range(len(row)):
                 v = np.uint32(row[e])
