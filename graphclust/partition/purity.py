@@ -6,12 +6,10 @@ import numpy as np
 
 from graphclust.compiled.graphs.merging import most_beyond_chance
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.compiled.graphs.small_levels import most_beyond_chance_at_once
 from graphclust.objective.objective import Weighed, node_terms
 from graphclust.partition import streamed_quotient
 from graphclust.partition.likelihood import implied_resolution
 from graphclust.partition.quotient import contracted, links_of
-from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 EVERY = 16  # nodes: of so many one is looked at
@@ -53,8 +51,6 @@ def are_clearly_pure(on: Weighed, labels: np.ndarray, sums: ClusterSums, progres
 
 def united_below(on: Weighed, labels: np.ndarray, k: int) -> float:
     """The resolution below which two of k clusters are better united; no more than 0 where none are linked."""
-    if is_small(on.graph) and int(labels.min()) >= 0:
-        return float(most_beyond_chance_at_once(level_of(on), labels, k)) / on.chance
     quotient = contracted(on, labels, k)
     return float(most_beyond_chance(quotient.graph.rows, quotient.terms.mass)) / quotient.chance
 

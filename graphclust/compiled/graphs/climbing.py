@@ -50,7 +50,7 @@ class Look(NamedTuple):
     shared: float
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@njit(cache=True, nogil=True, **UNCOUNTED)
 def _look_at(u, rows, terms, objective, labels, sums, scratch):
     """What a move of u would change; a cluster is never left without nodes."""
     link, met = scratch
@@ -121,7 +121,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
             size = push(gains, items, size, gain[u], u)
     made, kept, value, highest, in_vain = 0, 0, 0.0, 0.0, 0
     while size > 0 and in_vain <= last:
-        u = items[0]
+        u = np.int64(items[0])
         is_true = gains[0] == gain[u] and not moved[u]
         size = pop(gains, items, size)
         if not is_true:
@@ -153,7 +153,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
                 gain[v] += gain_of_link(objective, w, sums.mass[to])
                 gain[v] += gain_of_link(objective, w, sums.mass[own]) if c == own else 0.0
             else:
-                gain[v] = _look_at(v, rows, terms, objective, labels, sums, scratch).gain
+                gain[v] = _look_at(np.int64(v), rows, terms, objective, labels, sums, scratch).gain
                 in_vain += rows.indptr[v + 1] - rows.indptr[v]
             if gain[v] > NEVER:
                 size = push(gains, items, size, gain[v], v)

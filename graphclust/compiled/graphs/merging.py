@@ -270,7 +270,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     while state[2] > n_clusters:
         if budget <= 0:
             return False
-        gain, a = gains[0], items[0]
+        gain, a = gains[0], np.int64(items[0])
         if gain == -np.inf:
             _unite_unlinked(n_clusters, lists, merger)
             return True
@@ -280,7 +280,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             continue  # merged meanwhile, or pushed again with another gain
         if not _holds(a, is_ratio, state[1], clusters):
             budget -= _look_at(a, objective, chains, merger)
-        b = top["partner"]
+        b = np.int64(top["partner"])
         if (state[0] > 0 and top["gain"] < gains[0] - near) or b < 0:
             state[0] = push(gains, items, state[0], top["gain"], a)
             continue

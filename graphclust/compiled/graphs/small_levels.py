@@ -28,7 +28,6 @@ from graphclust.compiled.graphs.merging import (
     Chains,
     Merger,
     merge_pairs,
-    most_beyond_chance,
     number_roots,
 )
 from graphclust.compiled.graphs.moves import (
@@ -210,7 +209,7 @@ def climb_from(level, found, objective, patience):
 def join_at_once(level, pull, parts, enough, unsettled, draws, region):
     """`join_nodes`, to region (n,); returns how many regions they are, and the entries read."""
     joined, n_regions, read = join_nodes(level, pull, parts, enough, unsettled, draws)
-    region[:] = joined
+    copy_to(region, joined)
     return n_regions, read
 
 
@@ -218,22 +217,14 @@ def join_at_once(level, pull, parts, enough, unsettled, draws, region):
 def contract_at_once(level, cluster, k, quotient):
     """`contract_clusters`, to a level whose rows have room for as many entries as there can be; returns how many."""
     made = contract_clusters(level, cluster, k)
-    n_entries = len(made.rows.indices)
-    quotient.rows.indptr[:] = made.rows.indptr
-    quotient.rows.indices[:n_entries] = made.rows.indices
-    quotient.rows.weights[:n_entries] = made.rows.weights
-    quotient.terms.loops[:] = made.terms.loops
-    quotient.terms.mass[:] = made.terms.mass
-    quotient.terms.degrees[:] = made.terms.degrees
-    quotient.loops[:] = made.loops
-    return n_entries
-
-
-@njit(cache=True, nogil=True)
-def most_beyond_chance_at_once(level, cluster, k):
-    """`most_beyond_chance` of k clusters."""
-    made = contract_clusters(level, cluster, k)
-    return most_beyond_chance(made.rows, made.terms.mass)
+    copy_to(quotient.rows.indptr, made.rows.indptr)
+    copy_to(quotient.rows.indices, made.rows.indices)
+    copy_to(quotient.rows.weights, made.rows.weights)
+    copy_to(quotient.terms.loops, made.terms.loops)
+    copy_to(quotient.terms.mass, made.terms.mass)
+    copy_to(quotient.terms.degrees, made.terms.degrees)
+    copy_to(quotient.loops, made.loops)
+    return len(made.rows.indices)
 
 
 @njit(cache=True, nogil=True)
@@ -261,7 +252,18 @@ def climb_at_once(level, found, objective, patience, better):
 @njit(cache=True, nogil=True)
 def write(made, to):
     """Labels and sums into the arrays of others."""
-    to.labels[:] = made.labels
-    to.sums.inside[:] = made.sums.inside
-    to.sums.mass[:] = made.sums.mass
-    to.sums.size[:] = made.sums.size
+    copy_to(to.labels, made.labels)
+    copy_to(to.sums.inside, made.sums.inside)
+    copy_to(to.sums.mass, made.sums.mass)
+    copy_to(to.sums.size, made.sums.size)
+
+
+@njit(cache=True, nogil=True)
+def copy_to(room, values):
+    """Values into an array that has room for them.
+
+    An assignment to a slice is a dozen times as many instructions, with the text of an error about shapes: the first
+    call in a process loads them all.
+    """
+    for i in range(len(values)):
+        room[i] = values[i]
