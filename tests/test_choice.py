@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
@@ -38,6 +39,10 @@ def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
     monkeypatch.setattr(choice, "BUDGET", 1)
     assert not suits_a_coreset(triangles(), rng)
     assert not suits_a_coreset(planted_partition(8, 250, 6, 1, rng=1).graph, rng)  # of a mean degree of 7
+    upper = sparse.triu(graph.to_scipy(), 1).tocoo()
+    for spread, expected in ((0.5, True), (1.5, False)):  # some 16 and 3 edges of a node that count
+        upper.data = np.random.default_rng(0).lognormal(0.0, spread, upper.nnz)
+        assert suits_a_coreset(as_graph(upper + upper.T), rng) == expected
     for n, expected in ((202, True), (199, False)):  # all triangles
         assert suits_a_coreset(as_graph(nx.complete_graph(n)), rng) == expected
 

@@ -366,9 +366,9 @@ def test_of_partitions_for_matched_resolutions_the_likelier_is_the_better(two_as
     on, labels, _ = two_as_one
     united = np.where(labels == 1, 0, labels)
     united[np.argmax(labels == 5)] = 1
-    right, wrong = (assigned(on, of.astype(np.int32), 8).sums for of in (labels, united))
+    right, wrong = (assigned(on, of.astype(np.int32), 8) for of in (labels, united))
     coarse = plain_objective(on, 8, 0.01)  # under which two blocks in one are worth more than two
-    assert value_of(coarse, wrong) > value_of(coarse, right)
+    assert value_of(coarse, wrong.sums) > value_of(coarse, right.sums)
     assert is_better(as_aim("modularity", "auto"), on, coarse, right, wrong)
     assert is_better(as_aim("modularity", 0.01), on, coarse, wrong, right)
 

@@ -6,13 +6,15 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import looped
+from scipy import sparse
 
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, weighed
-from graphclust.partition import multilevel
-from graphclust.partition.healing import Partition, is_in_doubt
+from graphclust.partition import healing, multilevel
+from graphclust.partition.cycles import assigned
+from graphclust.partition.healing import Partition, is_in_doubt, is_likelier
 from graphclust.partition.likelihood import description_length, implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
@@ -168,6 +170,54 @@ def test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found(se
     likelihoods = [log_likelihood(on, summed(on, one.labels.astype(np.int32), k)[1]) for one in (found, matched)]
     assert likelihoods[0] > likelihoods[1]
     assert adjusted_rand_index(truth, found.labels) > adjusted_rand_index(truth, matched.labels) + 0.02
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_counted_every_edge_has_the_weight_one(objective):
+    graph = as_graph(looped(N_NODES, 5, 0.15))
+    assert graph.weights is not None and graph.loops.any()
+    counted = weighed(graph, objective).counted
+    ones = graph.to_scipy().copy()
+    ones.data[:] = 1.0
+    expected = weighed(as_graph(ones), objective)
+    assert expected.graph.weights is None and counted.graph.weights is None
+    assert np.array_equal(counted.graph.to_scipy().toarray(), ones.toarray()) and counted.chance == expected.chance
+    for terms, of_ones in zip(counted.terms, expected.terms, strict=True):
+        assert np.array_equal(terms, of_ones)
+
+
+def heavy_tailed(seed):
+    """Blocks of unequal sizes and degrees, whose edges have weights that have nothing to do with them."""
+    planted = planted_partition(40, 200, 10, 2, size_ratio=0.93, degree_exponent=2.5, rng=seed)
+    upper = sparse.triu(planted.graph.to_scipy(), 1).tocoo()
+    upper.data = np.random.default_rng(seed).lognormal(0.0, 1.5, upper.nnz)
+    connected = np.flatnonzero(~planted.graph.isolated)
+    return as_graph((upper + upper.T).tocsr()[connected][:, connected]), planted.labels[connected]
+
+
+def test_the_likelier_of_two_is_so_with_the_weights_and_without():
+    """In the one the weights are likelier, of the heaviest edges in clusters of their own, in the other the edges."""
+    A = np.ones((8, 8)) - np.eye(8)
+    A[:4, 4:] = A[4:, :4] = 0.0
+    A[3, 4] = A[4, 3] = 1.0
+    A[0, 1] = A[1, 0] = 200.0
+    for scale, expected in ((A, False), (np.sign(A), True)):
+        on = weighed(as_graph(scale), "modularity")
+        cliques, heaviest = (assigned(on, np.array(of, np.int32), 2) for of in ([0] * 4 + [1] * 4, [0] * 2 + [1] * 6))
+        by_weights = log_likelihood(on, cliques.sums) - log_likelihood(on, heaviest.sums)
+        assert (by_weights > 0.0) == expected
+        assert is_likelier(on, cliques, heaviest) == expected and not is_likelier(on, heaviest, cliques)
+        assert not is_likelier(on, cliques, cliques)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_heavy_tails_do_not_make_a_resolution_likelier(seed, monkeypatch):
+    graph, truth = heavy_tailed(seed)
+    found = coreset_sc(graph, 40, rng=0)
+    by_weights = lambda on, one, other: log_likelihood(on, one.sums) > log_likelihood(on, other.sums)  # noqa: E731
+    monkeypatch.setattr(healing, "is_likelier", by_weights)
+    judged = coreset_sc(graph, 40, rng=0)
+    assert adjusted_rand_index(truth, found.labels) > adjusted_rand_index(truth, judged.labels) + 0.05
 
 
 def test_a_clear_number_of_clusters_keeps_the_matched_resolution():

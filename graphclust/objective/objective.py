@@ -51,6 +51,14 @@ class Weighed:
         """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
         return self.graph.total_volume / float(self.terms.mass.sum()) ** 2
 
+    @cached_property
+    def counted(self) -> Weighed:
+        """The same nodes and edges, each edge counting once whatever its weight."""
+        graph = self.graph
+        degrees, loops = np.diff(graph.indptr).astype(np.float64), np.sign(graph.loops)
+        mass = degrees if np.may_share_memory(self.terms.mass, graph.degrees) else self.terms.mass
+        return Weighed(Graph(graph.indptr, graph.indices, None, degrees, loops), node_terms(loops, mass, degrees))
+
 
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
     """The aim that two arguments name; ParameterError where they name none."""

@@ -37,6 +37,7 @@ from graphclust.partition.coreset_regions import (
     is_doubtful,
     number_of_regions,
 )
+from graphclust.partition.cycles import Assigned
 from graphclust.partition.healing import is_better
 from graphclust.partition.multilevel import SINGLE_START, partitioned
 from graphclust.partition.purity import are_impure
@@ -189,8 +190,10 @@ class Work:
             tried = engine.fetch(engine.once(second_of, merged))
             after = engine.once(looked_up, engine.once(first_of, merged), pieces)
             after, sums_after = self.moved(after, k, tried.objective, aim.name)
-            if impure and not engine.fetch(engine.once(sums_are_better, aim, tried.objective, sums_after, sums)):
-                break
+            if impure:
+                after_and_before = after, sums_after, labels, sums
+                if not engine.fetch(engine.once(is_better_of_two, aim, tried.objective, *after_and_before)):
+                    break
             labels, goal, sums = after, tried, sums_after
             if not impure or self.progress.out_of_time():
                 break
@@ -360,9 +363,18 @@ def pieces_are_impure(
     return are_impure(quotient, clusters_of_pieces(quotient, pieces, labels), sums)
 
 
-def sums_are_better(source: GraphSource, aim: Aim, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
-    """Which of two partitions is the better, see `turning.is_better`."""
-    return is_better(aim, source.weighed(aim.name), objective, sums, than)
+def is_better_of_two(
+    source: GraphSource,
+    aim: Aim,
+    objective: Objective,
+    labels: np.ndarray,
+    sums: ClusterSums,
+    labels_before: np.ndarray,
+    sums_before: ClusterSums,
+) -> bool:
+    """Whether one of two partitions is the better, see `healing.is_better`."""
+    found, before = Assigned(labels, sums), Assigned(labels_before, sums_before)
+    return is_better(aim, source.weighed(aim.name), objective, found, before)
 
 
 def coreset_is_doubtful(source: GraphSource, small: Graph, leaving: float, k: int) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphclust.graph.container import Graph
+from graphclust.partition.coreset_regions import evenness
 from graphclust.partition.multilevel import BUDGET
 
-# A graph that is at least this dense and has few triangles hardly shrinks when neighbors are joined ...
+# A graph that is at least this dense, in edges that count, and has few triangles hardly shrinks when neighbors are joined ...
 LEAST_MEAN_DEGREE, FEW_TRIANGLES = 8.0, 0.1
 VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
 PROBES = 2_000
@@ -15,8 +16,10 @@ PROBES = 2_000
 
 def suits_a_coreset(graph: Graph, rng: np.random.Generator) -> bool:
     """Whether a graph is large, and a coreset shows its clusters in far less time than joined nodes do."""
-    mean_degree = graph.n_entries / graph.n_nodes
-    if graph.n_entries < BUDGET or mean_degree < LEAST_MEAN_DEGREE:
+    if graph.n_entries < BUDGET:
+        return False
+    mean_degree = graph.n_entries / graph.n_nodes * evenness(graph.weights)
+    if mean_degree < LEAST_MEAN_DEGREE:
         return False
     return mean_degree >= VERY_DENSE or share_of_closed_pairs(graph, rng) < FEW_TRIANGLES
 

@@ -10,6 +10,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_o
 from graphclust.objective.objective import Aim, Weighed
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
+from graphclust.partition.moves import summed
 from graphclust.partition.purity import are_impure, in_plain_terms
 from graphclust.partition.resolution import Goal, goal_at, middle_of, unit_of
 from graphclust.progress import Progress
@@ -54,15 +55,14 @@ def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partit
     Greedy unions put the range of k too low where clusters are hard to tell apart. The clusters found call for another
     resolution; that one and the middle on the way there are tried.
     """
-    likelihood, called_for = log_likelihood(on, found.sums), implied_resolution(on, found.sums)
+    called_for = implied_resolution(on, found.sums)
     lowest = found.goal.objective.pull / on.chance
     for resolution in (middle_of(lowest, called_for), called_for) if called_for > lowest else ():
         if search.progress.out_of_time():
             break
         goal = goal_at(aim, on, search.k, resolution, found.goal.natural)
         tried = in_cycles(on, Assigned(found.labels, found.sums), search._replace(objective=goal.objective))
-        before, likelihood = likelihood, log_likelihood(on, tried.sums)
-        if likelihood <= before:
+        if not is_likelier(on, tried, found):
             break
         found = Partition(*tried, goal)
     return found
@@ -85,7 +85,7 @@ def healed(on: Weighed, found: Partition, aim: Aim, rng: np.random.Generator, pr
         if aim.resolution != "auto":
             tried = tried if plain is on else assigned(on, tried.labels, k)
             tried, called_for = moved(on, tried, search._replace(objective=found.goal.objective)), found.goal
-        if not is_better(aim, on, called_for.objective, tried.sums, best.sums):
+        if not is_better(aim, on, called_for.objective, tried, best):
             break
         best = Partition(*tried, called_for)
         progress.offer(best.labels.copy)
@@ -94,8 +94,25 @@ def healed(on: Weighed, found: Partition, aim: Aim, rng: np.random.Generator, pr
     return best
 
 
-def is_better(aim: Aim, on: Weighed, objective: Objective, sums: ClusterSums, than: ClusterSums) -> bool:
+def is_better(
+    aim: Aim, on: Weighed, objective: Objective, found: Assigned | Partition, than: Assigned | Partition
+) -> bool:
     """Whether one of two partitions is the better; where resolutions are matched, which differ, it is the likelier."""
     if aim.resolution == "auto":
-        return log_likelihood(on, sums) > log_likelihood(on, than)
-    return value_of(objective, sums) > value_of(objective, than)
+        return is_likelier(on, found, than)
+    return value_of(objective, found.sums) > value_of(objective, than.sums)
+
+
+def is_likelier(on: Weighed, found: Assigned | Partition, than: Assigned | Partition) -> bool:
+    """Whether the edges are likelier under one of two partitions: by their weights, and if they have any, without too.
+
+    An edge of weight w is as likely as w edges at one place. That makes likely, where tails are heavy, what puts the
+    heaviest edges into tiny clusters, and all that is left together; most edges then run between clusters.
+    """
+    if log_likelihood(on, found.sums) <= log_likelihood(on, than.sums):
+        return False
+    if on.graph.weights is None:
+        return True
+    k, counted = len(found.sums.size), on.counted
+    without, before = (log_likelihood(counted, summed(counted, of.labels, k)[1]) for of in (found, than))
+    return without > before

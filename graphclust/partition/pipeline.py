@@ -323,5 +323,5 @@ def second_look(
         return found, False
     with progress.stage("partition"):
         other = partitioned(part, len(found.sums.size), aim, effort, rng, progress)
-    anew = is_better(aim, part, found.goal.objective, other.sums, found.sums)
+    anew = is_better(aim, part, found.goal.objective, other, found)
     return (other, True) if anew else (found, False)

@@ -101,10 +101,11 @@ def turned(
         if impure:
             sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)
         sums = moved_until_stable(on, labels, k, tried.objective, progress, MOST_SWEEPS, HARDLY_ANY, sums)
-        if (were_impure or estimated) and not is_better(aim, on, tried.objective, sums, found.sums):
+        after = Assigned(labels, sums)
+        if (were_impure or estimated) and not is_better(aim, on, tried.objective, after, found):
             impure = were_impure
             break
-        found, goal = Assigned(labels, sums), tried
+        found, goal = after, tried
         if not impure or progress.out_of_time():
             break
     if goal is None and (impure or not only_impure):

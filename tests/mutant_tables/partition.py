@@ -619,8 +619,15 @@ MUTANTS = [
     (
         "small-graphs-suit-a-coreset",
         "partition/choice.py",
-        "if graph.n_entries < BUDGET or",
-        "if",
+        "if graph.n_entries < BUDGET:",
+        "if False:",
+        ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
+    ),
+    (
+        "edges-that-hardly-count-make-a-graph-dense",
+        "partition/choice.py",
+        " * evenness(graph.weights)",
+        "",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
@@ -916,8 +923,8 @@ MUTANTS = [
     (
         "better-by-the-value-of-another-resolution",
         "partition/healing.py",
-        'if aim.resolution == "auto":\n        return log_likelihood(',
-        "if False:\n        return log_likelihood(",
+        'if aim.resolution == "auto":\n        return is_likelier(',
+        "if False:\n        return is_likelier(",
         ["test_of_partitions_for_matched_resolutions_the_likelier_is_the_better"],
     ),
     (
@@ -1196,7 +1203,7 @@ MUTANTS = [
     (
         "healed-whatever-the-value",
         "partition/healing.py",
-        "        if not is_better(aim, on, called_for.objective, tried.sums, best.sums):\n",
+        "        if not is_better(aim, on, called_for.objective, tried, best):\n",
         "        if False:\n",
         ["test_a_partition_of_a_higher_value_is_kept"],
     ),
@@ -1213,8 +1220,32 @@ MUTANTS = [
     (
         "the-less-likely",
         "partition/healing.py",
-        "if likelihood <= before:\n            break\n        found",
-        "if likelihood > before:\n            break\n        found",
+        "        if not is_likelier(on, tried, found):\n            break\n",
+        "        if is_likelier(on, tried, found):\n            break\n",
         ["test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found"],
+    ),
+    (
+        "likelier-by-the-weights-alone",
+        "partition/healing.py",
+        "    if on.graph.weights is None:\n",
+        "    if True:\n",
+        [
+            "test_the_likelier_of_two_is_so_with_the_weights_and_without",
+            "test_heavy_tails_do_not_make_a_resolution_likelier",
+        ],
+    ),
+    (
+        "likelier-by-the-number-of-edges-alone",
+        "partition/healing.py",
+        "    if log_likelihood(on, found.sums) <= log_likelihood(on, than.sums):\n        return False\n",
+        "",
+        ["test_the_likelier_of_two_is_so_with_the_weights_and_without"],
+    ),
+    (
+        "loops-count-by-their-weight",
+        "objective/objective.py",
+        "np.sign(graph.loops)",
+        "graph.loops",
+        ["test_counted_every_edge_has_the_weight_one"],
     ),
 ]
