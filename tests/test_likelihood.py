@@ -217,7 +217,26 @@ def test_heavy_tails_do_not_make_a_resolution_likelier(seed, monkeypatch):
     by_weights = lambda on, one, other: log_likelihood(on, one.sums) > log_likelihood(on, other.sums)  # noqa: E731
     monkeypatch.setattr(healing, "is_likelier", by_weights)
     judged = coreset_sc(graph, 40, rng=0)
-    assert adjusted_rand_index(truth, found.labels) > adjusted_rand_index(truth, judged.labels) + 0.05
+    lowest, highest = found.natural_range
+    assert lowest <= found.resolution <= highest < 0.6 * judged.resolution
+    assert adjusted_rand_index(truth, found.labels) > adjusted_rand_index(truth, judged.labels)
+
+
+def test_the_middle_is_tried_again_from_what_the_resolution_called_for_has_told_apart(monkeypatch):
+    graph, _, k = hard_communities(0)
+    on, tried = weighed(graph, "modularity"), []
+    real = healing.in_cycles
+
+    def noted(on, found, search):
+        tried.append((search.objective.pull / on.chance, found.labels, real(on, found, search)))
+        return tried[-1][2]
+
+    monkeypatch.setattr(healing, "in_cycles", noted)
+    monkeypatch.setattr(healing, "is_likelier", lambda *of: True)
+    partitioned(on, k, AUTO, 1.0, np.random.default_rng(0), Progress())
+    resolutions, starts, ends = zip(*tried, strict=True)
+    assert len(tried) == 3 and resolutions[0] == resolutions[2] < resolutions[1]
+    assert starts[1] is ends[0].labels and starts[2] is ends[1].labels
 
 
 def test_a_clear_number_of_clusters_keeps_the_matched_resolution():

@@ -8,7 +8,7 @@ from graphclust.graph.container import Graph
 from graphclust.partition.coreset_regions import evenness
 from graphclust.partition.multilevel import BUDGET
 
-# A graph that is at least this dense, in edges that count, and has few triangles hardly shrinks when neighbors are joined ...
+# A graph this dense, in edges that count, that has few triangles hardly shrinks when neighbors are joined ...
 LEAST_MEAN_DEGREE, FEW_TRIANGLES = 8.0, 0.1
 VERY_DENSE = 200.0  # ... and in one of such a mean degree the rows of a coreset reach every node
 PROBES = 2_000

@@ -53,11 +53,13 @@ def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partit
     """The partition, or one at a higher resolution, while the edges are likelier under it.
 
     Greedy unions put the range of k too low where clusters are hard to tell apart. The clusters found call for another
-    resolution; that one and the middle on the way there are tried.
+    resolution. The middle on the way there is tried, that one, and the middle again: small groups come together at the
+    one and are told apart at the other, from which the last try sets out.
     """
     called_for = implied_resolution(on, found.sums)
     lowest = found.goal.objective.pull / on.chance
-    for resolution in (middle_of(lowest, called_for), called_for) if called_for > lowest else ():
+    middle = middle_of(lowest, called_for)
+    for resolution in (middle, called_for, middle) if called_for > lowest else ():
         if search.progress.out_of_time():
             break
         goal = goal_at(aim, on, search.k, resolution, found.goal.natural)

@@ -1225,6 +1225,13 @@ MUTANTS = [
         ["test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found"],
     ),
     (
+        "the-middle-is-tried-once",
+        "partition/healing.py",
+        "(middle, called_for, middle)",
+        "(middle, called_for)",
+        ["test_the_middle_is_tried_again_from_what_the_resolution_called_for_has_told_apart"],
+    ),
+    (
         "likelier-by-the-weights-alone",
         "partition/healing.py",
         "    if on.graph.weights is None:\n",
