@@ -12,7 +12,7 @@
    where the value falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
-   edges become likelier.
+   edges become likelier, with their weights and without.
 5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they
    were made for, others are two: cycles at that one, while it is so and the edges become likelier. Not of cuts that
    had cycles on the whole graph.
