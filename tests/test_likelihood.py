@@ -11,7 +11,7 @@ from scipy import sparse
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import Aim, weighed
+from graphclust.objective.objective import Aim, Weighed, counted, node_terms, weighed
 from graphclust.partition import healing, multilevel
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition, is_in_doubt, is_likelier
@@ -19,6 +19,7 @@ from graphclust.partition.likelihood import description_length, implied_resoluti
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.resolution import Goal, goal_at
+from graphclust.partition.small_components import masked
 from graphclust.progress import Progress
 
 N_NODES, K = 60, 4
@@ -176,14 +177,28 @@ def test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found(se
 def test_counted_every_edge_has_the_weight_one(objective):
     graph = as_graph(looped(N_NODES, 5, 0.15))
     assert graph.weights is not None and graph.loops.any()
-    counted = weighed(graph, objective).counted
+    without = counted(weighed(graph, objective), objective)
     ones = graph.to_scipy().copy()
     ones.data[:] = 1.0
     expected = weighed(as_graph(ones), objective)
-    assert expected.graph.weights is None and counted.graph.weights is None
-    assert np.array_equal(counted.graph.to_scipy().toarray(), ones.toarray()) and counted.chance == expected.chance
-    for terms, of_ones in zip(counted.terms, expected.terms, strict=True):
+    assert expected.graph.weights is None and without.graph.weights is None
+    assert np.array_equal(without.graph.to_scipy().toarray(), ones.toarray()) and without.chance == expected.chance
+    for terms, of_ones in zip(without.terms, expected.terms, strict=True):
         assert np.array_equal(terms, of_ones)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_what_is_left_out_is_not_counted(objective):
+    A = as_graph(looped(N_NODES, 5, 0.15)).to_scipy()
+    graph = as_graph(sparse.block_diag([A, 3.0 * A[:20, :20]], format="csr"))
+    searched = np.arange(graph.n_nodes) < N_NODES
+    on = weighed(masked(graph, searched), objective)
+    on = Weighed(on.graph, node_terms(on.terms.loops, np.where(searched, on.terms.mass, 0.0), on.terms.degrees))
+    alone, left_out = counted(weighed(as_graph(A), objective), objective), counted(on, objective)
+    labels = np.random.default_rng(0).integers(K, size=N_NODES).astype(np.int32)
+    in_all = np.append(labels, np.full(20, -1, np.int32))
+    likelihoods = [log_likelihood(of, summed(of, at, K)[1]) for of, at in ((alone, labels), (left_out, in_all))]
+    assert likelihoods[0] == pytest.approx(likelihoods[1], rel=1e-12)
 
 
 def heavy_tailed(seed):
@@ -206,15 +221,16 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
         cliques, heaviest = (assigned(on, np.array(of, np.int32), 2) for of in ([0] * 4 + [1] * 4, [0] * 2 + [1] * 6))
         by_weights = log_likelihood(on, cliques.sums) - log_likelihood(on, heaviest.sums)
         assert (by_weights > 0.0) == expected
-        assert is_likelier(on, cliques, heaviest) == expected and not is_likelier(on, heaviest, cliques)
-        assert not is_likelier(on, cliques, cliques)
+        assert is_likelier(AUTO, on, cliques, heaviest) == expected
+        assert not is_likelier(AUTO, on, heaviest, cliques)
+        assert not is_likelier(AUTO, on, cliques, cliques)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_heavy_tails_do_not_make_a_resolution_likelier(seed, monkeypatch):
     graph, truth = heavy_tailed(seed)
     found = coreset_sc(graph, 40, rng=0)
-    by_weights = lambda on, one, other: log_likelihood(on, one.sums) > log_likelihood(on, other.sums)  # noqa: E731
+    by_weights = lambda aim, on, one, other: log_likelihood(on, one.sums) > log_likelihood(on, other.sums)  # noqa: E731
     monkeypatch.setattr(healing, "is_likelier", by_weights)
     judged = coreset_sc(graph, 40, rng=0)
     lowest, highest = found.natural_range

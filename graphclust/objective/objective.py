@@ -51,14 +51,6 @@ class Weighed:
         """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
         return self.graph.total_volume / float(self.terms.mass.sum()) ** 2
 
-    @cached_property
-    def counted(self) -> Weighed:
-        """The same nodes and edges, each edge counting once whatever its weight."""
-        graph = self.graph
-        degrees, loops = np.diff(graph.indptr).astype(np.float64), np.sign(graph.loops)
-        mass = degrees if np.may_share_memory(self.terms.mass, graph.degrees) else self.terms.mass
-        return Weighed(Graph(graph.indptr, graph.indices, None, degrees, loops), node_terms(loops, mass, degrees))
-
 
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
     """The aim that two arguments name; ParameterError where they name none."""
@@ -82,6 +74,17 @@ def weighed(graph: Graph, name: str) -> Weighed:
     loops = graph.loops - graph.degrees if name == "ratio_cut" else graph.loops
     mass = graph.degrees if name in BY_DEGREE else np.ones(graph.n_nodes)
     return Weighed(graph, node_terms(loops, mass, graph.degrees))
+
+
+def counted(on: Weighed, name: str) -> Weighed:
+    """The same under the objective of that name, each edge counting once whatever its weight; no entry is copied.
+
+    What is left out of `on`, having no mass though its rows are there, is left out here.
+    """
+    graph, is_in = on.graph, on.terms.mass > 0.0
+    degrees, loops = np.where(is_in, np.diff(graph.indptr), 0.0), np.sign(graph.loops)
+    mass = degrees if name in BY_DEGREE else on.terms.mass
+    return Weighed(Graph(graph.indptr, graph.indices, None, degrees, loops), node_terms(loops, mass, degrees))
 
 
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
-from graphclust.objective.objective import Aim, Weighed
+from graphclust.objective.objective import Aim, Weighed, counted
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
@@ -64,7 +64,7 @@ def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partit
             break
         goal = goal_at(aim, on, search.k, resolution, found.goal.natural)
         tried = in_cycles(on, Assigned(found.labels, found.sums), search._replace(objective=goal.objective))
-        if not is_likelier(on, tried, found):
+        if not is_likelier(aim, on, tried, found):
             break
         found = Partition(*tried, goal)
     return found
@@ -101,11 +101,11 @@ def is_better(
 ) -> bool:
     """Whether one of two partitions is the better; where resolutions are matched, which differ, it is the likelier."""
     if aim.resolution == "auto":
-        return is_likelier(on, found, than)
+        return is_likelier(aim, on, found, than)
     return value_of(objective, found.sums) > value_of(objective, than.sums)
 
 
-def is_likelier(on: Weighed, found: Assigned | Partition, than: Assigned | Partition) -> bool:
+def is_likelier(aim: Aim, on: Weighed, found: Assigned | Partition, than: Assigned | Partition) -> bool:
     """Whether the edges are likelier under one of two partitions: by their weights, and if they have any, without too.
 
     An edge of weight w is as likely as w edges at one place. That makes likely, where tails are heavy, what puts the
@@ -115,6 +115,6 @@ def is_likelier(on: Weighed, found: Assigned | Partition, than: Assigned | Parti
         return False
     if on.graph.weights is None:
         return True
-    k, counted = len(found.sums.size), on.counted
-    without, before = (log_likelihood(counted, summed(counted, of.labels, k)[1]) for of in (found, than))
-    return without > before
+    k, without = len(found.sums.size), counted(on, aim.name)
+    after, before = (log_likelihood(without, summed(without, of.labels, k)[1]) for of in (found, than))
+    return after > before

@@ -1220,8 +1220,8 @@ MUTANTS = [
     (
         "the-less-likely",
         "partition/healing.py",
-        "        if not is_likelier(on, tried, found):\n            break\n",
-        "        if is_likelier(on, tried, found):\n            break\n",
+        "        if not is_likelier(aim, on, tried, found):\n            break\n",
+        "        if is_likelier(aim, on, tried, found):\n            break\n",
         ["test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found"],
     ),
     (
@@ -1247,6 +1247,13 @@ MUTANTS = [
         "    if log_likelihood(on, found.sums) <= log_likelihood(on, than.sums):\n        return False\n",
         "",
         ["test_the_likelier_of_two_is_so_with_the_weights_and_without"],
+    ),
+    (
+        "what-is-left-out-is-counted",
+        "objective/objective.py",
+        "np.where(is_in, np.diff(graph.indptr), 0.0)",
+        "np.diff(graph.indptr).astype(np.float64)",
+        ["test_what_is_left_out_is_not_counted"],
     ),
     (
         "loops-count-by-their-weight",
