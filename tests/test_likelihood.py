@@ -255,6 +255,20 @@ def test_the_middle_is_tried_again_from_what_the_resolution_called_for_has_told_
     assert starts[1] is ends[0].labels and starts[2] is ends[1].labels
 
 
+def test_a_try_is_kept_where_it_is_likelier_and_only_there(monkeypatch):
+    graph, _, k = hard_communities(0)
+    on = weighed(graph, "modularity")
+    asked = []
+    monkeypatch.setattr(multilevel, "likeliest", lambda *of: asked.append(of) or of[1])
+    partitioned(on, k, AUTO, 1.0, np.random.default_rng(0), Progress())
+    _, matched, _, search = asked[0]
+    better = healing.likeliest(on, matched, AUTO, search)
+    assert log_likelihood(on, better.sums) > log_likelihood(on, matched.sums)
+    none = assigned(on, (np.arange(graph.n_nodes) % k).astype(np.int32), k)
+    monkeypatch.setattr(healing, "in_cycles", lambda *of: none)
+    assert healing.likeliest(on, matched, AUTO, search) is matched
+
+
 def test_a_clear_number_of_clusters_keeps_the_matched_resolution():
     graph = nx.connected_caveman_graph(12, 6)
     on = weighed(as_graph(graph), "modularity")

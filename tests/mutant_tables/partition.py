@@ -1222,7 +1222,7 @@ MUTANTS = [
         "partition/healing.py",
         "        if not is_likelier(aim, on, tried, found):\n            break\n",
         "        if is_likelier(aim, on, tried, found):\n            break\n",
-        ["test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found"],
+        ["test_a_try_is_kept_where_it_is_likelier_and_only_there"],
     ),
     (
         "the-middle-is-tried-once",
