@@ -9,8 +9,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, as_aim, weighed
 from graphclust.partition.cycles import Assigned, assigned
-from graphclust.partition.resolution import Goal, goal_of
-from graphclust.partition.turning import implied_goal
+from graphclust.partition.resolution import Goal, goal_of, implied_goal
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 

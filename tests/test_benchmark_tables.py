@@ -66,8 +66,9 @@ def test_every_number_of_the_engine_is_varied(bench):
     assert len({(change.method, change.what) for change in ablation.CHANGES}) == len(ablation.CHANGES)
     varied = {name for change in ablation.CHANGES for _, name, _ in change.patches} | ablation.NOT_VARIED
     modules = (
-        ablation.budget, ablation.coarsening, ablation.coreset_regions, ablation.cycles, ablation.multilevel,
-        ablation.resolution, ablation.small_graphs, ablation.turning, ablation.two_step,
+        ablation.budget, ablation.coarsening, ablation.coreset_regions, ablation.cycles, ablation.in_memory,
+        ablation.multilevel, ablation.pieces, ablation.resolution, ablation.small_graphs, ablation.turning,
+        ablation.two_step,
     )  # fmt: skip
     tuned = {name for module in modules for name in numbers_of(module)}
     assert tuned - varied == set() and ablation.NOT_VARIED - tuned == set()

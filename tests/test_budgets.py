@@ -167,7 +167,7 @@ def test_a_budget_that_is_used_up_takes_the_shortest_way_to_k_clusters(method, m
         return counted
 
     monkeypatch.setattr("graphclust.partition.small_graphs.AT_ONCE", 0)
-    for module in ("multilevel", "coreset_regions", "turning"):
+    for module in ("multilevel", "in_memory", "pieces"):
         monkeypatch.setattr(f"graphclust.partition.{module}.merged", counting(merging.merged))
     for module in ("multilevel", "coarsening"):
         monkeypatch.setattr(f"graphclust.partition.{module}.joined", counting(coarsening.joined))

@@ -19,7 +19,7 @@ from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import Weighed, weighed
-from graphclust.partition import clustering, coreset_regions, quotient, small_graphs, streamed_quotient, turning
+from graphclust.partition import clustering, in_memory, quotient, small_graphs, streamed_quotient, turning
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.moves import summed
@@ -174,11 +174,10 @@ def sampled_quotients(monkeypatch, n_entries):
     monkeypatch.setattr(small_graphs, "AT_ONCE", 0)  # in one call nothing is sampled
 
 
-def not_turned(aim, on, found, fragments, k, *rest, **named):
+def not_turned(aim, whole, found, fragments, **named):
     """In place of merging anew: nothing."""
-    return Partition(
-        found.labels.copy(), found.sums, goal_of(aim._replace(resolution=1.0), on, k, np.ones(k + 1))
-    ), False
+    goal = goal_of(aim._replace(resolution=1.0), whole.weighed(aim.name), whole.k, np.ones(whole.k + 1))
+    return Partition(found.labels.copy(), found.sums, goal), False
 
 
 def misled(aim, quotient, of_piece, k, *rest):
@@ -204,16 +203,15 @@ def test_a_sample_that_misleads_changes_nothing(shuffled, objective, monkeypatch
     sampled_quotients(monkeypatch, 300_000)  # enough to find the clusters at once
     options = {"method": "two-step", "objective": objective, "rng": 0}
     seen = []
-    real = coreset_regions.moved_until_stable
+    real = in_memory.moved_until_stable
 
     def noted(on, labels, *rest, **named):
         sums = real(on, labels, *rest, **named)
         seen.append(labels.copy())
         return sums
 
-    for module in (coreset_regions, turning):
-        monkeypatch.setattr(module, "moved_until_stable", noted)
-    monkeypatch.setattr(turning, "merged_anew", misled)
+    monkeypatch.setattr(in_memory, "moved_until_stable", noted)
+    monkeypatch.setattr(in_memory, "merged_anew", misled)
     found = coreset_sc(graph, 150, **options)
     before, by_sample, after = seen[:3]
     assert (before != by_sample).mean() > 0.5 and (before != after).mean() < 0.2

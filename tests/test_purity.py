@@ -6,11 +6,12 @@ import pytest
 from graphclust.errors import GraphWarning
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import CUT, ratio_objective, weighed
+from graphclust.objective.objective import weighed
 from graphclust.partition.cycles import assigned
+from graphclust.partition.in_memory import InMemory
 from graphclust.partition.purity import EVERY, are_clearly_pure, are_impure
-from graphclust.partition.resolution import NO_UNIONS, goal_of
 from graphclust.partition.turning import purified
+from graphclust.partition.whole_graph import Parted
 from graphclust.progress import Progress
 
 K = 10
@@ -100,11 +101,9 @@ def test_clusters_of_a_cut_that_are_pure_take_a_sixteenth_and_one_look(blocks):
     graph, labels = blocks[0]
     on, progress = weighed(graph, "normalized_cut"), Progress()
     found = assigned(on, labels, K)
-    goal = goal_of(CUT, on, K, NO_UNIONS)
-    assert goal.objective == ratio_objective(on)
     progress.watch(graph)
     fragments = 2 * labels + np.arange(len(labels), dtype=np.int32) % 2
-    rng = np.random.default_rng(0)
-    partition, impure = purified(on, found, fragments, goal, False, 1.0, rng, progress)
+    whole = InMemory(on, K, 1.0, np.random.default_rng(0), progress)
+    partition, impure = purified(whole, Parted(*found), fragments, False)
     assert not impure and (partition.labels != labels).mean() < 0.01
     assert sum(progress.entries_read.values()) < (1.0 + 1.5 / EVERY) * graph.n_entries

@@ -17,7 +17,6 @@ from graphclust.errors import GraphClustError
 from graphclust.graph.block_engine import Engine, Whole
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.objective.objective import as_aim
-from graphclust.partition.block_regions import brought_here
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import (
     Clustering,
@@ -26,6 +25,7 @@ from graphclust.partition.clustering import (
     graph_to_cluster,
     numbering_by_size,
 )
+from graphclust.partition.in_blocks import brought_here
 from graphclust.partition.options import given_options, settings, used_settings
 from graphclust.partition.pipeline import partitioned_by_blocks
 from graphclust.progress import ProgressLike, as_progress

@@ -11,20 +11,20 @@ from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
-from graphclust.coreset.parallel_sampling import count_points
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, weighed
 from graphclust.partition import streamed_quotient
-from graphclust.partition.block_regions import Collect, brought_here, by_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.partition.coreset_regions import IN_DOUBT, Sampling, by_shared_neighbors, default_size
+from graphclust.partition.coreset_regions import IN_DOUBT, by_coreset, default_size
 from graphclust.partition.cycles import Search, assigned, in_cycles
 from graphclust.partition.healing import Partition, healed, is_better
 from graphclust.partition.improvement import goal_for
+from graphclust.partition.in_blocks import Collect, InBlocks, brought_here
+from graphclust.partition.in_memory import InMemory
 from graphclust.partition.memory import check_memory
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.options import EFFORTS, METHODS, given_options, implied_method, settings, used_settings
@@ -32,6 +32,7 @@ from graphclust.partition.path_making import cluster_path
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
 from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
+from graphclust.partition.whole_graph import Sampling
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]
@@ -228,15 +229,15 @@ def partitioned_by_blocks(
     engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress, collect: Collect = brought_here
 ) -> tuple[Goal, Outcome]:
     """The same wherever the steps run."""
-    n_points = sum(engine.fetch(engine.each(count_points)))
-    k = min(k, n_points)
+    key, effort = int(rng.integers(2**63)), EFFORTS[options["effort"]]
+    whole = InBlocks(engine, k, effort, options["components"], key, progress, collect)
     if options["coreset_size"] is None:
-        options["coreset_size"] = default_size(n_points, n_entries, k)
-    sampling = Sampling(max(k, options["coreset_size"]), options["oversampling"], options["sampling"])
-    key = int(rng.integers(2**63))
-    effort = EFFORTS[options["effort"]]
-    components = options["components"]
-    return by_blocks(engine, n_points, k, aim, sampling, effort, components, key, progress, collect)
+        options["coreset_size"] = default_size(whole.n_points, n_entries, whole.k)
+    size = max(whole.k, options["coreset_size"])
+    found, outcome = by_coreset(whole, aim, Sampling(size, options["oversampling"], options["sampling"]))
+    if outcome.doubtful:
+        outcome = replace(outcome, remarks=(*outcome.remarks, IN_DOUBT))
+    return found.goal, outcome
 
 
 def _best(
@@ -275,7 +276,7 @@ def _best(
             size = max(k, min(options["coreset_size"], n_searched))
             sampling = Sampling(size, options["oversampling"], options["sampling"])
             progress.watch(on.graph)
-            found, outcome = by_shared_neighbors(on, k, aim, sampling, effort, rng, progress)
+            found, outcome = by_coreset(InMemory(on, k, effort, rng, progress), aim, sampling)
             if outcome.doubtful and not chosen_here:
                 remarks.append(IN_DOUBT)
             elif outcome.doubtful and not progress.out_of_time():

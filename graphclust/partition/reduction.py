@@ -2,7 +2,7 @@
 
 Regions become the nodes of the quotient graph, of which every partition is one of the graph with the same value. What
 finds the regions makes no difference: nodes that were joined to their neighbors (`coarsening`), a coreset by whose
-regions all nodes were labelled (`coreset_regions`), or what clusters have of such regions (`turning`).
+regions all nodes were labelled (`in_memory`), or what clusters have of such regions (`pieces`).
 """
 
 from __future__ import annotations

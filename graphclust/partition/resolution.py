@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import Objective
+from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective
+from graphclust.partition.likelihood import implied_resolution
 
 # Where a graph has many more natural clusters than k, the resolution that matches k is tiny, and almost nothing but
 # small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
@@ -56,6 +57,15 @@ def goal_of(aim: Aim, on: Weighed, k: int, unions: np.ndarray) -> Goal:
 def goal_at(aim: Aim, on: Weighed, k: int, resolution: float, natural: tuple[float, float] | None) -> Goal:
     """The goal at a resolution that is a multiple of chance."""
     return Goal(plain_objective(on, k, resolution), resolution * unit_of(aim, on), natural)
+
+
+def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
+    """The goal where there is no time for a tree of unions: at the resolution that the clusters found call for."""
+    if isinstance(aim.resolution, float):
+        return goal_at(aim, on, k, aim.resolution / unit_of(aim, on), None)
+    if aim.name in RATIOS:
+        return goal_of(aim, on, k, NO_UNIONS)
+    return goal_at(aim, on, k, max(implied_resolution(on, sums), FLOOR), None)
 
 
 def unit_of(aim: Aim, on: Weighed) -> float:

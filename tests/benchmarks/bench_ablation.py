@@ -38,8 +38,10 @@ from graphclust.partition import (
     coarsening,
     coreset_regions,
     cycles,
+    in_memory,
     moves,
     multilevel,
+    pieces,
     resolution,
     small_graphs,
     turning,
@@ -96,11 +98,11 @@ def to_any_region(kernel, coreset, labels, met_only):
     return extend_labels(kernel, coreset, labels)
 
 
-def by_the_cut_alone(aim, on, found, k, progress: Progress, most_sweeps=moves.MOST_SWEEPS) -> turning.Partition:
+def by_the_cut_alone(aim, whole, found, most_sweeps=moves.MOST_SWEEPS):
     """In place of moves by both aims before pieces are merged anew: those by the cut."""
     if most_sweeps == 1:
-        return turning.Partition(*found, turning.implied_goal(aim, on, k, found.sums))
-    return MOVED_BY_IMPLIED(aim, on, found, k, progress, most_sweeps)
+        return found, whole.implied_goal(aim, found.sums)
+    return MOVED_BY_IMPLIED(aim, whole, found, most_sweeps)
 
 
 MOVED_BY_IMPLIED = turning.moved_by_implied
@@ -109,7 +111,7 @@ MOVED_BY_IMPLIED = turning.moved_by_implied
 def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned, resolution.Goal]:
     """In place of pieces merged anew: the clusters that they are of."""
     found = cycles.assigned(quotient, of_piece, k)
-    return found, turning.implied_goal(aim, quotient, k, found.sums)
+    return found, resolution.implied_goal(aim, quotient, k, found.sums)
 
 
 CHANGES = [
@@ -134,13 +136,13 @@ CHANGES = [
         ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0), (cycles, "PATIENCE", 0.0)),
     ),
     *numbers("two-step", coreset_regions, {"REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0)}),
-    *everywhere("two-step", "HARDLY_ANY", (0.005, 0.1), budget, turning, coreset_regions, coarsening),
+    *everywhere("two-step", "HARDLY_ANY", (0.005, 0.1), budget, pieces, in_memory, coarsening),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
-    Change("pieces never merged anew", "two-step", ((turning, "merged_anew", left_as_they_are),)),
+    Change("pieces never merged anew", "two-step", ((in_memory, "merged_anew", left_as_they_are),)),
     Change("pieces of moves by the cut alone", "two-step", ((turning, "moved_by_implied", by_the_cut_alone),)),
-    Change("any region may be the nearest", "two-step", ((coreset_regions, "extend_labels", to_any_region),)),
-    Change("coreset linked as published", "two-step", ((coreset_regions, "link_coreset", one_step_graph),)),
+    Change("any region may be the nearest", "two-step", ((in_memory, "extend_labels", to_any_region),)),
+    Change("coreset linked as published", "two-step", ((in_memory, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
 # These follow from others: SMALL, NODES_PER_CLUSTER. And these only choose: that regions of a coreset take a single

@@ -142,7 +142,7 @@ MUTANTS = [
     ),
     (
         "rounds-that-do-harm-are-kept",
-        "partition/block_regions.py",
+        "partition/in_blocks.py",
         "if value_of(objective, sums_after) > value_of(objective, sums):",
         "if True:",
         ["test_a_round_that_does_no_good_is_taken_back"],
@@ -156,23 +156,16 @@ MUTANTS = [
     ),
     (
         "clusters-grow-without-a-bound-in-a-round",
-        "partition/block_regions.py",
+        "partition/in_blocks.py",
         "shares = share * np.minimum(1.0, GROWTH",
         "shares = share * np.maximum(1.0, GROWTH",
         ["test_a_small_cluster_grows_by_about_half_in_a_round"],
     ),
     (
         "neighbors-change-places-by-blocks",
-        "partition/block_regions.py",
+        "partition/in_blocks.py",
         "share = min(share, 0.5)",
         "pass",
-        ["test_clusters_of_unequal_sizes_are_found_by_blocks_too"],
-    ),
-    (
-        "pieces-of-moves-by-the-cut-alone-by-blocks",
-        "partition/block_regions.py",
-        "            labels, sums, _ = self.moved_by_implied(labels, sums, k, aim)\n",
-        "",
         ["test_clusters_of_unequal_sizes_are_found_by_blocks_too"],
     ),
     (
@@ -849,14 +842,14 @@ MUTANTS = [
     ),
     (
         "clusters-are-the-same-by-number-of-nodes",
-        "partition/turning.py",
+        "partition/pieces.py",
         "order = np.lexsort((-np.bincount(place, weights=volumes), cluster))",
         "order = np.lexsort((-np.bincount(place), cluster))",
         ["test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little"],
     ),
     (
         "clusters-are-always-the-same",
-        "partition/turning.py",
+        "partition/pieces.py",
         "return len(np.unique(counterpart[largest])) == len(largest)",
         "return True",
         [
@@ -866,17 +859,10 @@ MUTANTS = [
     ),
     (
         "impure-clusters-of-a-cut",
-        "partition/coreset_regions.py",
-        "            found, impure = purified(on, found, fragments, goal, estimated, effort, rng, progress)\n",
-        "            pass\n",
-        ["test_clusters_of_impure_regions_are_mended"],
-    ),
-    (
-        "impure-clusters-by-blocks",
-        "partition/block_regions.py",
-        "            labels, impure = work.healed(labels, sums, fragments, k, effort)",
-        "            pass",
-        ["test_clusters_of_impure_regions_are_mended_by_blocks_too"],
+        "partition/turning.py",
+        "        if value_of(BY_RATIO, after.sums) >= value_of(BY_RATIO, found.sums):",
+        "        if False:",
+        ["test_clusters_of_impure_regions_are_mended", "test_clusters_of_impure_regions_are_mended_by_blocks_too"],
     ),
     (
         "impure-clusters-never",
@@ -900,16 +886,9 @@ MUTANTS = [
         ["test_two_clusters_are_better_united_below_a_resolution"],
     ),
     (
-        "stray-pieces-draw-nothing-in",
-        "partition/turning.py",
-        "            sums = moved_until_stable(on, labels, k, ratio_objective(on), progress, sums=sums)\n",
-        "            pass\n",
-        ["test_where_pieces_stay_impure_stray_ones_draw_in_the_nodes_around_them"],
-    ),
-    (
         "pieces-merged-anew-are-looked-at-again",
         "partition/turning.py",
-        "impure = were_impure and are_impure(pieces.small, *anew)",
+        "impure = were_impure and impure",
         "impure = were_impure",
         ["test_pieces_that_merging_anew_leaves_pure_are_the_last"],
     ),
@@ -930,8 +909,8 @@ MUTANTS = [
     (
         "impure-clusters-are-not-in-doubt",
         "partition/coreset_regions.py",
-        "        doubtful or impure, ",
-        "        doubtful, ",
+        " or impure, remarks,",
+        ", remarks,",
         ["test_impure_clusters_that_nothing_mends_are_in_doubt"],
     ),
     (
@@ -1083,17 +1062,10 @@ MUTANTS = [
     ),
     (
         "doubt-by-blocks-is-kept-quiet",
-        "partition/block_regions.py",
-        "if impure or engine.fetch(engine.once(coreset_is_doubtful, small, leaving, k)):",
-        "if impure:",
-        ["test_a_coreset_whose_nodes_are_hardly_linked_is_told_of"],
-    ),
-    (
-        "impurity-by-blocks-is-kept-quiet",
-        "partition/block_regions.py",
-        "if impure or engine.fetch(engine.once(coreset_is_doubtful, small, leaving, k)):",
-        "if engine.fetch(engine.once(coreset_is_doubtful, small, leaving, k)):",
-        ["test_clusters_that_stay_impure_are_told_of"],
+        "partition/pipeline.py",
+        "    if outcome.doubtful:\n        outcome = replace",
+        "    if False:\n        outcome = replace",
+        ["test_a_coreset_whose_nodes_are_hardly_linked_is_told_of", "test_clusters_that_stay_impure_are_told_of"],
     ),
     (
         "sums-before-most-nodes-moved",
@@ -1168,9 +1140,12 @@ MUTANTS = [
     (
         "pieces-of-the-cut-alone",
         "partition/turning.py",
-        "        found = Assigned(*moved_by_implied(aim, on, found, k, progress, 1)[:2])\n",
+        "        found = moved_by_implied(aim, whole, found, most_sweeps=1)[0]\n",
         "        pass\n",
-        ["test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_aims"],
+        [
+            "test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_aims",
+            "test_clusters_of_unequal_sizes_are_found_by_blocks_too",
+        ],
     ),
     (
         "links-summed-with-empty-rows",

@@ -158,8 +158,8 @@ MUTANTS = [
     (
         "a-sample-that-misleads-is-followed",
         "partition/turning.py",
-        "if (were_impure or estimated) and not is_better(",
-        "if were_impure and not is_better(",
+        "if (were_impure or estimated) and not whole.is_better(",
+        "if were_impure and not whole.is_better(",
         ["test_a_sample_that_misleads_changes_nothing"],
     ),
     (

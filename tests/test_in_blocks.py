@@ -12,11 +12,12 @@ import graphclust
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.block_engine import ByBlock, InProcess
 from graphclust.objective.objective import plain_objective, ratio_objective, weighed
-from graphclust.partition import block_regions
 from graphclust.partition import block_steps as steps
-from graphclust.partition.block_regions import Work
+from graphclust.partition import coreset_regions, in_blocks
 from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.in_blocks import InBlocks
 from graphclust.partition.moves import summed
+from graphclust.partition.whole_graph import Parted
 from graphclust.progress import Progress
 
 
@@ -28,6 +29,16 @@ def planted():
 def engine_of(graph, n_blocks=5):
     boundaries = np.linspace(0, graph.n_nodes, n_blocks + 1).astype(int)
     return InProcess(GraphSource(graph), boundaries)
+
+
+def in_blocks_of(engine, k, key=0):
+    return InBlocks(engine, k, 1.0, "large", key, Progress())
+
+
+def moved_in_blocks(engine, labels, k, objective, name, key=0):
+    """Labels after rounds of moves."""
+    found = Parted(engine.once(lambda source: labels), None)
+    return engine.fetch(in_blocks_of(engine, k, key).moved(found, objective, name).labels)
 
 
 def parallel(graph, k, **options):
@@ -81,9 +92,9 @@ def test_a_coreset_whose_nodes_are_hardly_linked_is_told_of(planted, objective):
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_clusters_that_stay_impure_are_told_of(planted, objective, monkeypatch):
-    monkeypatch.setattr(block_regions, "is_doubtful", lambda *of: False)
+    monkeypatch.setattr(coreset_regions, "is_doubtful", lambda *of: False)
     assert not tells_of_doubt(parallel(planted.graph, 8, objective=objective, rng=5))
-    monkeypatch.setattr(block_regions, "are_impure", lambda *of: True)
+    monkeypatch.setattr(in_blocks, "are_impure", lambda *of: True)
     assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, rng=5))
 
 
@@ -93,7 +104,7 @@ def test_the_quotient_made_by_blocks_is_the_quotient(name):
     labels = (np.arange(graph.n_nodes) * 7 % 4).astype(np.int32)
     for objective in ("modularity", "ratio_cut"):
         engine = engine_of(graph)
-        found = engine.fetch(Work(engine, 0, Progress()).quotient(engine.once(lambda source: labels), 4, objective))
+        found = engine.fetch(in_blocks_of(engine, 4).quotient(engine.once(lambda source: labels), 4, objective))
         expected = graphclust.quotient_graph(graph, labels)
         np.testing.assert_allclose(found.graph.to_scipy().toarray(), expected.to_scipy().toarray(), rtol=1e-12)
         np.testing.assert_allclose(found.graph.loops, expected.loops, rtol=1e-12)
@@ -116,10 +127,8 @@ def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted, monkeypat
     engine = engine_of(graph)
     previous = value_of(objective, summed(on, labels, 8)[1])
     for n_rounds in (1, 3, 30):
-        monkeypatch.setattr(block_regions, "MOST_ROUNDS", n_rounds)
-        moved = engine.fetch(
-            Work(engine, 9, Progress()).moved(engine.once(lambda source: labels), 8, objective, "normalized_cut")[0]
-        )
+        monkeypatch.setattr(in_blocks, "MOST_ROUNDS", n_rounds)
+        moved = moved_in_blocks(engine, labels, 8, objective, "normalized_cut", 9)
         value = value_of(objective, summed(on, moved, 8)[1])
         assert value >= previous and np.bincount(moved, minlength=8).all()
         previous = value
@@ -131,9 +140,7 @@ def test_a_cluster_that_all_would_leave_stays():
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
     engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity"), 3, 1.0)
-    moved = engine.fetch(
-        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 3, objective, "modularity")[0]
-    )
+    moved = moved_in_blocks(engine, labels, 3, objective, "modularity")
     assert np.bincount(moved, minlength=3).all()
 
 
@@ -144,12 +151,11 @@ def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
     objective = ratio_objective(on)
     labels = np.repeat([0, 1], 20).astype(np.int32)
     engine = engine_of(graph, 3)
-    monkeypatch.setattr(block_regions, "GROWTH", 1.0)  # so that all of them do
+    monkeypatch.setattr(in_blocks, "GROWTH", 1.0)  # so that all of them do
 
     def moved(n_rounds: int) -> np.ndarray:
-        monkeypatch.setattr(block_regions, "MOST_ROUNDS", n_rounds)
-        work = Work(engine, 1, Progress())
-        return engine.fetch(work.moved(engine.once(lambda source: labels), 2, objective, "normalized_cut")[0])
+        monkeypatch.setattr(in_blocks, "MOST_ROUNDS", n_rounds)
+        return moved_in_blocks(engine, labels, 2, objective, "normalized_cut", 1)
 
     np.testing.assert_array_equal(moved(1), labels)
     assert value_of(objective, summed(on, moved(9), 2)[1]) > value_of(objective, summed(on, labels, 2)[1])
@@ -166,7 +172,7 @@ def test_of_those_that_would_join_a_cluster_its_share_does():
     graph = graphclust.as_graph(nx.complete_bipartite_graph(300, 300))
     labels = np.repeat([0, 1], 300).astype(np.int32)
     engine, on = engine_of(graph, 1), weighed(graph, "normalized_cut")
-    part, sums = Work(engine, 0, Progress()).standing(engine.once(lambda source: labels), 2, "normalized_cut")
+    part, sums = in_blocks_of(engine, 2).standing(engine.once(lambda source: labels), "normalized_cut")
     whole = steps.bounded(engine.source, labels, sums, "normalized_cut")
     moves = steps.moves_in_block(
         engine.source, 0, 600, labels, part.values[0], whole, ratio_objective(on), "normalized_cut"
@@ -182,10 +188,8 @@ def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
     labels = np.array([0] * 30 + [1] * 900, np.int32)
     engine, objective = engine_of(graph, 3), plain_objective(weighed(graph, "modularity"), 2, 1.0)
-    monkeypatch.setattr(block_regions, "MOST_ROUNDS", 1)
-    moved = engine.fetch(
-        Work(engine, 0, Progress()).moved(engine.once(lambda source: labels), 2, objective, "modularity")[0]
-    )
+    monkeypatch.setattr(in_blocks, "MOST_ROUNDS", 1)
+    moved = moved_in_blocks(engine, labels, 2, objective, "modularity")
     assert 5 <= np.count_nonzero(moved == 0) - 30 <= 25
 
 
@@ -227,5 +231,5 @@ def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective, monkeypa
         return np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found])
 
     assert middle_index() > 0.99
-    monkeypatch.setattr(block_regions, "merged_anew", left_as_they_are)
+    monkeypatch.setattr(in_blocks, "merged_anew", left_as_they_are)
     assert middle_index() < 0.95
