@@ -8,7 +8,7 @@ from scipy import sparse
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.partition import choice
-from graphclust.partition.choice import share_of_closed_pairs, suits_a_coreset
+from graphclust.partition.choice import share_in_common, suits_a_coreset
 from graphclust.partition.pipeline import coreset_sc
 
 
@@ -25,26 +25,27 @@ def triangles():
 def test_closed_pairs_are_counted(seed):
     rng = np.random.default_rng(seed)
     complete = as_graph(nx.complete_graph(10))  # of two picks of nine both may be the same
-    assert share_of_closed_pairs(complete, rng) == pytest.approx(8 / 9, abs=0.03)
-    assert share_of_closed_pairs(as_graph(nx.complete_bipartite_graph(9, 9)), rng) == 0.0
+    assert share_in_common(complete, rng) == pytest.approx(8 / 9, abs=0.03)
+    assert share_in_common(as_graph(nx.complete_bipartite_graph(9, 9)), rng) == 0.0
     clustering = nx.average_clustering(nx.watts_strogatz_graph(2_000, 10, 0.1, seed=0))
-    assert share_of_closed_pairs(triangles(), rng) == pytest.approx(clustering * 0.9, abs=0.05)
+    assert share_in_common(triangles(), rng) == pytest.approx(clustering * 0.9, abs=0.05)
 
 
 def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
     graph, rng = sparse_blocks(), np.random.default_rng(0)
-    assert not suits_a_coreset(graph, rng)
+    assert not suits_a_coreset(graph, 8, rng)
     monkeypatch.setattr(choice, "BUDGET", graph.n_entries)
-    assert suits_a_coreset(graph, rng)
+    assert suits_a_coreset(graph, 8, rng)
+    assert suits_a_coreset(graph, 25, rng) and not suits_a_coreset(graph, 30, rng)  # 600 and 720 of 2,000 nodes
     monkeypatch.setattr(choice, "BUDGET", 1)
-    assert not suits_a_coreset(triangles(), rng)
-    assert not suits_a_coreset(planted_partition(8, 250, 6, 1, rng=1).graph, rng)  # of a mean degree of 7
+    assert not suits_a_coreset(triangles(), 8, rng)
+    assert not suits_a_coreset(planted_partition(8, 250, 6, 1, rng=1).graph, 8, rng)  # of a mean degree of 7
     upper = sparse.triu(graph.to_scipy(), 1).tocoo()
     for spread, expected in ((0.5, True), (1.5, False)):  # some 16 and 3 edges of a node that count
         upper.data = np.random.default_rng(0).lognormal(0.0, spread, upper.nnz)
-        assert suits_a_coreset(as_graph(upper + upper.T), rng) == expected
+        assert suits_a_coreset(as_graph(upper + upper.T), 8, rng) == expected
     for n, expected in ((202, True), (199, False)):  # all triangles
-        assert suits_a_coreset(as_graph(nx.complete_graph(n)), rng) == expected
+        assert suits_a_coreset(as_graph(nx.complete_graph(n)), 1, rng) == expected
 
 
 def test_the_method_follows(monkeypatch):

@@ -174,7 +174,7 @@ def sampled_quotients(monkeypatch, n_entries):
     monkeypatch.setattr(small_graphs, "AT_ONCE", 0)  # in one call nothing is sampled
 
 
-def not_turned(aim, whole, found, fragments, **named):
+def not_turned(aim, whole, found, fragments, estimated, **named):
     """In place of merging anew: nothing."""
     goal = goal_of(aim._replace(resolution=1.0), whole.weighed(aim.name), whole.k, np.ones(whole.k + 1))
     return Partition(found.labels.copy(), found.sums, goal), False

@@ -151,7 +151,7 @@ def coreset_sc(
     chosen_here = method == "auto"
     if chosen_here:
         with progress.stage("method"):
-            method = "two-step" if suits_a_coreset(graph, rng) else "multilevel"
+            method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
     goal = None

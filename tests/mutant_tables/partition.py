@@ -624,10 +624,17 @@ MUTANTS = [
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
+        "a-coreset-of-most-nodes",
+        "partition/choice.py",
+        "if default_size(graph.n_nodes, that_count, k) > LEFT_BY_JOINING",
+        "if default_size(graph.n_nodes, that_count, 1) > LEFT_BY_JOINING",
+        ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
+    ),
+    (
         "graphs-with-triangles-suit-a-coreset",
         "partition/choice.py",
-        "share_of_closed_pairs(graph, rng) < FEW_TRIANGLES",
-        "share_of_closed_pairs(graph, rng) < 1.0",
+        "share_in_common(graph, rng) < LITTLE_IN_COMMON",
+        "share_in_common(graph, rng) < 1.0",
         ["test_the_method_follows"],
     ),
     (
