@@ -4,12 +4,14 @@ import os
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from graphclust import Interrupted, adjusted_rand_index, coreset_sc, planted_partition
+from graphclust import Interrupted, adjusted_rand_index, coreset_sc, planted_partition, stochastic_block_model
+from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import as_aim, weighed
-from graphclust.partition import healing, multilevel
+from graphclust.partition import healing, multilevel, pipeline
 from graphclust.partition.cycles import assigned
-from graphclust.partition.healing import Partition, healed, is_unhealthy
+from graphclust.partition.healing import Partition, healed, is_unhealthy, likelier_by_ratio
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.purity import are_impure, in_plain_terms
@@ -156,16 +158,18 @@ def test_blocks_that_hardly_show_are_found(monkeypatch, objective, large):
     assert adjusted_rand_index(coreset_sc(planted.graph, 20, **options).labels, planted.labels) > 0.96
     if large or objective == "modularity":
         monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: False)
+        monkeypatch.setattr(multilevel, "likelier_by_ratio", lambda on, found, *of: found)
         assert adjusted_rand_index(coreset_sc(planted.graph, 20, **options).labels, planted.labels) < 0.92
 
 
-def test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph(two_as_one, monkeypatch):
+def test_regions_need_not_be_healed_nor_what_had_cycles_on_the_whole_graph(two_as_one, monkeypatch):
     graph, _, _ = two_as_one
     looks = []
     monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: bool(looks.append(of)))
     for name, effort, budget, n_looks in (
-        ("modularity", 0.1, graph.n_entries, 0),
-        ("modularity", 1.0, graph.n_entries, 1),
+        ("modularity", 0.1, graph.n_entries - 1, 0),
+        ("modularity", 1.0, graph.n_entries - 1, 1),
+        ("modularity", 1.0, graph.n_entries, 0),
         ("normalized_cut", 0.1, graph.n_entries - 1, 0),
         ("normalized_cut", 1.0, graph.n_entries - 1, 1),
         ("normalized_cut", 1.0, graph.n_entries, 0),
@@ -175,3 +179,65 @@ def test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph(
         aim = as_aim(name, None)
         partitioned(weighed(graph, aim.name), K, aim, effort, np.random.default_rng(0), Progress())
         assert len(looks) == n_looks
+
+
+def few_large_ones(scale, inside, outside, seed):
+    """Two large blocks among sixty small ones."""
+    sizes = np.array([1500, 1000, *[40] * 60]) * scale
+    return stochastic_block_model(sizes.tolist(), (inside / sizes).tolist(), outside / sizes.sum(), rng=seed)
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_clusters_of_very_unequal_sizes_take_a_cycle_by_the_ratio(seed, monkeypatch):
+    """At one resolution for all of them the large ones fall apart, or small ones come together."""
+    hidden = few_large_ones(1, 10, 9, seed)
+
+    def index() -> float:
+        return adjusted_rand_index(coreset_sc(hidden.graph, 62, rng=seed).labels, hidden.labels)
+
+    assert index() > 0.95
+    monkeypatch.setattr(multilevel, "likelier_by_ratio", lambda on, found, *of: found)
+    assert index() < 0.9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_the_ratio_finds_is_kept_only_where_the_edges_are_likelier(weighted, monkeypatch):
+    hidden = few_large_ones(1, 12, 9, 1)
+    graph, aim, rng = hidden.graph, as_aim("modularity", None), np.random.default_rng(0)
+    if weighted:
+        graph = with_weights(graph, rng)
+    on = weighed(graph, aim.name)
+    monkeypatch.setattr(multilevel, "likelier_by_ratio", lambda on, found, *of: found)
+    found = partitioned(on, 62, aim, 1.0, rng, Progress())
+    better = likelier_by_ratio(on, found, aim, rng, Progress())
+    assert log_likelihood(on, better.sums) > log_likelihood(on, found.sums) and better.goal == found.goal
+    assert all(np.allclose(*sums) for sums in zip(better.sums, assigned(on, better.labels, 62).sums, strict=True))
+    assert likelier_by_ratio(on, found, as_aim("modularity", 1.0), rng, Progress()) is found
+    assert likelier_by_ratio(on, found, aim, rng, Progress(time_budget=1e-9)) is found
+    monkeypatch.setattr(healing, "is_likelier", lambda *of: False)
+    assert likelier_by_ratio(on, found, aim, rng, Progress()) is found
+
+
+def with_weights(graph, rng):
+    """The same edges, with weights between one and two."""
+    upper = sparse.triu(graph.to_scipy(), 1).tocoo()
+    upper.data = 1.0 + rng.random(upper.nnz)
+    return as_graph(upper + upper.T)
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_clusters_of_very_unequal_sizes_that_a_coreset_cannot_show(monkeypatch):
+    """Where a coreset is chosen, its clusters in doubt are looked at on the whole graph, by the ratio as well."""
+    hidden = few_large_ones(4, 12, 10, 1)
+    monkeypatch.setattr(pipeline, "suits_a_coreset", lambda *of: True)
+    monkeypatch.setattr(pipeline, "default_size", lambda *of: 1_500)
+
+    def index() -> float:
+        found = coreset_sc(hidden.graph, 62, rng=0)
+        assert found.parameters["method"] == "two-step" and "healing" in found.seconds
+        return adjusted_rand_index(found.labels, hidden.labels)
+
+    assert index() > 0.97
+    monkeypatch.setattr(pipeline, "likelier_by_ratio", lambda on, found, *of: found)
+    assert index() < 0.8

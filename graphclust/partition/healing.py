@@ -1,4 +1,4 @@
-"""Cycles at higher resolutions, where a matched one is in doubt or the clusters are impure."""
+"""What a matched resolution does not show: a cycle by a ratio, and cycles at higher resolutions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
-from graphclust.objective.objective import Aim, Weighed, counted
+from graphclust.objective.objective import Aim, Weighed, counted, ratio_objective
+from graphclust.partition.coarsening import coarser
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
@@ -47,6 +48,29 @@ def is_in_doubt(aim: Aim, on: Weighed, found: Partition) -> bool:
         return False
     unit = unit_of(aim, on)
     return found.goal.natural[1] > unit and implied_resolution(on, found.sums) * unit > found.goal.natural[1]
+
+
+def likelier_by_ratio(
+    on: Weighed, found: Partition, aim: Aim, rng: np.random.Generator, progress: Progress
+) -> Partition:
+    """The partition, or one after a cycle by the ratio of the same sums, if it was matched and edges are likelier then.
+
+    At one resolution for all clusters small ones come together where large ones stay whole, and large ones fall apart
+    where small ones stay apart (Fortunato & Barthélemy 2007, "Resolution limit in community detection"). A ratio weighs
+    each by its own mass. Whether that helps shows on the graph of regions already, of which a few belong elsewhere.
+    """
+    if aim.resolution != "auto" or progress.out_of_time():
+        return found
+    k, called_for = len(found.sums.size), implied_resolution(on, found.sums)
+    reduction = coarser(on, called_for, k, rng, progress, found.labels)
+    if reduction is None:
+        return found
+    search = Search(k, ratio_objective(on), [], 1.0, rng, progress)
+    tried = cycle(reduction.small, Assigned(reduction.restricted(found.labels), found.sums), search, called_for)
+    if log_likelihood(on, tried.sums) <= log_likelihood(on, found.sums):
+        return found
+    tried = moved(on, Assigned(reduction.prolonged(tried.labels), tried.sums), search)
+    return Partition(*tried, found.goal) if is_likelier(aim, on, tried, found) else found
 
 
 def likeliest(on: Weighed, found: Partition, aim: Aim, search: Search) -> Partition:

@@ -58,6 +58,6 @@ def implied_resolution(on: Weighed, sums: ClusterSums) -> float:
 
 
 def _times_log_ratio(weight: np.ndarray, expected: np.ndarray) -> float:
-    """Sum of w log(w / e) over the positive weights, whose limit at weight 0 is 0."""
-    some = weight > 0
+    """Sum of w log(w / e) over the positive weights, whose limit at weight 0 is 0, as is round-off where e is none."""
+    some = (weight > 0) & (expected > 0)
     return float((weight[some] * np.log(weight[some] / expected[some])).sum())

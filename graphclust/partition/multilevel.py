@@ -11,11 +11,13 @@
    is gained. The borders of cuts are made shorter by climbs besides, of regions and in the end of nodes: moves go on
    where the value falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
-4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
-   edges become likelier, with their weights and without.
-5. Where two clusters belong together at the resolution that all of them call for, which is higher than the one they
-   were made for, others are two: cycles at that one, while it is so and the edges become likelier. Not of cuts that
-   had cycles on the whole graph.
+4. Where the resolution was matched to k, a cycle by the ratio objective of the same sums, which is kept if the edges
+   become likelier, with their weights and without: no one resolution suits clusters of very unequal sizes.
+5. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
+   edges become likelier.
+6. Of graphs too large for cycles as a whole, 4 and 6 only where two clusters belong together at the resolution that
+   all of them call for, which is higher than the one they were made for: others are two then. Cycles at that one, while
+   it is so and the edges become likelier.
 
 Starts and cycles draw on one budget, what is in doubt on another as large, so that of a large graph only a coarse level
 has cycles.
@@ -44,7 +46,7 @@ from graphclust.partition.cycles import (
     in_cycles,
     made_by_way_of,
 )
-from graphclust.partition.healing import Partition, healed, is_in_doubt, is_unhealthy, likeliest
+from graphclust.partition.healing import Partition, healed, is_in_doubt, is_unhealthy, likelier_by_ratio, likeliest
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.reduction import Reduction, prolonged_through, reduced
 from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
@@ -127,14 +129,21 @@ def partitioned(
             progress.offer(best.labels.copy)
     assert best is not None
     partition = Partition(*best, goal)
-    anew = search._replace(budget=Budget(BUDGET))  # what is in doubt may take as much again
-    if anew.budget.covers(on.graph) and not progress.out_of_time() and is_in_doubt(aim, on, partition):
-        partition = likeliest(on, partition, aim, anew)
-    # Cuts that had their cycles on the whole graph never got smaller by it.
-    worth_healing = effort >= 1.0 and (aim.name not in RATIOS or on.graph.n_entries > BUDGET)
-    if worth_healing and not progress.out_of_time() and is_unhealthy(on, partition):
-        partition = healed(on, partition, aim, rng, progress)
-    return partition
+    return partition if single else looked_at_again(on, partition, aim, effort, search._replace(budget=Budget(BUDGET)))
+
+
+def looked_at_again(on: Weighed, found: Partition, aim: Aim, effort: float, search: Search) -> Partition:
+    """The partition after steps 4 and 5, or where no cycles ran on the whole graph, after 4 and 6 if it takes them."""
+    rng, progress = search.rng, search.progress
+    if search.budget.covers(on.graph):
+        found = likelier_by_ratio(on, found, aim, rng, progress)
+        if not progress.out_of_time() and is_in_doubt(aim, on, found):
+            found = likeliest(on, found, aim, search)
+    elif effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, found):
+        found = likelier_by_ratio(on, found, aim, rng, progress)
+        if not progress.out_of_time() and is_unhealthy(on, found):
+            found = healed(on, found, aim, rng, progress)
+    return found
 
 
 def one_try(on: Weighed, shared: list[Reduction], start: Weighed, search: Search) -> Assigned:

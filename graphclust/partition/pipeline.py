@@ -21,7 +21,7 @@ from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import IN_DOUBT, by_coreset, default_size
 from graphclust.partition.cycles import Search, assigned, in_cycles
-from graphclust.partition.healing import Partition, healed, is_better
+from graphclust.partition.healing import Partition, healed, is_better, likelier_by_ratio
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.in_blocks import Collect, InBlocks, brought_here
 from graphclust.partition.in_memory import InMemory
@@ -319,6 +319,7 @@ def second_look(
     """Clusters that a coreset leaves in doubt, healed on the whole graph; or, with True, those of coarser graphs."""
     with progress.stage("healing"):
         found = healed(part, found, aim, rng, progress)
+        found = likelier_by_ratio(part, found, aim, rng, progress)
         impure = are_impure(part, found.labels, found.sums)
     if not impure or progress.out_of_time():
         return found, False

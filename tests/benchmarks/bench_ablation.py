@@ -129,7 +129,7 @@ CHANGES = [
     Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
     Change("cycles go on only while much is gained", "multilevel", ((cycles, "NEAR_ENOUGH", budget.HARDLY_ANY),)),
     Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
-    Change("impure clusters stay so", "multilevel", ((multilevel, "is_unhealthy", lambda *of: False),)),
+    Change("no cycle by the ratio", "multilevel", ((multilevel, "likelier_by_ratio", lambda on, found, *of: found),)),
     Change(
         "no moves of single nodes, no climbs",
         "multilevel",

@@ -1000,8 +1000,8 @@ MUTANTS = [
     (
         "doubt-on-what-the-starts-left",
         "partition/multilevel.py",
-        "anew = search._replace(budget=Budget(BUDGET))",
-        "anew = search",
+        "search._replace(budget=Budget(BUDGET)))\n\n\ndef looked",
+        "search)\n\n\ndef looked",
         ["test_what_is_in_doubt_may_take_as_much_again"],
     ),
     (
@@ -1021,8 +1021,8 @@ MUTANTS = [
     (
         "impure-clusters-stay-so",
         "partition/multilevel.py",
-        "    if worth_healing and not progress.out_of_time()",
-        "    if False",
+        "            found = healed(on, found, aim, rng, progress)\n",
+        "            pass\n",
         ["test_blocks_that_hardly_show_are_found"],
     ),
     (
@@ -1035,16 +1035,44 @@ MUTANTS = [
     (
         "regions-are-healed",
         "partition/multilevel.py",
-        "effort >= 1.0 and (aim.name not in RATIOS",
-        "effort >= 0.0 and (aim.name not in RATIOS",
-        ["test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph"],
+        "elif effort >= 1.0 and",
+        "elif",
+        ["test_regions_need_not_be_healed_nor_what_had_cycles_on_the_whole_graph"],
     ),
     (
-        "all-cuts-are-healed",
+        "what-had-cycles-is-healed",
         "partition/multilevel.py",
-        "effort >= 1.0 and (aim.name not in RATIOS or on.graph.n_entries > BUDGET)",
-        "effort >= 1.0",
-        ["test_regions_need_not_be_healed_nor_cuts_that_had_cycles_on_the_whole_graph"],
+        "    elif effort >= 1.0 and not",
+        "    if effort >= 1.0 and not",
+        ["test_regions_need_not_be_healed_nor_what_had_cycles_on_the_whole_graph"],
+    ),
+    (
+        "no-cycle-by-the-ratio",
+        "partition/healing.py",
+        "    search = Search(k, ratio_objective(on), [], 1.0, rng, progress)\n",
+        "    return found\n",
+        ["test_clusters_of_very_unequal_sizes_take_a_cycle_by_the_ratio"],
+    ),
+    (
+        "the-ratio-whatever-is-likelier",
+        "partition/healing.py",
+        "return Partition(*tried, found.goal) if is_likelier(aim, on, tried, found) else found",
+        "return Partition(*tried, found.goal)",
+        ["test_what_the_ratio_finds_is_kept_only_where_the_edges_are_likelier"],
+    ),
+    (
+        "the-ratio-of-a-given-resolution",
+        "partition/healing.py",
+        '    if aim.resolution != "auto" or progress.out_of_time():\n        return found\n    k, called',
+        "    if progress.out_of_time():\n        return found\n    k, called",
+        ["test_what_the_ratio_finds_is_kept_only_where_the_edges_are_likelier"],
+    ),
+    (
+        "no-cycle-by-the-ratio-after-a-coreset",
+        "partition/pipeline.py",
+        "        found = likelier_by_ratio(part, found, aim, rng, progress)\n",
+        "",
+        ["test_clusters_of_very_unequal_sizes_that_a_coreset_cannot_show"],
     ),
     (
         "single-start-from-the-nodes",
