@@ -11,13 +11,13 @@
    is gained. The borders of cuts are made shorter by climbs besides, of regions and in the end of nodes: moves go on
    where the value falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
-4. Where the resolution was matched to k, a cycle by the ratio objective of the same sums, which is kept if the edges
-   become likelier, with their weights and without: no one resolution suits clusters of very unequal sizes.
-5. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
-   edges become likelier.
-6. Of graphs too large for cycles as a whole, 4 and 6 only where two clusters belong together at the resolution that
-   all of them call for, which is higher than the one they were made for: others are two then. Cycles at that one, while
-   it is so and the edges become likelier.
+4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
+   edges become likelier, with their weights and without.
+5. Where the resolution was matched to k, a cycle by the ratio objective of the same sums, which is kept if the edges
+   become likelier: no one resolution suits clusters of very unequal sizes.
+6. A graph too large for cycles as a whole has none of the last two. Where two of its clusters belong together at the
+   resolution that all call for, which is higher than the one they were made for, others are two: it has the cycle by
+   the ratio, and cycles at that resolution, while it is so and the edges become likelier.
 
 Starts and cycles draw on one budget, what is in doubt on another as large, so that of a large graph only a coarse level
 has cycles.
@@ -133,12 +133,12 @@ def partitioned(
 
 
 def looked_at_again(on: Weighed, found: Partition, aim: Aim, effort: float, search: Search) -> Partition:
-    """The partition after steps 4 and 5, or where no cycles ran on the whole graph, after 4 and 6 if it takes them."""
+    """The partition after steps 4 and 5, or where no cycles ran on the whole graph, after 5 and 6 if it takes them."""
     rng, progress = search.rng, search.progress
     if search.budget.covers(on.graph):
-        found = likelier_by_ratio(on, found, aim, rng, progress)
         if not progress.out_of_time() and is_in_doubt(aim, on, found):
             found = likeliest(on, found, aim, search)
+        found = likelier_by_ratio(on, found, aim, rng, progress)
     elif effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, found):
         found = likelier_by_ratio(on, found, aim, rng, progress)
         if not progress.out_of_time() and is_unhealthy(on, found):
