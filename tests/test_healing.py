@@ -167,10 +167,10 @@ def test_regions_need_not_be_healed_nor_what_had_cycles_on_the_whole_graph(two_a
     looks = []
     monkeypatch.setattr(multilevel, "is_unhealthy", lambda *of: bool(looks.append(of)))
     for name, effort, budget, n_looks in (
-        ("modularity", 0.1, graph.n_entries - 1, 0),
+        ("modularity", 0.4, graph.n_entries - 1, 0),
         ("modularity", 1.0, graph.n_entries - 1, 1),
         ("modularity", 1.0, graph.n_entries, 0),
-        ("normalized_cut", 0.1, graph.n_entries - 1, 0),
+        ("normalized_cut", 0.4, graph.n_entries - 1, 0),
         ("normalized_cut", 1.0, graph.n_entries - 1, 1),
         ("normalized_cut", 1.0, graph.n_entries, 0),
     ):
