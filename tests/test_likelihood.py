@@ -226,7 +226,7 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
         assert not is_likelier(AUTO, on, cliques, cliques)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_heavy_tails_do_not_make_a_resolution_likelier(seed, monkeypatch):
     graph, truth = heavy_tailed(seed)
     found = coreset_sc(graph, 40, rng=0)
