@@ -29,6 +29,7 @@ from graphclust import (
     extend_labels,
     modularity,
     normalized_cut,
+    stochastic_block_model,
 )
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset import two_step
@@ -161,6 +162,13 @@ CORESET_PLANTED = (
 REAL = ("email-Eu-core", "graphdata_amazon_photo", "planetoid_cora", "fb100_Caltech36_dorm", "karateclub_facebook")
 
 
+def few_large_ones() -> tuple[Any, np.ndarray]:
+    """Two large blocks among sixty small ones, of which a node has 10 links inside and 9 outside."""
+    sizes = np.array([1500, 1000, *[40] * 60])
+    drawn = stochastic_block_model(sizes.tolist(), (10 / sizes).tolist(), 9 / sizes.sum(), rng=1)
+    return drawn.graph.to_scipy(), drawn.labels
+
+
 class Case(NamedTuple):
     kind: str
     matrix: Any
@@ -172,6 +180,9 @@ def cases(method: str) -> Iterator[Case]:
     """The graphs that a method is tried on."""
     for spec in COARSE_PLANTED if method == "multilevel" else CORESET_PLANTED:
         matrix, truth = largest_component(*planted(spec))
+        yield Case("planted", matrix, int(truth.max()) + 1, truth)
+    if method == "multilevel":
+        matrix, truth = largest_component(*few_large_ones())
         yield Case("planted", matrix, int(truth.max()) + 1, truth)
     matrix, truth = largest_component(*planted("20x1000:12:2"))
     for kind in ("exponential", "log-normal"):
