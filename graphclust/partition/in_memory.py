@@ -35,8 +35,7 @@ class Shown(NamedTuple):
     """What a coreset shows of a graph.
 
     labels : int32, shape (n_nodes,), the region of each node; out_of_reach : bool, shape (n_nodes,), True for nodes
-    farther from the coreset than labels spread. coreset : what was drawn; links, n_labeled : see
-    `Merged`.
+    farther from the coreset than labels spread. coreset : what was drawn; links, n_labeled : see `Merged`.
     linked, regions : places of the coreset nodes that were parted, and the region of each. united : the cluster of each
     region, int32, by the coreset's graph alone, for when time is up; it is made only where there is a time budget.
     """

@@ -140,9 +140,10 @@ def looked_at_again(on: Weighed, found: Partition, aim: Aim, effort: float, sear
             found = likeliest(on, found, aim, search)
         found = likelier_by_ratio(on, found, aim, rng, progress)
     elif effort >= 1.0 and not progress.out_of_time() and is_unhealthy(on, found):
-        found = likelier_by_ratio(on, found, aim, rng, progress)
-        if not progress.out_of_time() and is_unhealthy(on, found):
-            found = healed(on, found, aim, rng, progress)
+        by_ratio = likelier_by_ratio(on, found, aim, rng, progress)
+        if not progress.out_of_time() and (by_ratio is found or is_unhealthy(on, by_ratio)):
+            return healed(on, by_ratio, aim, rng, progress)
+        return by_ratio
     return found
 
 

@@ -73,7 +73,7 @@ class Pieces(Protocol):
 
 
 class WholeGraph(Protocol):
-    """A graph that is to be parted into k clusters; what it returns never shares labels with what it was given.
+    """A graph that is to be parted into k clusters; labels that it was given are never changed in place.
 
     name : of the objective whose terms count. n_points : how many nodes have edges.
     """

@@ -1021,7 +1021,7 @@ MUTANTS = [
     (
         "impure-clusters-stay-so",
         "partition/multilevel.py",
-        "            found = healed(on, found, aim, rng, progress)\n",
+        "            return healed(on, by_ratio, aim, rng, progress)\n",
         "            pass\n",
         ["test_blocks_that_hardly_show_are_found"],
     ),
