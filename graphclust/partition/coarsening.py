@@ -13,6 +13,7 @@ from graphclust.compiled.graphs import joining as loops
 from graphclust.compiled.graphs import small_levels
 from graphclust.compiled.graphs.coarsening import number_clusters
 from graphclust.compiled.graphs.joining import Joining
+from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Weighed, plain_objective
 from graphclust.partition.budget import HARDLY_ANY
@@ -61,22 +62,23 @@ def joined(
         the first is taken back, and of the first all that is said is that they are too few.
     """
     n, unsettled = on.graph.n_nodes, 1.0 if progress.out_of_time() else UNSETTLED
-    parts = ONE_PART if parts is None else parts
     if is_small(on.graph):
         region, pull = np.empty(n, np.int32), resolution * on.chance
+        parts = ONE_PART if parts is None else parts
         n_regions, read = small_levels.join_at_once(level_of(on), pull, parts, enough, unsettled, draws_of(rng), region)
         progress.reads(on.graph, read)
         return region, n_regions
+    rows = on.graph.rows if parts is None else rows_within(on.graph.rows, parts)
     objective, order = plain_objective(on, n, resolution), rng.permutation(n).astype(np.int32)
     region, state = np.arange(n, dtype=np.int32), np.array([n - enough, n])
     scratch = np.zeros(n), np.empty(n + 1, np.int32)
-    joining = Joining(region, on.terms.mass.copy(), np.ones(n, np.int32), parts, state, *scratch)
+    joining = Joining(region, on.terms.mass.copy(), np.ones(n, np.int32), state, *scratch)
     step, done = max(1, ENTRIES_PER_STEP * n // on.graph.n_entries), 0
     while done == 0 or state[1] > unsettled * n:
         before, state[1] = region.copy(), 0
         for first in range(0, n, step):
             last = min(first + step, n)
-            read = loops.join_in_turn(first, last, order, on.graph.rows, on.terms, objective, joining)
+            read = loops.join_in_turn(first, last, order, rows, on.terms, objective, joining)
             progress.reads(on.graph, read)
             progress.step(last, n)
         if state[0] < 0:
@@ -84,3 +86,13 @@ def joined(
             break
         done += 1
     return region, number_clusters(region, np.full(n, -1, np.int32))
+
+
+def rows_within(rows: Rows, parts: np.ndarray) -> Rows:
+    """The rows without what leads to nodes of other parts."""
+    indptr = np.zeros(len(parts) + 1, np.int64)
+    kept = Rows(indptr, np.empty(len(rows.indices), np.int32), np.empty(len(rows.weights)))
+    loops.keep_within(rows, parts, kept)
+    for values in kept:
+        values.flags.writeable = False  # as those of a graph: another type would be compiled once more
+    return kept

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from graphclust.compiled.graphs import small_cycles, small_levels
-from graphclust.compiled.graphs.merging import NEAR_ENOUGH
 from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
 from graphclust.compiled.graphs.small_levels import Assigned, Coarsening
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
@@ -117,8 +116,7 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
     """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
 
     The better of two cuts is climbed from, and settles again. Cycles go on from resolution to resolution, as far as the
-    budget goes, while the last of them gained: of one cycle anything to speak of, but where it was the first that moved
-    the nodes, or there were several, much. The value never falls.
+    budget goes, while each of the last gained more than hardly any of what is lacking. The value never falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case.
@@ -127,8 +125,8 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
     n, done, gained = len(resolutions), 0, np.inf
     several = each or search.objective.kind == RATIO
     first, at_once = (n, min(PAIR, n)) if several else (1, 1)
-    much = HARDLY_ANY if several or not settled else NEAR_ENOUGH
-    while n and (done < first or gained > much * lacking(found, search)):
+    hardly_any = at_once * HARDLY_ANY
+    while n and (done < first or gained > hardly_any * lacking(found, search)):
         search.progress.offer(found.labels.copy)
         if search.progress.out_of_time() or not search.budget.covers(on.graph):
             break

@@ -6,10 +6,10 @@
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again: once, and on while anything is gained; for cuts, which have many more local optima, at each
-   resolution, two from the same partition, the first by way of more clusters where few are wanted, and on while much
-   is gained. The borders of cuts are made shorter by climbs besides, of regions and in the end of nodes: moves go on
-   where the value falls, as far as it takes to get over a hill.
+   on every level again: once, and on while more than hardly anything is gained; for cuts, which have many more local
+   optima, at each resolution, two from the same partition, the first by way of more clusters where few are wanted. The
+   borders of cuts are made shorter by climbs besides, of regions and in the end of nodes: moves go on where the value
+   falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier, with their weights and without.

@@ -128,7 +128,6 @@ CHANGES = [
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
-    Change("cycles go on only while much is gained", "multilevel", ((cycles, "NEAR_ENOUGH", budget.HARDLY_ANY),)),
     Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
     Change("no cycle by the ratio", "multilevel", ((multilevel, "likelier_by_ratio", lambda on, found, *of: found),)),
     Change(

@@ -14,13 +14,10 @@ from graphclust.compiled.graphs.objective import LEAST_GAIN, better_of
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
-OUT_OF_REACH = np.finfo(np.float64).max
-
 
 class Joining(NamedTuple):
     """Nodes on their way into regions: the region of each, mass and size of each region, and scratch of the loop.
 
-    parts : int32, shape (n,), nodes of different parts are never joined; of one entry, all are of one part.
     state = (regions that may still vanish, nodes that moved): the loop ends where the first falls below 0.
     link (n,) is zero between nodes; met (n + 1,) has room for one that is not counted.
     """
@@ -28,10 +25,29 @@ class Joining(NamedTuple):
     region: np.ndarray
     mass: np.ndarray
     size: np.ndarray
-    parts: np.ndarray
     state: np.ndarray
     link: np.ndarray
     met: np.ndarray
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def keep_within(rows, parts, kept):
+    """Of each row what leads to nodes of the same part, into rows that have room for all.
+
+    Nodes that are joined by what is kept are of one part, and what they could not use is not read pass after pass.
+    """
+    n, weighted, n_kept = len(parts), len(rows.weights) > 0, 0
+    for u in range(n):
+        if n > CACHED and u + AHEAD < n:
+            ask_for_neighbors(parts, rows, u + AHEAD)
+        part = parts[u]
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.uint32(rows.indices[e])
+            kept.indices[np.uint32(n_kept)] = v  # counted only where it stays: a branch would be a coin toss
+            if weighted:
+                kept.weights[np.uint32(n_kept)] = rows.weights[e]
+            n_kept += parts[v] == part
+        kept.indptr[u + 1] = n_kept
 
 
 @njit(cache=True, nogil=True, **INLINED)
@@ -45,8 +61,8 @@ def _ask_for_next(rows, region, order, i):
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def join_in_turn(first, last, order, rows, terms, objective, joining):
     """Nodes order[first:last] take their turn; returns the entries read."""
-    region, mass, size, parts, state, link, met = joining
-    weighted, by_parts = len(rows.weights) > 0, len(parts) > 1
+    region, mass, size, state, link, met = joining
+    weighted = len(rows.weights) > 0
     n, least = len(order), 0.5 * LEAST_GAIN * objective.unit
     many, spare, read, n_moved = n > CACHED, state[0], 0, 0
     for i in range(first, last):
@@ -75,8 +91,6 @@ def join_in_turn(first, last, order, rows, terms, objective, joining):
             c = np.uint32(met[j])
             worth = link[c] - pull * mass[c]
             link[c] = 0.0
-            if by_parts:
-                worth -= OUT_OF_REACH * np.float64(parts[c] != parts[own])
             best, most = better_of(met[j], worth, best, most)
         if best >= 0:
             mass[own] -= terms.mass[u]

@@ -21,7 +21,7 @@ from graphclust.compiled.graphs.coarsening import (
     number_clusters,
     sum_links,
 )
-from graphclust.compiled.graphs.joining import Joining, join_in_turn
+from graphclust.compiled.graphs.joining import Joining, join_in_turn, keep_within
 from graphclust.compiled.graphs.merging import (
     CLUSTER,
     LIST,
@@ -82,8 +82,12 @@ class Coarsening(NamedTuple):
 @njit(cache=True, nogil=True)
 def join_nodes(level, pull, parts, enough, unsettled, draws):
     """`partition.coarsening.joined`: regions of nodes of one part, how many they are, and the entries read."""
-    terms = level.terms
+    rows, terms = level.rows, level.terms
     n = len(terms.mass)
+    if len(parts) > 1:
+        kept = Rows(np.zeros(n + 1, np.int64), np.empty(len(rows.indices), np.int32), np.empty(len(rows.weights)))
+        keep_within(rows, parts, kept)
+        rows = Rows(read_only(kept.indptr), read_only(kept.indices), read_only(kept.weights))
     region, order, unnumbered = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     size = np.empty(n, np.int32)
     total = 0.0
@@ -92,12 +96,12 @@ def join_nodes(level, pull, parts, enough, unsettled, draws):
         total += terms.degrees[u]
     shuffle(order, draws)
     objective, state = Objective(PLAIN, pull, total / n), np.array([n - enough, n])
-    joining = Joining(region, terms.mass.copy(), size, parts, state, np.zeros(n), np.empty(n + 1, np.int32))
+    joining = Joining(region, terms.mass.copy(), size, state, np.zeros(n), np.empty(n + 1, np.int32))
     first, read, done = np.int64(0), 0, 0
     while done == 0 or state[1] > unsettled * n:
         before = region.copy()
         state[1] = 0
-        read += join_in_turn(first, n, order, level.rows, terms, objective, joining)
+        read += join_in_turn(first, n, order, rows, terms, objective, joining)
         if state[0] < 0:
             region = before if done > 0 else region
             break
