@@ -43,9 +43,9 @@ def keep_within(rows, parts, kept):
         part = parts[u]
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.uint32(rows.indices[e])
-            kept.indices[np.uint32(n_kept)] = v  # counted only where it stays: a branch would be a coin toss
+            kept.indices[np.uint64(n_kept)] = v  # counted only where it stays: a branch would be a coin toss
             if weighted:
-                kept.weights[np.uint32(n_kept)] = rows.weights[e]
+                kept.weights[np.uint64(n_kept)] = rows.weights[e]
             n_kept += parts[v] == part
         kept.indptr[u + 1] = n_kept
 
