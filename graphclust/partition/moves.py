@@ -103,7 +103,7 @@ def move_in_turn(
     n, state = on.graph.n_nodes, queue.state
     while state[1] and not progress.out_of_time():
         budget = float(ENTRIES_PER_STEP)  # the loop is compiled for each type
-        n_read = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, queue)
+        n_read = loops.move_nodes(budget, on.graph.rows, on.terms, objective, labels, sums, queue, None)
         progress.reads(on.graph, n_read)
         progress.step(n - int(state[1]), n)
 

@@ -4,6 +4,7 @@ _OBJECTIVE = "compiled/graphs/objective.py"
 _MOVES = "compiled/graphs/moves.py"
 _JOINING = "compiled/graphs/joining.py"
 _CLIMBING = "compiled/graphs/climbing.py"
+_LINK_TABLE = "compiled/graphs/link_table.py"
 _CYCLES = "partition/cycles.py"
 _LIKELIHOOD = "partition/likelihood.py"
 _MERGING = "compiled/graphs/merging.py"
@@ -29,6 +30,55 @@ _PLOTS = "plots/"
 
 MUTANTS = [
     (
+        "table-keeps-what-went",
+        _LINK_TABLE,
+        "table.links[v, np.uint32(own)] -= w",
+        "table.links[v, np.uint32(own)] -= 0.0 * w",
+        ["test_the_table_stays_what_the_rows_add_up_to", "test_one_call_gives_what_level_by_level_gives"],
+    ),
+    (
+        "table-counts-loops",
+        _LINK_TABLE,
+        "(rows.weights[e] if weighted else 1.0) * np.float64(v != u)\n\n\n",
+        "(rows.weights[e] if weighted else 1.0)\n\n\n",
+        ["test_the_table_stays_what_the_rows_add_up_to"],
+    ),
+    (
+        "table-shows-unlinked-clusters",
+        _LINK_TABLE,
+        "gain if links[c] > 0.0 else -np.inf",
+        "gain",
+        ["test_a_look_in_the_table_shows_what_a_look_at_the_row_shows"],
+    ),
+    (
+        "table-shows-the-own-cluster",
+        _LINK_TABLE,
+        "gains[own] = -np.inf",
+        "pass",
+        ["test_a_look_in_the_table_shows_what_a_look_at_the_row_shows"],
+    ),
+    (
+        "table-of-rounded-sums",
+        _LINK_TABLE,
+        "return n_whole == len(rows.weights) and most <= EXACT",
+        "return most <= EXACT",
+        ["test_a_table_is_for_few_clusters_and_for_sums_that_are_never_rounded"],
+    ),
+    (
+        "table-of-huge-sums",
+        _LINK_TABLE,
+        "return n_whole == len(rows.weights) and most <= EXACT",
+        "return n_whole == len(rows.weights)",
+        ["test_a_table_is_for_few_clusters_and_for_sums_that_are_never_rounded"],
+    ),
+    (
+        "climb-without-the-table-kept",
+        _CLIMBING,
+        "            note_move(u, own, to, rows, table)",
+        "            pass",
+        ["test_nodes_move_and_climb_the_same_without_a_table"],
+    ),
+    (
         "climb-not-taken-back",
         _CLIMBING,
         "for i in range(made - 1, kept - 1, -1):",
@@ -51,9 +101,9 @@ MUTANTS = [
     ),
     (
         "climb-empties-clusters",
-        _CLIMBING,
-        "sums.size[own] > 1 and sums.mass[own] > mass:",
-        "sums.size[own] > 0:",
+        _MOVES,
+        "or sums.size[own] <= 1 or sums.mass[own] <= mass:\n        return Look",
+        ":\n        return Look",
         ["test_a_climb_gains_what_it_says_and_its_sums_are_those_of_the_labels"],
     ),
     (
@@ -318,15 +368,15 @@ MUTANTS = [
     (
         "move-judged-without-the-loop",
         _MOVES,
-        "most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least",
-        "most = loss_of_leaving(objective, stays, 0.0, mass, sums.inside[own], sums.mass[own]) + least",
+        "loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])",
+        "loss = loss_of_leaving(objective, stays, 0.0, mass, sums.inside[own], sums.mass[own])",
         _MOVE_TESTS,
     ),
     (
         "last-node-of-a-cluster-moves",
         _MOVES,
-        "if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= terms.mass[u]:",
-        "if own < 0 or sums.mass[own] <= terms.mass[u]:",
+        "if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= mass:\n        return Look",
+        "if own < 0 or sums.mass[own] <= mass:\n        return Look",
         [
             "test_moves_never_lower_any_objective_and_keep_every_cluster",
             "test_refining_never_lowers_the_value_and_keeps_every_cluster",

@@ -11,18 +11,13 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.link_places import LEAST_LINK
-from graphclust.compiled.graphs.moves import Scratch, change_cluster
+from graphclust.compiled.graphs.link_table import note_move, table_of, table_pays
+from graphclust.compiled.graphs.moves import NEVER, Scratch, change_cluster, look_at
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
-    better_of,
-    gain_of_joining,
     gain_of_link,
-    loss_of_leaving,
 )
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
-
-NEVER = -np.inf
 
 
 class Climber(NamedTuple):
@@ -41,53 +36,21 @@ class Climber(NamedTuple):
     scratch: Scratch
 
 
-class Look(NamedTuple):
-    """The other cluster that a node gains most by joining, -1 where it has none, the gain, and its links to the two."""
-
-    best: int
-    gain: float
-    stays: float
-    shared: float
-
-
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _look_at(u, rows, terms, objective, labels, sums, scratch):
-    """What a move of u would change; a cluster is never left without nodes."""
-    link, met = scratch
-    own, weighted, n_met = labels[u], len(rows.weights) > 0, 1
-    link[own] = LEAST_LINK
-    for e in range(rows.indptr[u], rows.indptr[u + 1]):
-        v = np.uint32(rows.indices[e])
-        if v != u:
-            c = labels[v]
-            before = link[np.uint32(c)]
-            met[np.uint32(n_met)] = c  # counted only where it is the first edge to c: a branch would be a coin toss
-            n_met += before == 0.0
-            link[np.uint32(c)] = before + (rows.weights[e] if weighted else 1.0)
-    stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
-    link[own] = 0.0
-    best, most, shared = np.int32(-1), NEVER, 0.0
-    if n_met > 1 and sums.size[own] > 1 and sums.mass[own] > mass:
-        loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
-        for i in range(1, n_met):
-            c = np.uint32(met[i])
-            gain = gain_of_joining(objective, link[c], loop, mass, sums.inside[c], sums.mass[c]) - loss
-            best, most = better_of(met[i], gain, best, most)
-        shared = link[np.uint32(best)]
-    for i in range(1, n_met):
-        link[np.uint32(met[i])] = 0.0
-    return Look(best, most, stays, shared)
+def _look_at(u, rows, terms, objective, labels, sums, scratch, table):
+    """`look_at`, compiled once: the loop calls it in three places."""
+    return look_at(u, rows, terms, objective, labels, sums, scratch, table)
 
 
 @njit(cache=True, nogil=True, **INLINED)
 def _take_back(u, to, rows, terms, labels, sums):
     """Node u goes back to the cluster that it left."""
-    weighted, stays, shared = len(rows.weights) > 0, 0.0, 0.0
+    own, weighted, stays, shared = labels[u], len(rows.weights) > 0, 0.0, 0.0
     for e in range(rows.indptr[u], rows.indptr[u + 1]):
         v = np.uint32(rows.indices[e])
         if v != u:
             w = rows.weights[e] if weighted else 1.0
-            stays += w * np.float64(labels[v] == labels[u])
+            stays += w * np.float64(labels[v] == own)
             shared += w * np.float64(labels[v] == to)
     change_cluster(u, to, stays, shared, terms, labels, sums)
 
@@ -102,11 +65,13 @@ def climb(patience, rows, terms, objective, labels, sums):
     heap, known = (np.empty(most), np.empty(most, np.int32)), (np.empty(n), np.zeros(n, np.bool_))
     scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
     climber = Climber(*heap, *known, np.empty(n, np.int32), np.empty(n, np.int32), scratch)
-    return _climb(patience, rows, terms, objective, labels, sums, climber)
+    if table_pays(rows, terms, k):
+        return _climb(patience, rows, terms, objective, labels, sums, climber, table_of(rows, labels, k))
+    return _climb(patience, rows, terms, objective, labels, sums, climber, None)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _climb(patience, rows, terms, objective, labels, sums, climber):
+def _climb(patience, rows, terms, objective, labels, sums, climber, table):
     """`climb`, apart from it because making the arrays takes counts of references; see `references`.
 
     A node that has moved never does so again, so that each edge brings a neighbor back into the heap once at most. What
@@ -116,7 +81,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
     weighted, least = len(rows.weights) > 0, LEAST_GAIN * objective.unit
     size, read, last = 0, len(rows.indices), patience * len(rows.indices)
     for u in range(len(labels)):
-        gain[u] = _look_at(u, rows, terms, objective, labels, sums, scratch).gain
+        gain[u] = _look_at(u, rows, terms, objective, labels, sums, scratch, table).gain
         if gain[u] > NEVER:
             size = push(gains, items, size, gain[u], u)
     made, kept, value, highest, in_vain = 0, 0, 0.0, 0.0, 0
@@ -126,7 +91,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
         size = pop(gains, items, size)
         if not is_true:
             continue
-        now = _look_at(u, rows, terms, objective, labels, sums, scratch)
+        now = _look_at(u, rows, terms, objective, labels, sums, scratch, table)
         in_vain += rows.indptr[u + 1] - rows.indptr[u]
         gain[u] = now.gain
         if now.best < 0:
@@ -138,6 +103,8 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
         trail[made], left[made], moved[u] = u, own, True
         made += 1
         change_cluster(u, to, now.stays, now.shared, terms, labels, sums)
+        if table is not None:
+            note_move(u, own, to, rows, table)
         value += now.gain
         if value > highest + least:
             read += in_vain
@@ -153,7 +120,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber):
                 gain[v] += gain_of_link(objective, w, sums.mass[to])
                 gain[v] += gain_of_link(objective, w, sums.mass[own]) if c == own else 0.0
             else:
-                gain[v] = _look_at(np.int64(v), rows, terms, objective, labels, sums, scratch).gain
+                gain[v] = _look_at(np.int64(v), rows, terms, objective, labels, sums, scratch, table).gain
                 in_vain += rows.indptr[v + 1] - rows.indptr[v]
             if gain[v] > NEVER:
                 size = push(gains, items, size, gain[v], v)

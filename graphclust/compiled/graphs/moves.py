@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
+from graphclust.compiled.graphs.link_table import best_in_table, note_move
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
     PLAIN,
@@ -21,6 +22,7 @@ from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
+NEVER = -np.inf
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
@@ -33,6 +35,15 @@ class Scratch(NamedTuple):
 
     link: np.ndarray
     met: np.ndarray
+
+
+class Look(NamedTuple):
+    """The other cluster that a node gains most by going to, -1 where it has none, the gain, its links to both."""
+
+    best: int
+    gain: float
+    stays: float
+    shared: float
 
 
 class MoveQueue(NamedTuple):
@@ -154,7 +165,7 @@ def mark_neighbors(nodes, rows, marked):
 
 @njit(cache=True, nogil=True, **INLINED)
 def _best_met(objective, u, terms, sums, scratch, n_met, most):
-    """The cluster of those met that u gains most by joining, -1 where none is worth more than `most`, and its link.
+    """The cluster of those met that u gains most by joining, -1 where none is worth more than `most`; gain and link.
 
     Leaves no link but that with the cluster of u.
     """
@@ -178,7 +189,41 @@ def _best_by(objective, loop, mass, sums, scratch, n_met, most):
         gain = gain_of_joining(objective, w, loop, mass, sums.inside[c], sums.mass[c])
         best, most = better_of(met[i], gain, best, most)
         shared = w if best == met[i] else shared
-    return best, shared
+    return best, most, shared
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def look_at(u, rows, terms, objective, labels, sums, scratch, table):
+    """What a move of u would change; nodes without a cluster stay there, and so does the last one of a cluster.
+
+    table : its links to each cluster are looked up there; None: they are added up.
+    """
+    link, met = scratch
+    own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
+    if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= mass:
+        return Look(np.int32(-1), NEVER, 0.0, 0.0)
+    if table is None:
+        first, last = rows.indptr[u], rows.indptr[u + 1]
+        row, weights, weighted = rows.indices[first:last], rows.weights[first:last], len(rows.weights) > 0
+        met[0], n_met = own, 1
+        link[own] = LEAST_LINK
+        for e in range(len(row)):
+            v = np.uint32(row[e])
+            c = labels[v]
+            if c >= 0 and v != u:
+                before = link[np.uint32(c)]
+                met[np.uint32(n_met)] = c  # counted only where it is the first edge to c: a branch would be a coin toss
+                n_met += before == 0.0
+                link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
+        stays = link[own]
+        link[own] = 0.0
+        best, most, shared = _best_met(objective, u, terms, sums, scratch, n_met, NEVER)
+    else:
+        links = table.links[np.uint32(u)]
+        best, most = best_in_table(objective, u, own, terms, sums, table)
+        stays, shared = links[own], links[np.uint32(best)] if best >= 0 else 0.0
+    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+    return Look(best, most - loss, stays, shared)
 
 
 @njit(cache=True, nogil=True, **INLINED)
@@ -205,16 +250,14 @@ def _ask_for_next(rows, labels, queue, head):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def move_nodes(budget, rows, terms, objective, labels, sums, queue):
+def move_nodes(budget, rows, terms, objective, labels, sums, queue, table):
     """Take nodes from a ring queue and move each to the cluster that raises the objective most.
 
     The neighbors of a moved node that are elsewhere are queued again. A move never empties a cluster. Returns the
-    entries read, about `budget` at most.
+    entries of the rows looked at, about `budget` at most. table : of the partition, see `look_at`, or None.
     """
     nodes, queued, state, scratch = queue
-    link, met = scratch
     n = len(labels)
-    weighted = len(rows.weights) > 0
     least = LEAST_GAIN * objective.unit
     read = 0
     many = n > CACHED
@@ -226,31 +269,17 @@ def move_nodes(budget, rows, terms, objective, labels, sums, queue):
         if many and waiting > 3 * AHEAD:
             _ask_for_next(rows, labels, queue, head)
         queued[u] = 0
-        own = labels[u]
-        if own < 0 or sums.size[own] <= 1 or sums.mass[own] <= terms.mass[u]:
-            continue
         first, last = rows.indptr[u], rows.indptr[u + 1]
-        row, weights = rows.indices[first:last], rows.weights[first:last]
-        read += len(row)
-        met[0], n_met = own, 1
-        link[own] = LEAST_LINK
-        for e in range(len(row)):
-            v = np.uint32(row[e])
-            c = labels[v]
-            if c >= 0 and v != u:
-                before = link[np.uint32(c)]
-                met[np.uint32(n_met)] = c  # counted only where it is the first edge to c: a branch would be a coin toss
-                n_met += before == 0.0
-                link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
-        stays, loop, mass = link[own], terms.loops[u], terms.mass[u]
-        most = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own]) + least
-        link[own] = 0.0
-        best, shared = _best_met(objective, u, terms, sums, scratch, n_met, most)
-        if best >= 0:
-            change_cluster(u, best, stays, shared, terms, labels, sums)
+        read += last - first
+        now = look_at(u, rows, terms, objective, labels, sums, scratch, table)
+        if now.gain > least:
+            own, best = labels[u], now.best
+            change_cluster(u, best, now.stays, now.shared, terms, labels, sums)
+            if table is not None:
+                note_move(u, own, best, rows, table)
             place = head + waiting if head + waiting < n else head + waiting - n
-            for e in range(len(row)):
-                v = np.uint32(row[e])
+            for e in range(first, last):
+                v = np.uint32(rows.indices[e])
                 c = labels[v]
                 nodes[np.uint32(place)] = v  # free, as u itself does not wait; counted only where v is to wait
                 elsewhere = np.uint8(c != best) & np.uint8(c >= 0)
@@ -318,5 +347,14 @@ def _choose_moves(first, last, rows, terms, objective, now, scratch, target):
             met[np.uint32(n_met)] = c
             n_met += before == 0.0
             link[place] = before + (rows.weights[e] if weighted else 1.0)
-        target[u], _ = _best_met(objective, u, terms, sums, scratch, n_met, loss + least)
+        target[u], _, _ = _best_met(objective, u, terms, sums, scratch, n_met, loss + least)
     return read
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def choose_in_table(rows, terms, objective, labels, sums, table, scratch, target):
+    """`choose_moves` of all nodes by a table: a look takes no longer there than to rule a node out."""
+    least = LEAST_GAIN * objective.unit
+    for u in range(len(labels)):
+        now = look_at(u, rows, terms, objective, labels, sums, scratch, table)
+        target[u] = now.best if now.gain > least else -1

@@ -22,6 +22,7 @@ from graphclust.compiled.graphs.coarsening import (
     sum_links,
 )
 from graphclust.compiled.graphs.joining import Joining, join_in_turn, keep_within
+from graphclust.compiled.graphs.link_table import table_of, table_pays
 from graphclust.compiled.graphs.merging import (
     CLUSTER,
     LIST,
@@ -36,6 +37,7 @@ from graphclust.compiled.graphs.moves import (
     MoveRound,
     Scratch,
     add_to_sums,
+    choose_in_table,
     choose_moves,
     move_nodes,
 )
@@ -165,37 +167,56 @@ def merge_nodes(level, k, objective, trace, pairs):
 
 @njit(cache=True, nogil=True)
 def move_until_stable(level, found, k, objective):
-    """`partition.cycles.moved`: the partition after moves of single nodes, and the entries read.
-
-    All clusters bound what a move can gain: to leave light ones out of it takes longer here than it saves.
-    """
+    """`partition.cycles.moved`: the partition after moves of single nodes, and the entries read."""
     rows, terms = level.rows, level.terms
     n = len(terms.mass)
     labels, target, stays = found.labels.copy(), np.empty(n, np.int32), np.empty(n)
     before = ClusterSums(found.sums.inside, found.sums.mass, np.zeros(k, np.int64))
     for u in range(n):
         before.size[labels[u]] += 1
-    least, worst = np.inf, 0.0
-    for c in range(k):
-        if before.mass[c] > 0.0:
-            least, worst = min(least, before.mass[c]), max(worst, -before.inside[c] / before.mass[c])
-    bounds = Bounds((least, worst), (least, worst), np.empty(0, np.bool_))
-    n_read = np.zeros(1, np.int64)
-    first, now = np.int64(0), MoveRound(labels, before, stays, False, bounds, -1, n_read)
-    choose_moves(first, n, first, rows, terms, objective, now, target)
     sums = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
-    add_to_sums(labels, stays, terms, sums)
-    nodes, queued, waiting = np.empty(n, np.int32), np.zeros(n, np.uint8), 0
-    for u in range(n):
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    queue = MoveQueue(np.empty(n, np.int32), np.zeros(n, np.uint8), np.zeros(2, np.int64), scratch)
+    n_read = len(rows.indices)
+    if table_pays(rows, terms, k):
+        table = table_of(rows, labels, k)
+        choose_in_table(rows, terms, objective, labels, before, table, scratch, target)
+        for u in range(n):
+            stays[u] = table.links[u, labels[u]]
+        add_to_sums(labels, stays, terms, sums)
+        _wait(target, queue)
+        n_read += move_nodes(float(NO_END), rows, terms, objective, labels, sums, queue, table)
+    else:
+        _choose(level, labels, before, stays, objective, target)
+        add_to_sums(labels, stays, terms, sums)
+        _wait(target, queue)
+        n_read += move_nodes(float(NO_END), rows, terms, objective, labels, sums, queue, None)
+    return Assigned(labels, sums), n_read
+
+
+@njit(cache=True, nogil=True)
+def _choose(level, labels, sums, stays, objective, target):
+    """`choose_moves` of all nodes, and what stays.
+
+    All clusters bound what a move can gain: to leave light ones out of it takes longer here than it saves.
+    """
+    least, worst = np.inf, 0.0
+    for c in range(len(sums.mass)):
+        if sums.mass[c] > 0.0:
+            least, worst = min(least, sums.mass[c]), max(worst, -sums.inside[c] / sums.mass[c])
+    bounds = Bounds((least, worst), (least, worst), np.empty(0, np.bool_))
+    first, now = np.int64(0), MoveRound(labels, sums, stays, False, bounds, -1, np.zeros(1, np.int64))
+    choose_moves(first, len(labels), first, level.rows, level.terms, objective, now, target)
+
+
+@njit(cache=True, nogil=True)
+def _wait(target, queue):
+    """The nodes that have a target wait in the queue."""
+    for u in range(len(target)):
         if target[u] >= 0:
-            nodes[waiting] = u
-            queued[u] = 1
-            waiting += 1
-    if waiting > 0:
-        scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
-        queue = MoveQueue(nodes, queued, np.array([0, waiting]), scratch)
-        n_read[0] += move_nodes(float(NO_END), rows, terms, objective, labels, sums, queue)
-    return Assigned(labels, sums), n_read[0]
+            queue.nodes[queue.state[1]] = u
+            queue.queued[u] = 1
+            queue.state[1] += 1
 
 
 @njit(cache=True, nogil=True)
