@@ -132,17 +132,17 @@ def test_nodes_are_joined_to_no_fewer_regions_than_are_wanted(most_entries, monk
             assert n_regions < enough and read < one_pass
 
 
-def test_a_graph_of_many_nodes_is_cycled_level_by_level(monkeypatch):
-    """Their moves may be made all at once; on few nodes they never are, which one call relies on."""
-    assert moves.MANY_MOVES >= 1 << 14
+def test_a_graph_of_many_entries_is_cycled_level_by_level(monkeypatch):
+    """However many nodes it has: where those are cycled in one call they never move all at once."""
     graph = planted_partition(9, 60, 9, 3, rng=4).graph
     on, objective = on_and_objective(graph, "modularity", 1.0, 9)
     search = Search(9, objective, [], 1.0, np.random.default_rng(3), Progress())
     made = []
     monkeypatch.setattr(cycles, "cycle_in_one_call", lambda on, *rest: made.append(on.graph.n_nodes) or 1 / 0)
-    for most, expected in ((graph.n_nodes, []), (graph.n_nodes + 1, [graph.n_nodes])):
+    monkeypatch.setattr(moves, "MANY_MOVES", 1)
+    for most, expected in ((graph.n_entries - 1, []), (graph.n_entries, [graph.n_nodes])):
         made.clear()
-        monkeypatch.setattr(moves, "MANY_MOVES", most)
+        monkeypatch.setattr(small_graphs, "AT_ONCE", most)
         with pytest.raises(ZeroDivisionError):
             cycle(on, None, search, 1.0)
         assert [n for n in made if n == graph.n_nodes] == expected

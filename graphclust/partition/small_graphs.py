@@ -9,14 +9,13 @@ from graphclust.compiled.graphs.objective import ClusterSums, NodeTerms, Rows
 from graphclust.compiled.graphs.small_levels import Assigned, Level
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed, node_terms
-from graphclust.partition import moves
 
 AT_ONCE = 1 << 19  # entries: a cycle over so many takes some hundredths of a second, in which nothing else is looked at
 
 
 def is_small(graph: Graph) -> bool:
-    """Whether steps over the graph are made in one call; of so few nodes none ever move all at once."""
-    return graph.n_entries <= AT_ONCE and graph.n_nodes < moves.MANY_MOVES
+    """Whether steps over the graph are made in one call, where nodes move in turn, however many they are."""
+    return graph.n_entries <= AT_ONCE
 
 
 def level_of(on: Weighed) -> Level:
