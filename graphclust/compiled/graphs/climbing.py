@@ -13,10 +13,7 @@ from numba import njit
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.link_table import note_move, table_of, table_pays
 from graphclust.compiled.graphs.moves import NEVER, Scratch, change_cluster, look_at
-from graphclust.compiled.graphs.objective import (
-    LEAST_GAIN,
-    gain_of_link,
-)
+from graphclust.compiled.graphs.objective import LEAST_GAIN, gain_of_link
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 
