@@ -8,15 +8,16 @@ import pytest
 import reference_objectives as reference
 from aims import AIMS, WITH_EDGES, connected_part, looped, on_and_objective
 from graphs import make_graph
+from numpy.testing import assert_allclose
 from scipy import sparse
 
-from graphclust.compiled.graphs.merging import NEAR_ENOUGH
+from graphclust.compiled.graphs.merging import NEAR_ENOUGH, ROUGHLY, TIRING
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import RATIOS, as_aim, chance_objective, weighed
-from graphclust.partition import merging
+from graphclust.partition import merging, small_graphs
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.merging import merge_clusters, merged, unions
 from graphclust.partition.moves import summed
@@ -236,32 +237,71 @@ def test_clusters_that_nothing_links_are_united_lightest_first():
         assert all(len(set(labels[sizes == size])) == 1 for size in sizes)
 
 
+def hub_graph(name, n):
+    """Nodes that hang on one hub or on some: at first all of them gain the same by joining a hub."""
+    rng, hubs = np.random.default_rng(0), {"two hubs": 2, "ten hubs": 10}.get(name, 1)
+    leaves, hub = np.tile(np.arange(hubs, n), hubs), np.repeat(np.arange(hubs), n - hubs)
+    weights = rng.lognormal(size=len(leaves)) if name == "unequal leaves" else np.ones(len(leaves))
+    if name == "wheel":
+        leaves, hub = np.r_[leaves, leaves[1:]], np.r_[hub, leaves[:-1]]
+        weights = np.ones(len(leaves))
+    A = sparse.coo_array((weights, (leaves, hub)), shape=(n, n)).tocsr()
+    return as_graph(A + A.T)
+
+
+class Counted(Progress):
+    """Progress that only counts how often it is told of."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = 0
+
+    def step(self, done, total):
+        self.steps += 1
+
+
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
-@pytest.mark.parametrize("objective", ["normalized_cut", "modularity"])
-def test_a_star_with_many_leaves_merges_quickly(objective):
-    """Leaves that want to join the growing giant shift each other's gains: that must not cost a look at all of them."""
-    rows = np.concatenate([np.zeros(30_000, int), np.arange(1, 30_000)])
-    columns = np.concatenate([np.arange(1, 30_001), np.arange(2, 30_001)])
-    star = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(30_001, 30_001))
-    graph = as_graph(star.maximum(star.T))
-    steps = []
+@pytest.mark.parametrize("name", ["star", "unequal leaves", "two hubs", "ten hubs", "wheel"])
+@pytest.mark.parametrize("objective", ["normalized_cut", "ratio_cut", "modularity", "constant_potts", "beyond chance"])
+def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number(name, objective, monkeypatch):
+    """Each union with a hub shifts the gains of all the others: that must not cost a look at all of them."""
+    graph = hub_graph(name, 4_000)
+    monkeypatch.setattr(small_graphs, "AT_ONCE", 0)
+    monkeypatch.setattr(merging, "ENTRIES_PER_STEP", graph.n_entries)
+    resolution = {"modularity": 1.0, "constant_potts": 1e-4}.get(objective)
+    on, wanted = on_and_objective(graph, objective.replace("beyond chance", "constant_potts"), resolution, 5)
+    counted = Counted()
+    labels, sums = merged(on, 5, chance_objective(on) if objective == "beyond chance" else wanted, counted)
+    assert sorted(set(labels)) == list(range(5))
+    assert counted.steps < 2 * TIRING
+    assert_allclose(sums.inside, summed(on, labels, 5)[1].inside)
 
-    class Counted(Progress):
-        def step(self, done, total):
-            steps.append(done)
 
-    on, wanted = on_and_objective(graph, objective, 1.0 if objective == "modularity" else None, 5)
-    labels, _ = merged(on, 5, wanted, Counted())
-    assert len(set(labels)) == 5
-    assert len(steps) < 100
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_links():
+    """Gains that differ by an eighth may be taken for each other there, those that differ by more may not."""
+    graph = hub_graph("unequal leaves", 4_000)
+    on = weighed(graph, "constant_potts")
+    pairs = np.zeros((4_000, 2), np.int32)
+    merged(on, 1, chance_objective(on), Progress(), pairs=pairs)
+    ended, enlarged = pairs[:0:-1].T
+    leaf = np.where(ended > 0, ended, enlarged)  # the hub is node 0, and may go on under a leaf's name
+    order = graph.weights[: graph.indptr[1]][leaf - 1]
+    assert sorted(leaf) == list(range(1, 4_000))
+    assert (order[1:] < order[:-1]).sum() > 100
+    assert (np.minimum.accumulate(order)[:-1] > order[1:] * (1.0 - 2.0 * ROUGHLY)).all()
 
 
 @pytest.mark.parametrize("objective", ["normalized_cut", "modularity"])
 def test_merging_goes_on_from_where_its_budget_ended(objective, monkeypatch):
-    graph = make_graph("power-law blocks")
-    at_once = merge_clusters(graph, 5, objective=objective)
+    on, wanted = on_and_objective(make_graph("power-law blocks"), objective, None, 5)
+    monkeypatch.setattr(small_graphs, "AT_ONCE", 0)
+    at_once, in_steps = Counted(), Counted()
+    labels = merged(on, 5, wanted, at_once)[0]
     monkeypatch.setattr(merging, "ENTRIES_PER_STEP", 7)
-    assert (merge_clusters(graph, 5, objective=objective) == at_once).all()
+    assert (merged(on, 5, wanted, in_steps)[0] == labels).all()
+    assert at_once.steps == 0
+    assert in_steps.steps > 100
 
 
 @pytest.mark.parametrize("k", [0, 35])

@@ -89,7 +89,7 @@ def merged(
     clusters["inside"], clusters["mass"] = on.terms.loops, on.terms.mass
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
     labels, roots = np.empty((2, n), np.int32)
-    state = np.zeros(3, np.int64)
+    state = np.zeros(4, np.int64)
     merger = loops.Merger(clusters, *heap, roots, state, trace, pairs)
     while not loops.merge_pairs(ENTRIES_PER_STEP, k, objective, chains, merger):
         progress.step(n - int(state[2]), n - k)

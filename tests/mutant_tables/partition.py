@@ -24,6 +24,7 @@ _SUMS_AFTER = ["test_the_sums_after_moves_follow_from_the_rows_that_change"]
 
 _SMALL = "compiled/graphs/small_cycles.py"
 _STEPS = "compiled/graphs/small_levels.py"
+_HUB_TESTS = ["test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number"]
 _AT_ONCE = ["test_one_call_gives_what_level_by_level_gives"]
 
 _PLOTS = "plots/"
@@ -770,6 +771,41 @@ MUTANTS = [
         "b = np.uint32(_alive(clusters, neighbors[e]))",
         "b = np.uint32(neighbors[e])",
         _UNION_TESTS,
+    ),
+    (
+        "merging-never-tires-of-a-hub",
+        _MERGING,
+        "weary = state[3] > TIRING * len(chains.links)",
+        "weary = False",
+        _HUB_TESTS,
+    ),
+    (
+        "merging-looks-at-a-hub-after-every-union",
+        _MERGING,
+        "elif hardly_grows and weary:",
+        "elif False:",
+        _HUB_TESTS,
+    ),
+    (
+        "merging-puts-a-hub-off-by-its-own-gain-alone",
+        _MERGING,
+        "-np.inf < first < gain:",
+        "-np.inf < first < -np.inf:",
+        _HUB_TESTS,
+    ),
+    (
+        "merging-takes-any-gain-once-tired",
+        _MERGING,
+        "max(near, ROUGHLY * abs(gains[0]))",
+        "max(near, 8.0 * abs(gains[0]))",
+        ["test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_links"],
+    ),
+    (
+        "merging-begins-anew-where-its-budget-ended",
+        _MERGING,
+        "    if state[2] == 0:\n        _start",
+        "    if state[2] >= 0:\n        _start",
+        ["test_merging_goes_on_from_where_its_budget_ended"],
     ),
     (
         "regions-anew-even-where-worse",

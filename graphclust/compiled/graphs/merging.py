@@ -12,6 +12,8 @@ from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
 NEAR_ENOUGH = 1e-3  # units: gains that differ by less are as good; each merge with the giant shifts all by a little
+TIRING = 64  # reads an entry; half as many do where no hub has most nodes hang on it alone. From then on ...
+ROUGHLY = 0.125  # ... gains that differ by such a share are as good: else each union with the hub shifts all the others
 
 # Of each cluster, in one place of the memory, since most of it is asked for together.
 CLUSTER = np.dtype([
@@ -44,9 +46,9 @@ class Chains(NamedTuple):
 class Merger(NamedTuple):
     """The clusters (n,), of CLUSTER, with inside and mass of the nodes at first; a heap of gains and their clusters.
 
-    state = (size of the heap, the cluster of most mass, clusters left), zeros before the first call; met (n,) is
-    scratch. trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has no row,
-    or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges.
+    state = (size of the heap, the cluster of most mass, clusters left, entries read), zeros before the first call; met
+    (n,) is scratch. trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has
+    no row, or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges.
     """
 
     clusters: np.ndarray
@@ -219,6 +221,16 @@ def _push_again(a, is_ratio, merger):
     state[0] = push(merger.gains, merger.items, size, clusters[a]["gain"], a)
 
 
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _put_off(a, is_ratio, merger):
+    """Push a with less than it gains, to be looked at again when what the others gain has become less too."""
+    gain, first = merger.clusters[a]["gain"], merger.gains[0]
+    if merger.state[0] > 0 and -np.inf < first < gain:
+        gain = first
+    merger.clusters[a]["gain"] = gain - ROUGHLY * abs(gain)
+    _push_again(a, is_ratio, merger)
+
+
 @njit(cache=True, nogil=True, **INLINED)
 def _unite(a, b, link, lists, merger):
     """Cluster a becomes a part of b."""
@@ -260,7 +272,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     heap holds, for each cluster, the gain of its best partner when it was last looked at; the cluster on top is looked
     at again before it is merged, unless that still holds. Merging changes only pairs with the merged cluster, which is
     looked at at once unless it hardly grew; those pairs, and all pairs with the giant, are also kept by their other
-    ends.
+    ends. That is often where most nodes hang on a hub, whose every union shifts what all of them gain: see TIRING.
     """
     clusters, gains, items, state, lists = merger.clusters, merger.gains, merger.items, merger.state, chains.lists
     is_ratio = objective.kind == RATIO
@@ -278,26 +290,34 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         top = clusters[a]
         if top["merged_into"] != a or (is_ratio and a == state[1]) or gain != top["gain"]:
             continue  # merged meanwhile, or pushed again with another gain
+        weary = state[3] > TIRING * len(chains.links)
         if not _holds(a, is_ratio, state[1], clusters):
-            budget -= _look_at(a, objective, chains, merger)
+            n_read = _look_at(a, objective, chains, merger)
+            budget, state[3] = budget - n_read, state[3] + n_read
         b = np.int64(top["partner"])
-        if (state[0] > 0 and top["gain"] < gains[0] - near) or b < 0:
+        least = gains[0] - (max(near, ROUGHLY * abs(gains[0])) if weary else near)
+        if (state[0] > 0 and top["gain"] < least) or b < 0:
             state[0] = push(gains, items, state[0], top["gain"], a)
             continue
-        grew_little = top["mass"] * SMALL_SHARE < clusters[b]["mass"]
         if len(merger.trace):
             merger.trace[state[2] - 1] = top["gain"]
-        if not is_ratio and top["mass"] > clusters[b]["mass"]:
+        is_heavier = not is_ratio and top["mass"] > clusters[b]["mass"]
+        link = top["shared"]
+        if is_heavier:
             a, b = b, a  # the shorter chain goes to the end of the longer; the one without an entry is left
-            grew_little = False
-        _unite(a, b, top["shared"], lists, merger)
+        hardly_grows = clusters[a]["mass"] * SMALL_SHARE < clusters[b]["mass"]
+        _unite(a, b, link, lists, merger)
         looked_at = b
         if is_ratio and b != state[1] and clusters[b]["mass"] > clusters[state[1]]["mass"]:
             looked_at = state[1]  # the giant of until now has to have an entry again
             state[1] = b
-        elif grew_little or (is_ratio and b == state[1]):
+        elif (hardly_grows and not is_heavier) or (is_ratio and b == state[1]):
             continue
-        budget -= _look_at(looked_at, objective, chains, merger)
+        elif hardly_grows and weary:
+            _put_off(b, is_ratio, merger)
+            continue
+        n_read = _look_at(looked_at, objective, chains, merger)
+        budget, state[3] = budget - n_read, state[3] + n_read
         _push_again(looked_at, is_ratio, merger)
     return True
 
