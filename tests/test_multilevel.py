@@ -278,14 +278,18 @@ def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one(monkeypat
         assert len({*resolutions, *others}) == len(resolutions) + len(others) == n_expected
 
 
+@pytest.mark.parametrize("made_of", ["nodes", "regions"])
 @pytest.mark.parametrize("settled", [True, False])
 @pytest.mark.parametrize("name", ["normalized_cut", "ratio_cut"])
 @pytest.mark.parametrize("graph", ["power-law blocks", "weights of all sizes", "karate"])
-def test_a_cycle_by_way_of_more_clusters_never_makes_it_worse(graph, name, settled):
+def test_a_cycle_by_way_of_more_clusters_never_makes_it_worse(graph, name, settled, made_of):
     """From any labels; the sums are those of the labels, and where nothing is better the nodes have moved."""
     graph = connected_part(graph)
     on, wanted = on_and_objective(graph, name, None, 3)
     search = searched(3, wanted, np.random.default_rng(2))
+    if made_of == "regions":
+        region = np.arange(graph.n_nodes, dtype=np.int32) * 2 // 3  # every third node with the next
+        search = search._replace(coarse=reduced(on, region, int(region[-1]) + 1))
     for seed in range(4):
         found = cycles.assigned(on, random_labels(graph.n_nodes, 3, seed).astype(np.int32), 3)
         found = cycles.moved(on, found, search) if settled or seed % 2 else found
@@ -296,6 +300,43 @@ def test_a_cycle_by_way_of_more_clusters_never_makes_it_worse(graph, name, settl
         assert search.value(better) >= at_least - 1e-9
         for ours, exact in zip(better.sums, cycles.assigned(on, better.labels, 3).sums, strict=True):
             np.testing.assert_allclose(ours, exact, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_links", "weighted"), [(9, False), (20, False), (9, True)])
+def test_more_clusters_are_made_of_regions_where_these_are_enough_and_nothing_ties_nodes(
+    n_links, weighted, monkeypatch
+):
+    """Of many links a node regions are large, and too few."""
+    drawn = planted_partition(10, 600, n_links, 1, rng=0).graph.to_scipy().astype(float)
+    linked = np.flatnonzero(np.diff(drawn.indptr))
+    drawn = drawn[linked][:, linked]
+    if weighted:
+        drawn = sparse.triu(drawn, 1).tocoo()
+        drawn.data = np.random.default_rng(0).exponential(size=drawn.nnz)
+        drawn = drawn + drawn.T
+    graph, made = as_graph(drawn), counted_calls(monkeypatch, "cycle")
+    aim = as_aim("normalized_cut", None)
+    on = weighed(graph, aim.name)
+    levels, _ = multilevel.regions(on, 10, aim, np.random.default_rng(0), Progress())
+    n_regions = levels[0].small.graph.n_nodes
+    multilevel.partitioned(on, 10, aim, 1.0, np.random.default_rng(0), Progress())
+    starts = {on.graph.n_nodes for (on, found, search, _), _ in made if found is None and search.k == cycles.LEAST}
+    enough = n_regions >= multilevel.SMALL * cycles.LEAST
+    assert enough == (n_links == 9)
+    assert starts == {n_regions if enough and not weighted else graph.n_nodes}
+
+
+def test_nodes_move_before_more_clusters_made_of_regions_are_merged(monkeypatch):
+    graph, planted = planted_partition(20, 60, 10, 3, rng=0)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 5)
+    region = np.arange(graph.n_nodes, dtype=np.int32) // 7  # across the borders of blocks
+    search = searched(5, wanted, np.random.default_rng(2))._replace(coarse=reduced(on, region, int(region[-1]) + 1))
+    merged_anew = counted_calls(monkeypatch, "reduced")
+    cycles.cycle_by_way_of(20, on, cycles.assigned(on, (planted // 4).astype(np.int32), 5), search, 4.0, settled=True)
+    ((_, labels, _), _) = merged_anew[-1]
+    of_more = search._replace(k=20)
+    finer = cycles.assigned(on, labels, 20)
+    assert of_more.value(cycles.moved(on, finer, of_more)) <= of_more.value(finer) + 1e-9
 
 
 def test_where_more_clusters_lead_nowhere_what_was_found_has_moved(monkeypatch):

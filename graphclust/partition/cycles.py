@@ -43,7 +43,7 @@ class Search(NamedTuple):
     """What is looked for, and what it takes: k clusters by an objective, from regions at these resolutions.
 
     No resolutions: the clusters are made of the nodes themselves. effort : the share of the starts and cycles to make;
-    budget : what these may take.
+    budget : what these may take. coarse : the graph reduced to regions, where these do for more clusters than k.
     """
 
     k: int
@@ -53,6 +53,7 @@ class Search(NamedTuple):
     rng: np.random.Generator
     progress: Progress
     budget: Budget = NO_END
+    coarse: Reduction | None = None
 
     @property
     def patience(self) -> float:
@@ -212,10 +213,14 @@ def cycle_by_way_of(
     """More clusters than are wanted, whole ones of which are then merged; the partition found where that is better.
 
     A small group that few edges leave is seldom a region, or several, by itself: in a few clusters its nodes are lost
-    in others, where among more clusters it is one of them, and gets and gives nodes until it is whole.
+    in others, where among more clusters it is one of them, and gets and gives nodes until it is whole. They are made
+    of the regions at hand, where there are enough and no heavy edges tie nodes together.
     """
     objective, progress = search.objective, search.progress
-    finer = cycle(on, None, search._replace(k=more), resolution, finest=finest)
+    for_more = search._replace(k=more)
+    levels = [search.coarse] if search.coarse is not None and finest == 0.0 else []
+    finer = cycle(levels[0].small if levels else on, None, for_more, resolution, finest=finest)
+    finer = carried(levels, finer, for_more)
     reduction = reduced(on, finer.labels, more)
     labels, sums = merged(reduction.small, search.k, objective, progress)
     tried = moved(on, Assigned(reduction.prolonged(labels), sums), search)

@@ -7,9 +7,9 @@
    back. The best start is kept.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
    on every level again: once, and on while more than hardly anything is gained; for cuts, which have many more local
-   optima, at each resolution, two from the same partition, the first by way of more clusters where few are wanted. The
-   borders of cuts are made shorter by climbs besides, of regions and in the end of nodes: moves go on where the value
-   falls, as far as it takes to get over a hill.
+   optima, at each resolution, two from the same partition, the first by way of more clusters where few are wanted, made
+   of the regions of step 1 where these do. The borders of cuts are made shorter by climbs besides, of regions and in
+   the end of nodes: moves go on where the value falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier, with their weights and without.
@@ -157,6 +157,8 @@ def one_try(on: Weighed, shared: list[Reduction], start: Weighed, search: Search
         if not search.budget.covers(on.graph):
             found = in_cycles(start, found, search, settled=True)
     found = carried(shared, found, search)
+    if shared and shared[0].small.graph.n_nodes >= SMALL * made_by_way_of(search.k, cut=True):
+        search = search._replace(coarse=shared[0])
     return in_cycles(on, found, search, settled=True)
 
 

@@ -25,6 +25,7 @@ _SUMS_AFTER = ["test_the_sums_after_moves_follow_from_the_rows_that_change"]
 _SMALL = "compiled/graphs/small_cycles.py"
 _STEPS = "compiled/graphs/small_levels.py"
 _HUB_TESTS = ["test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number"]
+_OF_REGIONS = ["test_more_clusters_are_made_of_regions_where_these_are_enough_and_nothing_ties_nodes"]
 _AT_ONCE = ["test_one_call_gives_what_level_by_level_gives"]
 
 _PLOTS = "plots/"
@@ -855,6 +856,34 @@ MUTANTS = [
         "if place == 0 and search.k < more <= on.graph.n_nodes:",
         "if False:",
         ["test_by_way_of_more_clusters_small_groups_are_found"],
+    ),
+    (
+        "more-clusters-always-made-of-nodes",
+        "partition/cycles.py",
+        "levels = [search.coarse] if search.coarse is not None and finest == 0.0 else []",
+        "levels = []",
+        _OF_REGIONS,
+    ),
+    (
+        "more-clusters-made-of-regions-in-spite-of-ties",
+        "partition/cycles.py",
+        "if search.coarse is not None and finest == 0.0 else []",
+        "if search.coarse is not None else []",
+        _OF_REGIONS,
+    ),
+    (
+        "more-clusters-made-of-any-regions",
+        "partition/multilevel.py",
+        "shared[0].small.graph.n_nodes >= SMALL * made_by_way_of(search.k, cut=True)",
+        "shared[0].small.graph.n_nodes >= search.k",
+        _OF_REGIONS,
+    ),
+    (
+        "more-clusters-of-regions-left-without-moves-of-nodes",
+        "partition/cycles.py",
+        "finer = carried(levels, finer, for_more)",
+        "finer = Assigned(levels[0].prolonged(finer.labels), finer.sums) if levels else finer",
+        ["test_nodes_move_before_more_clusters_made_of_regions_are_merged"],
     ),
     (
         "what-was-found-does-not-move-by-way-of-more-clusters",
