@@ -213,6 +213,7 @@ def test_the_same_seed_gives_the_same_labels(objective, resolution):
 def test_the_best_of_the_starts_is_kept(monkeypatch):
     graph = make_graph("power-law blocks")
     on, wanted = on_and_objective(graph, "normalized_cut", None, 9)
+    monkeypatch.setattr(cycles, "together", lambda on, best, *rest: best)
     made = counted_calls(monkeypatch, "cycle")
     lasts = []
     for seed in range(6):
@@ -339,6 +340,68 @@ def test_nodes_move_before_more_clusters_made_of_regions_are_merged(monkeypatch)
     assert of_more.value(cycles.moved(on, finer, of_more)) <= of_more.value(finer) + 1e-9
 
 
+@pytest.mark.parametrize("name", ["normalized_cut", "ratio_cut"])
+@pytest.mark.parametrize("graph", ["power-law blocks", "weights of all sizes", "karate"])
+def test_partitions_together_are_no_worse_than_the_best_of_them(graph, name, monkeypatch):
+    """They are merged anew from what all of them have in one cluster, and the sums are those of the labels."""
+    graph = connected_part(graph)
+    on, wanted = on_and_objective(graph, name, None, 3)
+    search = searched(3, wanted, np.random.default_rng(2))
+    united = counted_calls(monkeypatch, "reduced")
+    better = []
+    for seed in range(6):
+        drawn = [random_labels(graph.n_nodes, 3, 10 * seed + i).astype(np.int32) for i in range(3)]
+        several = [cycles.moved(on, cycles.assigned(on, labels, 3), search) for labels in drawn]
+        best = max(several, key=search.value)
+        united.clear()
+        found = cycles.together(on, best, several, search)
+        exact = cycles.assigned(on, found.labels, 3)
+        better.append(search.value(found) > search.value(best) + 1e-9)
+        assert search.value(found) >= search.value(best) - 1e-9 and len(np.unique(found.labels)) == 3
+        assert search.value(exact) == pytest.approx(search.value(found), rel=1e-9)
+        for (_, region, n_regions), _ in united:
+            assert n_regions == len(np.unique(np.stack([one.labels for one in several]), axis=1).T)
+            assert len(np.unique(np.stack([region, *(one.labels for one in several)]), axis=1).T) == n_regions
+    assert any(better) or graph.n_nodes < 200
+
+
+def test_partitions_together_have_what_is_good_in_each():
+    """One joins two blocks and halves a third, another joins and halves others; nodes that move mend neither."""
+    graph, planted = planted_partition(6, 60, 14, 1, rng=0)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 6)
+    search = searched(6, wanted, np.random.default_rng(2))
+    several = []
+    for joined, halved in (((0, 1), 2), ((4, 5), 3)):
+        labels = np.where(planted == joined[1], joined[0], planted).astype(np.int32)
+        labels[np.flatnonzero(planted == halved)[::2]] = joined[1]
+        several.append(cycles.moved(on, cycles.assigned(on, labels, 6), search))
+    right = cycles.assigned(on, planted.astype(np.int32), 6)
+    assert max(map(search.value, several)) < search.value(right) - 0.1
+    found = cycles.together(on, several[0], several, search)
+    assert search.value(found) >= search.value(right) - 1e-9
+
+
+def test_partitions_that_agree_on_all_or_on_nothing_are_left_as_they_are():
+    graph = planted_partition(6, 60, 14, 1, rng=0).graph
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 60)
+    search = searched(60, wanted, np.random.default_rng(2))
+    several = [cycles.assigned(on, (np.arange(360) // 6).astype(np.int32), 60)]
+    several.append(cycles.assigned(on, (np.arange(360) % 60).astype(np.int32), 60))
+    assert cycles.together(on, several[1], several, search) is several[1]
+    assert cycles.together(on, several[0], several[:1] * 2, search) is several[0]
+
+
+def test_of_cuts_what_comes_of_all_together_counts_and_of_other_aims_the_best(monkeypatch):
+    """Also of the partition that they started from."""
+    graph = planted_partition(5, 60, 14, 1, rng=0).graph
+    met = counted_calls(monkeypatch, "together")
+    for name, n_expected in (("normalized_cut", [4, 3, 3]), ("ratio_cut", [4, 3, 3]), ("modularity", [])):
+        met.clear()
+        coreset_sc(graph, 5, objective=name, rng=0, method="multilevel")
+        assert [len(several) for (_, _, several, _), _ in met] == n_expected
+        assert all(any(best is one for one in several) for (_, best, several, _), _ in met)
+
+
 def test_where_more_clusters_lead_nowhere_what_was_found_has_moved(monkeypatch):
     """Unless its nodes have moved before."""
     graph, planted = planted_partition(20, 30, 10, 3, rng=0)
@@ -460,7 +523,7 @@ def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
         made, left = [], iter(gains)
         search = cycles.Search(9, objective, [*resolutions], 1.0, np.random.default_rng(0), Progress(), Budget(entries))
 
-        def best_of(tries, on, search):
+        def best_of(tries, on, search, found):
             made.extend(tries)
             search.budget.take(on.graph, len(tries))
             gained = cycles.lacking(found, search) * next(left, 0.0)
@@ -471,10 +534,16 @@ def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
         cycles.in_cycles(on, found, search, **how)
         return len(made)
 
-    assert n_made([0.0]) == n_made([0.03]) == 2 and n_made([0.05, 0.0]) == 4  # two cycles gain twice as much
-    assert n_made([0.0, 0.0], resolutions=[2.0, 3.0, 4.0]) == 4  # at each
-    assert n_made([0.5, 0.7]) == n_made([0.5, 0.7], settled=True) == 6
-    assert n_made([0.5, 0.7], 3 * graph.n_entries) == 4 and n_made([0.5], graph.n_entries - 1) == 0
+    four = {"resolutions": (2.0, 3.0, 4.0, 8.0)}
+    assert n_made([0.0], **four) == n_made([0.5, 0.5, 0.5], **four) == 4  # where few clusters are wanted at each, once
+    assert n_made([0.0], resolutions=[2.0, 3.0, 4.0]) == 4  # two at a time
+    assert n_made([0.0], each=True) == n_made([0.03], each=True) == 2  # two cycles gain twice as much
+    assert n_made([0.05, 0.0], each=True) == 4 and n_made([0.5, 0.7], settled=True, each=True) == 6
+    assert n_made([0.5, 0.7], 3 * graph.n_entries, each=True) == 4 and n_made([0.5], graph.n_entries - 1) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(cycles, "LEAST", 9)  # nine are many
+        assert n_made([0.0], **four) == n_made([0.03, 0.5], **four) == 2
+        assert n_made([0.05, 0.0], **four) == n_made([0.5, 0.5, 0.5], **four) == 4
     plain = {"objective": plain_objective(on, 9, 1.0)}  # one at a time
     assert n_made([0.0], **plain) == n_made([0.015], settled=True, **plain) == 1
     assert n_made([0.03, 0.0], **plain) == n_made([0.0], each=True, **plain) == 2

@@ -20,7 +20,7 @@ from graphclust.partition.budget import HARDLY_ANY, Budget
 from graphclust.partition.coarsening import coarser
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import moved_until_stable, summed
-from graphclust.partition.reduction import Reduction, reduced
+from graphclust.partition.reduction import Reduction, reduced, used_labels
 from graphclust.partition.small_graphs import is_small, level_of, room_for
 from graphclust.progress import Progress
 
@@ -79,27 +79,47 @@ def by_own_draws(search: Search, resolutions: Sequence[T]) -> list[tuple[Search,
     return [(search._replace(rng=np.random.default_rng(key)), at) for key, at in zip(keys, resolutions, strict=True)]
 
 
-def best_of(tries: Sequence[Callable[[], Assigned]], on: Weighed, search: Search) -> Assigned:
-    """The best of what some tries find, and the first of those as good: the first in any case, others by the budget.
+def best_of(
+    tries: Sequence[Callable[[], Assigned]], on: Weighed, search: Search, found: Assigned | None = None
+) -> Assigned:
+    """The best of what some tries make of the partition found, if any: the first in any case, others by the budget.
 
-    On a small graph, whose loops use one core only, they run side by side, unless threads would take longer to wake.
+    Of several cuts it is what comes of all of them together. On a small graph, whose loops use one core only, the tries
+    run side by side, unless threads would take longer to wake.
     """
     at_once = len(tries) if is_small(on.graph) and on.graph.n_entries >= WORTH_A_THREAD else 1
-    best: Assigned | None = None
+    made: list[Assigned] = []
     for first in range(0, len(tries), at_once):
-        if best is not None and (search.progress.out_of_time() or not search.budget.covers(on.graph)):
+        if made and (search.progress.out_of_time() or not search.budget.covers(on.graph)):
             break
         now = tries[first : first + at_once]
         search.budget.take(on.graph, len(now))
-        made = [now[0]()] if len(now) == 1 else map_blocks(lambda i, *_, now=now: now[i](), row_blocks(len(now), 1))
-        for found in made:
-            if best is None or search.value(found) > search.value(best):
-                best = found
-        assert best is not None
+        made += [now[0]()] if len(now) == 1 else map_blocks(lambda i, *_, now=now: now[i](), row_blocks(len(now), 1))
+        best = max(made, key=search.value)  # the first of those as good
         search.progress.offer(best.labels.copy)
         search.progress.step(first + len(now), len(tries))
-    assert best is not None
-    return best
+    if search.objective.kind != RATIO or len(made) == 1 or search.progress.out_of_time():
+        return best
+    return together(on, best, made if found is None else [*made, found], search)
+
+
+def together(on: Weighed, best: Assigned, several: Sequence[Assigned], search: Search) -> Assigned:
+    """What comes of several partitions together: their best, or one that takes of each what is good in it.
+
+    What all of them have in one cluster is a region (Ovelgönne & Geyer-Schulz 2012; Sanders & Schulz 2012). There are
+    few, so that all may be merged anew, and borders that most of the partitions share are left by whole regions.
+    """
+    region, n_regions = several[0].labels, search.k
+    for other in several[1:]:
+        region, n_regions = used_labels(region.astype(np.int64) * search.k + other.labels)
+    if not search.k < n_regions <= (1.0 - HARDLY_ANY) * on.graph.n_nodes:
+        return best
+    reduction = reduced(on, region, n_regions)
+    of_regions = Assigned(reduction.restricted(best.labels), best.sums)
+    united = climbed(reduction.small, cycle(reduction.small, of_regions, search, None), search)
+    if search.value(united) <= search.value(best):
+        return best
+    return moved(on, Assigned(reduction.prolonged(united.labels), united.sums), search)
 
 
 def turns(search: Search) -> list[float]:
@@ -114,20 +134,21 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 
 
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
-    """A cycle at the first of the resolutions; for cuts, which have more local optima, at each, two from one partition.
+    """A cycle at the first of the resolutions; for cuts, which have more local optima, two from one partition.
 
-    The better of two cuts is climbed from, and settles again. Cycles go on from resolution to resolution, as far as the
-    budget goes, while each of the last gained more than hardly any of what is lacking. The value never falls.
+    What comes of two cuts together is climbed from, and settles again. Cycles go on from resolution to resolution, as
+    far as the budget goes, while each of the last gained more than hardly any of what is lacking; for cuts until each
+    resolution had its turn, which each has in any case where few clusters are wanted. The value never falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
-    resolution has its turn in any case.
+    resolution has its turn in any case, and again.
     """
-    resolutions = turns(search)
+    resolutions, is_cut = turns(search), search.objective.kind == RATIO
     n, done, gained = len(resolutions), 0, np.inf
-    several = each or search.objective.kind == RATIO
-    first, at_once = (n, min(PAIR, n)) if several else (1, 1)
-    hardly_any = at_once * HARDLY_ANY
-    while n and (done < first or gained > hardly_any * lacking(found, search)):
+    at_once = min(PAIR, n) if each or is_cut else 1
+    first = n if each or (is_cut and search.k < made_by_way_of(search.k, cut=True)) else at_once
+    hardly_any, most = at_once * HARDLY_ANY, n if is_cut and not each else np.inf
+    while n and (done < first or (done < most and gained > hardly_any * lacking(found, search))):
         search.progress.offer(found.labels.copy)
         if search.progress.out_of_time() or not search.budget.covers(on.graph):
             break
@@ -136,7 +157,7 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
             partial(cycle_of_kind, place, on, found, own, at, settled or done > 0)
             for place, (own, at) in enumerate(by_own_draws(search, now))
         ]
-        before, better = search.value(found), best_of(tries, on, search)
+        before, better = search.value(found), best_of(tries, on, search, found)
         gained = search.value(better) - before
         if search.patience and (done == 0 or gained > 0.0):
             better = moved(on, climbed(on, better, search), search)

@@ -33,8 +33,9 @@ from graphclust.partition.coreset_regions import HASTY_ROUNDS, evenness, number_
 from graphclust.partition.cycles import Assigned
 from graphclust.partition.moves import MOST_SWEEPS
 from graphclust.partition.multilevel import SINGLE_START, partitioned
-from graphclust.partition.pieces import common_pieces, merged_anew, used_labels
+from graphclust.partition.pieces import common_pieces, merged_anew
 from graphclust.partition.purity import are_impure
+from graphclust.partition.reduction import used_labels
 from graphclust.partition.resolution import Goal, implied_goal
 from graphclust.partition.small_components import searched_nodes
 from graphclust.partition.whole_graph import Anew, Labels, Merged, Parted, Sampling

@@ -21,10 +21,10 @@ from graphclust.partition.cycles import Assigned
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import MOST_SWEEPS, entries_of, moved_in_rounds, moved_until_stable, summed
 from graphclust.partition.multilevel import SINGLE_START, partitioned
-from graphclust.partition.pieces import common_pieces, merged_anew, used_labels
+from graphclust.partition.pieces import common_pieces, merged_anew
 from graphclust.partition.purity import are_clearly_pure, are_impure
 from graphclust.partition.quotient import contracted
-from graphclust.partition.reduction import Reduction, reduced, taken
+from graphclust.partition.reduction import Reduction, reduced, taken, used_labels
 from graphclust.partition.resolution import Goal, implied_goal
 from graphclust.partition.small_components import in_all_nodes
 from graphclust.partition.whole_graph import Anew, Labels, Merged, Parted, Sampling

@@ -4,12 +4,13 @@
    resolution any number of clusters is natural.
 2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 4 to 16 a cluster.
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
-   back. The best start is kept.
+   back. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
-   on every level again: once, and on while more than hardly anything is gained; for cuts, which have many more local
-   optima, at each resolution, two from the same partition, the first by way of more clusters where few are wanted, made
-   of the regions of step 1 where these do. The borders of cuts are made shorter by climbs besides, of regions and in
-   the end of nodes: moves go on where the value falls, as far as it takes to get over a hill.
+   on every level again: once, and on while more than hardly anything is gained. Cuts have many more local optima. For
+   them cycles come in pairs, from one partition and at one resolution after the other, at each of them where few
+   clusters are wanted; then the first of two goes by way of more, made of the regions of step 1 where these do. What
+   comes of the two together has its borders made shorter by climbs, of regions and in the end of nodes: moves go on
+   where the value falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier, with their weights and without.
@@ -23,7 +24,9 @@ Starts and cycles draw on one budget, what is in doubt on another as large, so t
 has cycles.
 
 Moving regions is how the local optima of single-node moves are left (Dhillon, Guan & Kulis 2007, Graclus; METIS); that
-regions of modularity at several resolutions are what the smallest cuts run between was found by measuring.
+regions of modularity at several resolutions are what the smallest cuts run between was found by measuring. To merge
+what several partitions agree on is the combination of Sanders & Schulz 2012, on core groups of Ovelgönne &
+Geyer-Schulz 2012.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from graphclust.partition.cycles import Assigned, Search, assigned, in_cycles
 from graphclust.partition.merging import merged
 from graphclust.partition.multilevel import resolutions_of_regions
 from graphclust.partition.purity import united_below
-from graphclust.partition.reduction import taken
+from graphclust.partition.reduction import taken, used_labels
 from graphclust.partition.resolution import Goal, goal_of
 from graphclust.progress import Progress
 
@@ -60,18 +60,3 @@ def common_pieces(degrees: np.ndarray, labels: np.ndarray, fragments: np.ndarray
     volumes = np.bincount(np.maximum(pieces, 0), weights=degrees)
     crumbs = (volumes < HARDLY_ANY * degrees.sum() / n_fragments).astype(np.int8)
     return used_labels(np.where(taken(crumbs, pieces) > 0, n_pieces + labels, pieces))
-
-
-def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Labels >= 0 renumbered without gaps as int32, negative ones as -1, and how many are not negative."""
-    highest = int(labels.max())
-    if highest > 8 * len(labels):
-        distinct = np.unique(labels)
-        distinct = distinct[distinct >= 0]
-        numbered = np.searchsorted(distinct, labels).astype(np.int32)
-        numbered[labels < 0] = -1
-        return numbered, len(distinct)
-    used = np.zeros(highest + 1, bool)
-    used[labels if labels.min() >= 0 else labels[labels >= 0]] = True
-    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return taken(number, labels), int(used.sum())

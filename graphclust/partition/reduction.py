@@ -65,3 +65,18 @@ def taken(values: np.ndarray, places: np.ndarray) -> np.ndarray:
     found = values[np.maximum(places, 0)]
     found[places < 0] = -1
     return found
+
+
+def used_labels(labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """Labels >= 0 renumbered without gaps as int32, negative ones as -1, and how many are not negative."""
+    highest = int(labels.max())
+    if highest > 8 * len(labels):
+        distinct = np.unique(labels)
+        distinct = distinct[distinct >= 0]
+        numbered = np.searchsorted(distinct, labels).astype(np.int32)
+        numbered[labels < 0] = -1
+        return numbered, len(distinct)
+    used = np.zeros(highest + 1, bool)
+    used[labels if labels.min() >= 0 else labels[labels >= 0]] = True
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    return taken(number, labels), int(used.sum())

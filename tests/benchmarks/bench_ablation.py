@@ -129,6 +129,7 @@ CHANGES = [
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
     Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
+    Change("the best cut alone", "multilevel", ((cycles, "together", lambda on, best, *of: best),)),
     Change("no cycle by the ratio", "multilevel", ((multilevel, "likelier_by_ratio", lambda on, found, *of: found),)),
     Change(
         "no moves of single nodes, no climbs",
