@@ -172,20 +172,25 @@ def test_cuts_are_climbed_unless_a_single_start_or_no_time_is_left(name, resolut
     assert climbed(on, found, hurried) is found
 
 
-def test_the_winner_of_each_pair_of_cycles_is_climbed(monkeypatch):
-    """On the graph itself, in one call or level by level; and once more only where cycles gained since."""
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_better_than_before_is_climbed_from(at_once, monkeypatch):
+    """The best start in any case, of cycles what gained by them; one alone or of several, on the graph itself."""
     graph, labels = stepped_border()
     on = weighed(graph, "normalized_cut")
+    monkeypatch.setattr(small_graphs, "AT_ONCE", graph.n_entries if at_once else 0)
     climbs = []
-    monkeypatch.setattr(cycles, "cycle", lambda on, found, *rest, **how: found)
-    monkeypatch.setattr(cycles, "cycle_by_way_of", lambda more, on, found, *rest, **how: found)
-    monkeypatch.setattr(cycles, "climbed", lambda *of: climbs.append(of) or climbed(*of))
-    for most_entries in (graph.n_entries, 0):
-        monkeypatch.setattr(small_graphs, "AT_ONCE", most_entries)
-        climbs.clear()
-        found = cycles.in_cycles(on, assigned(on, labels.astype(np.int32), 2), search_for(on, 2, "normalized_cut"))
-        assert len(climbs) == 1 and climbs[0][0] is on
-        assert (found.labels != labels).any()
+    monkeypatch.setattr(cycles, "climbed", lambda *of: climbs.append(of[0]) or climbed(*of))
+    stepped = assigned(on, labels.astype(np.int32), 2)
+    halves = assigned(on, (np.arange(graph.n_nodes) % 2).astype(np.int32), 2)
+    for n_tries in (1, 2):
+        for before, is_climbed in ((None, True), (halves, True), (stepped, False)):
+            search = search_for(on, 2, "normalized_cut")
+            climbs.clear()
+            found = cycles.best_of([lambda: stepped] * n_tries, on, search, before)
+            assert any(climbed_on is on for climbed_on in climbs) == is_climbed
+            assert found is before if not is_climbed else search.value(found) > search.value(stepped)
+    search = search_for(on, 2, "modularity")
+    assert cycles.best_of([lambda: stepped] * 2, on, search) is stepped
 
 
 def test_sums_given_are_left_as_they_are():

@@ -84,8 +84,9 @@ def best_of(
 ) -> Assigned:
     """The best of what some tries make of the partition found, if any: the first in any case, others by the budget.
 
-    Of several cuts it is what comes of all of them together. On a small graph, whose loops use one core only, the tries
-    run side by side, unless threads would take longer to wake.
+    Of several cuts it is what comes of all of them together. What is better than the partition found is climbed from,
+    and settles again. On a small graph, whose loops use one core only, the tries run side by side, unless threads would
+    take longer to wake.
     """
     at_once = len(tries) if is_small(on.graph) and on.graph.n_entries >= WORTH_A_THREAD else 1
     made: list[Assigned] = []
@@ -98,28 +99,29 @@ def best_of(
         best = max(made, key=search.value)  # the first of those as good
         search.progress.offer(best.labels.copy)
         search.progress.step(first + len(now), len(tries))
-    if search.objective.kind != RATIO or len(made) == 1 or search.progress.out_of_time():
+    if search.patience == 0.0 or search.progress.out_of_time():
         return best
-    return together(on, best, made if found is None else [*made, found], search)
+    if len(made) > 1:
+        best = together(on, best, made if found is None else [*made, found], search)
+    if found is not None and search.value(best) <= search.value(found):
+        return found
+    return moved(on, climbed(on, best, search), search)
 
 
 def together(on: Weighed, best: Assigned, several: Sequence[Assigned], search: Search) -> Assigned:
     """What comes of several partitions together: their best, or one that takes of each what is good in it.
 
     What all of them have in one cluster is a region (Ovelgönne & Geyer-Schulz 2012; Sanders & Schulz 2012). There are
-    few, so that all may be merged anew, and borders that most of the partitions share are left by whole regions.
+    few, so that all may be merged anew, and borders that most of the partitions share are left by whole regions. Single
+    nodes have not moved yet.
     """
     region, n_regions = several[0].labels, search.k
     for other in several[1:]:
         region, n_regions = used_labels(region.astype(np.int64) * search.k + other.labels)
     if not search.k < n_regions <= (1.0 - HARDLY_ANY) * on.graph.n_nodes:
         return best
-    reduction = reduced(on, region, n_regions)
-    of_regions = Assigned(reduction.restricted(best.labels), best.sums)
-    united = climbed(reduction.small, cycle(reduction.small, of_regions, search, None), search)
-    if search.value(united) <= search.value(best):
-        return best
-    return moved(on, Assigned(reduction.prolonged(united.labels), united.sums), search)
+    united = by_regions(reduced(on, region, n_regions), best, search, None)
+    return united if search.value(united) > search.value(best) else best
 
 
 def turns(search: Search) -> list[float]:
@@ -136,9 +138,9 @@ def made_by_way_of(k: int, *, cut: bool) -> int:
 def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = False, each: bool = False) -> Assigned:
     """A cycle at the first of the resolutions; for cuts, which have more local optima, two from one partition.
 
-    What comes of two cuts together is climbed from, and settles again. Cycles go on from resolution to resolution, as
-    far as the budget goes, while each of the last gained more than hardly any of what is lacking; for cuts until each
-    resolution had its turn, which each has in any case where few clusters are wanted. The value never falls.
+    Cycles go on from resolution to resolution, as far as the budget goes, while each of the last gained more than
+    hardly any of what is lacking; for cuts until each resolution had its turn, which each has in any case where few
+    clusters are wanted. The value never falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case, and again.
@@ -154,13 +156,11 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
             break
         now = [resolutions[place % n] for place in range(done, done + at_once)]
         tries = [
-            partial(cycle_of_kind, place, on, found, own, at, settled or done > 0)
+            partial(cycle_of_kind, place, on, found, own, at, settled or done > 0, done == 0)
             for place, (own, at) in enumerate(by_own_draws(search, now))
         ]
         before, better = search.value(found), best_of(tries, on, search, found)
         gained = search.value(better) - before
-        if search.patience and (done == 0 or gained > 0.0):
-            better = moved(on, climbed(on, better, search), search)
         found, done = better, done + len(now)
     return found
 
@@ -171,13 +171,18 @@ def lacking(found: Assigned, search: Search) -> float:
 
 
 def cycle_of_kind(
-    place: int, on: Weighed, found: Assigned, search: Search, resolution: float, settled: bool
+    place: int, on: Weighed, found: Assigned, search: Search, resolution: float, settled: bool, at_hand: bool
 ) -> Assigned:
-    """One cycle of a pair: the first by way of more clusters where few are wanted, and from ties by heavy edges."""
+    """One cycle of a pair: the first by way of more clusters where few are wanted, and from ties by heavy edges.
+
+    at_hand : whether the other one may begin with the regions that all starts share, which suit few clusters alone.
+    """
     more = made_by_way_of(search.k, cut=search.objective.kind == RATIO)
     tied = tying_resolution(on.graph) if place == 0 else 0.0
     if place == 0 and search.k < more <= on.graph.n_nodes:
         return cycle_by_way_of(more, on, found, search, resolution, settled=settled, finest=tied)
+    if at_hand and search.coarse is not None and search.k < more:
+        return cycle_of_regions_at_hand(on, found, search, resolution, search.coarse)
     return cycle(on, found, search, resolution, settled=settled, finest=tied)
 
 
@@ -213,12 +218,25 @@ def cycle(
         best = moved(on, Assigned(*merged(on, k, objective, progress)), search)
         kept = None if found is None else moved(on, found, search)
         return best if kept is None or search.value(kept) < search.value(best) else kept
+    bettered = by_regions(reduction, found, search, resolution)
+    if found is not None and settled and np.array_equal(bettered.labels, found.labels):
+        return found
+    return moved(on, bettered, search)
+
+
+def by_regions(reduction: Reduction, found: Assigned | None, search: Search, resolution: float | None) -> Assigned:
+    """A cycle over the regions of a graph; what it makes of them, nodes having stayed with their regions."""
     of_regions = None if found is None else Assigned(reduction.restricted(found.labels), found.sums)
     bettered = climbed(reduction.small, cycle(reduction.small, of_regions, search, resolution), search)
-    labels = reduction.prolonged(bettered.labels)
-    if found is not None and settled and np.array_equal(labels, found.labels):
-        return found
-    return moved(on, Assigned(labels, bettered.sums), search)
+    return Assigned(reduction.prolonged(bettered.labels), bettered.sums)
+
+
+def cycle_of_regions_at_hand(
+    on: Weighed, found: Assigned, search: Search, resolution: float, at_hand: Reduction
+) -> Assigned:
+    """A cycle whose first level is there already: what clusters have of the regions that all starts share."""
+    region, n_regions = used_labels(at_hand.region.astype(np.int64) * search.k + found.labels)
+    return moved(on, by_regions(reduced(on, region, n_regions), found, search, resolution), search)
 
 
 def cycle_by_way_of(

@@ -40,6 +40,15 @@ def _look_at(u, rows, terms, objective, labels, sums, scratch, table):
 
 
 @njit(cache=True, nogil=True, **INLINED)
+def _is_at_border(u, rows, labels):
+    """Whether u has a neighbor in another cluster."""
+    own, n_elsewhere = labels[u], 0
+    for e in range(rows.indptr[u], rows.indptr[u + 1]):
+        n_elsewhere += labels[np.uint32(rows.indices[e])] != own
+    return n_elsewhere > 0
+
+
+@njit(cache=True, nogil=True, **INLINED)
 def _take_back(u, to, rows, terms, labels, sums):
     """Node u goes back to the cluster that it left."""
     own, weighted, stays, shared = labels[u], len(rows.weights) > 0, 0.0, 0.0
@@ -78,7 +87,9 @@ def _climb(patience, rows, terms, objective, labels, sums, climber, table):
     weighted, least = len(rows.weights) > 0, LEAST_GAIN * objective.unit
     size, read, last = 0, len(rows.indices), patience * len(rows.indices)
     for u in range(len(labels)):
-        gain[u] = _look_at(u, rows, terms, objective, labels, sums, scratch, table).gain
+        gain[u] = NEVER
+        if table is not None or _is_at_border(u, rows, labels):  # to add up the links of all would take longest
+            gain[u] = _look_at(u, rows, terms, objective, labels, sums, scratch, table).gain
         if gain[u] > NEVER:
             size = push(gains, items, size, gain[u], u)
     made, kept, value, highest, in_vain = 0, 0, 0.0, 0.0, 0
