@@ -56,9 +56,14 @@ class Search(NamedTuple):
     coarse: Reduction | None = None
 
     @property
+    def is_thorough(self) -> bool:
+        """Whether partitions are combined and climbed from: cuts, which have more local optima, but a single start."""
+        return self.objective.kind == RATIO and bool(turns(self))
+
+    @property
     def patience(self) -> float:
-        """For how long climbs of cuts, which have more local optima, go on; 0 for none, as for a single start."""
-        return PATIENCE if self.objective.kind == RATIO and turns(self) else 0.0
+        """For how long climbs go on; 0 for none."""
+        return PATIENCE if self.is_thorough else 0.0
 
     def value(self, found: Assigned) -> float:
         return value_of(self.objective, found.sums)
@@ -99,7 +104,7 @@ def best_of(
         best = max(made, key=search.value)  # the first of those as good
         search.progress.offer(best.labels.copy)
         search.progress.step(first + len(now), len(tries))
-    if search.patience == 0.0 or search.progress.out_of_time():
+    if not search.is_thorough or search.progress.out_of_time():
         return best
     if len(made) > 1:
         best = together(on, best, made if found is None else [*made, found], search)

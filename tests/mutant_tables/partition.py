@@ -118,8 +118,8 @@ MUTANTS = [
     (
         "climbs-of-a-single-start",
         _CYCLES,
-        "if self.objective.kind == RATIO and turns(self) else 0.0",
-        "if self.objective.kind == RATIO else 0.0",
+        "return self.objective.kind == RATIO and bool(turns(self))",
+        "return self.objective.kind == RATIO",
         ["test_cuts_are_climbed_unless_a_single_start_or_no_time_is_left"],
     ),
     (
@@ -139,8 +139,8 @@ MUTANTS = [
     (
         "one-alone-not-climbed",
         _CYCLES,
-        "if search.patience == 0.0 or search.progress.out_of_time():\n        return best",
-        "if search.patience == 0.0 or search.progress.out_of_time() or len(made) == 1:\n        return best",
+        "if not search.is_thorough or search.progress.out_of_time():",
+        "if not search.is_thorough or search.progress.out_of_time() or len(made) == 1:",
         ["test_what_is_better_than_before_is_climbed_from"],
     ),
     (
