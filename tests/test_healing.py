@@ -201,6 +201,40 @@ def test_clusters_of_very_unequal_sizes_take_a_cycle_by_the_ratio(seed, monkeypa
     assert index() < 0.9
 
 
+def unequal_with_hubs(seed, n_blocks=100, inside=10, outside=2):
+    """A graph without isolated nodes of blocks of 50 to 7,550 nodes, in which some nodes have far more links."""
+    rng = np.random.default_rng(seed)
+    sizes = (7500 * 0.85 ** np.arange(n_blocks)).astype(int) + 50
+    truth = np.repeat(np.arange(n_blocks), sizes)
+    n, last = len(truth), np.cumsum(sizes)
+    share = np.concatenate([[0.0], np.cumsum(rng.pareto(2.5, n) + 1.0)])
+
+    def ends(low, high):
+        return np.searchsorted(share, low + rng.random(len(low)) * (high - low), side="right") - 1
+
+    block = truth[rng.integers(n, size=n * inside // 2)]
+    bounds = [np.append(share[(last - sizes)[block]], np.zeros(n * outside // 2))]
+    bounds.append(np.append(share[last[block]], np.full(n * outside // 2, share[-1])))
+    u, v = ends(*bounds), ends(*bounds)
+    matrix = sparse.coo_array((np.ones(len(u)), (u, v)), shape=(n, n)).tocsr()
+    matrix.setdiag(0.0)
+    matrix = sparse.csr_array((matrix + matrix.T) != 0, dtype=float)
+    linked = np.flatnonzero(np.diff(matrix.indptr))
+    return as_graph(matrix[linked][:, linked]), truth[linked]
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_the_cycle_by_the_ratio_begins_with_regions_smaller_than_small_clusters(monkeypatch):
+    graph, truth = unequal_with_hubs(1)
+
+    def index() -> float:
+        return min(adjusted_rand_index(coreset_sc(graph, 100, rng=seed).labels, truth) for seed in (0, 1))
+
+    assert index() > 0.99
+    monkeypatch.setattr(healing, "REGIONS", (1,))
+    assert index() < 0.99
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_the_ratio_finds_is_kept_only_where_the_edges_are_likelier(weighted, monkeypatch):
     hidden = few_large_ones(1, 12, 9, 1)

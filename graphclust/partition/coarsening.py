@@ -23,6 +23,7 @@ from graphclust.partition.small_graphs import is_small, level_of
 from graphclust.progress import Progress
 
 ONE_PART = np.zeros(1, np.int32)
+REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two mostly, more where clusters are vague
 
 

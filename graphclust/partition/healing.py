@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
 from graphclust.objective.objective import Aim, Weighed, counted, ratio_objective
-from graphclust.partition.coarsening import coarser
+from graphclust.partition.coarsening import REGIONS, coarser
 from graphclust.partition.cycles import Assigned, Search, assigned, cycle, in_cycles, moved
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
@@ -57,16 +57,17 @@ def likelier_by_ratio(
 
     At one resolution for all clusters small ones come together where large ones stay whole, and large ones fall apart
     where small ones stay apart (Fortunato & Barthélemy 2007, "Resolution limit in community detection"). A ratio weighs
-    each by its own mass. Whether that helps shows on the graph of regions already, of which a few belong elsewhere.
+    each by its own mass. Its regions are those of a higher resolution than the clusters call for, where small clusters
+    are regions that hold several. Whether it helps shows on the graph of regions, of which a few belong elsewhere.
     """
     if aim.resolution != "auto" or progress.out_of_time():
         return found
-    k, called_for = len(found.sums.size), implied_resolution(on, found.sums)
-    reduction = coarser(on, called_for, k, rng, progress, found.labels)
+    k, resolution = len(found.sums.size), REGIONS[0] * implied_resolution(on, found.sums)
+    reduction = coarser(on, resolution, k, rng, progress, found.labels)
     if reduction is None:
         return found
     search = Search(k, ratio_objective(on), [], 1.0, rng, progress)
-    tried = cycle(reduction.small, Assigned(reduction.restricted(found.labels), found.sums), search, called_for)
+    tried = cycle(reduction.small, Assigned(reduction.restricted(found.labels), found.sums), search, resolution)
     if log_likelihood(on, tried.sums) <= log_likelihood(on, found.sums):
         return found
     tried = moved(on, Assigned(reduction.prolonged(tried.labels), tried.sums), search)

@@ -15,8 +15,9 @@
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier, with their weights and without.
-5. Where the resolution was matched to k, a cycle by the ratio objective of the same sums, which is kept if the edges
-   become likelier: no one resolution suits clusters of very unequal sizes.
+5. Where the resolution was matched to k, a cycle by the ratio objective of the same sums, from regions that are smaller
+   than small clusters, which is kept if the edges become likelier: no one resolution suits clusters of very unequal
+   sizes.
 6. A graph too large for cycles as a whole has none of the last two. Where two of its clusters belong together at the
    resolution that all call for, which is higher than the one they were made for, others are two: it has the cycle by
    the ratio, and cycles at that resolution, while it is so and the edges become likelier.
@@ -41,7 +42,7 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
 from graphclust.partition.budget import HARDLY_ANY, Budget
-from graphclust.partition.coarsening import joined
+from graphclust.partition.coarsening import REGIONS, joined
 from graphclust.partition.cycles import (
     Assigned,
     Search,
@@ -59,7 +60,6 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
-REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
 SMALL = REGIONS[0] * REGIONS[-1]  # nodes a cluster, four a region where these are smallest; more gain nothing but time
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
 BUDGET = 2_500_000  # entries for the starts and cycles of a try: some tenths of a second

@@ -40,6 +40,7 @@ from graphclust.partition import (
     coarsening,
     coreset_regions,
     cycles,
+    healing,
     in_memory,
     moves,
     multilevel,
@@ -122,9 +123,10 @@ def of_own_regions(on, found, search, res, at_hand) -> cycles.Assigned:
 
 
 CHANGES = [
-    *numbers("multilevel", multilevel, {
-        "REGIONS": ((4,), (8,), (4, 8), (4, 8, 16, 32)), "ENOUGH": (6, 24), "BUDGET": (0, 10**7),
-    }),
+    *everywhere(
+        "multilevel", "REGIONS", ((4,), (8,), (4, 8), (4, 8, 16, 32)), coarsening, coarsening, multilevel, healing
+    ),
+    *numbers("multilevel", multilevel, {"ENOUGH": (6, 24), "BUDGET": (0, 10**7)}),
     *numbers("multilevel", cycles, {
         "HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40), "PATIENCE": (0.0, 0.1, 1.0),
     }),

@@ -1232,6 +1232,13 @@ MUTANTS = [
         ["test_clusters_that_call_for_a_resolution_where_k_is_not_natural_are_in_doubt"],
     ),
     (
+        "by-the-ratio-from-large-regions",
+        "partition/healing.py",
+        "REGIONS[0] * implied_resolution(on, found.sums)",
+        "implied_resolution(on, found.sums)",
+        ["test_the_cycle_by_the_ratio_begins_with_regions_smaller_than_small_clusters"],
+    ),
+    (
         "doubt-whatever-the-range",
         "partition/healing.py",
         "implied_resolution(on, found.sums) * unit > found.goal.natural[1]",
@@ -1283,8 +1290,8 @@ MUTANTS = [
     (
         "the-ratio-of-a-given-resolution",
         "partition/healing.py",
-        '    if aim.resolution != "auto" or progress.out_of_time():\n        return found\n    k, called',
-        "    if progress.out_of_time():\n        return found\n    k, called",
+        '    if aim.resolution != "auto" or progress.out_of_time():\n        return found\n    k, resolution',
+        "    if progress.out_of_time():\n        return found\n    k, resolution",
         ["test_what_the_ratio_finds_is_kept_only_where_the_edges_are_likelier"],
     ),
     (
