@@ -57,8 +57,8 @@ def likelier_by_ratio(
 
     At one resolution for all clusters small ones come together where large ones stay whole, and large ones fall apart
     where small ones stay apart (Fortunato & Barthélemy 2007, "Resolution limit in community detection"). A ratio weighs
-    each by its own mass. Its regions are those of a higher resolution than the clusters call for, where small clusters
-    are regions that hold several. Whether it helps shows on the graph of regions, of which a few belong elsewhere.
+    each by its own mass. At the resolution that the clusters call for several small ones may be one region, so regions
+    are those of a higher one. Whether it helps shows on the graph of regions already, of which a few belong elsewhere.
     """
     if aim.resolution != "auto" or progress.out_of_time():
         return found
