@@ -200,6 +200,13 @@ def searched(k, wanted, rng=None):
     return cycles.Search(k, wanted, [], 1.0, rng, Progress())
 
 
+def smallest_cut_into_three(graph, name):
+    """A graph by its name, its terms under a cut, and a search for three clusters of the smallest cut."""
+    graph = connected_part(graph)
+    on, wanted = on_and_objective(graph, name, None, 3)
+    return graph, on, searched(3, wanted, np.random.default_rng(2))
+
+
 @pytest.mark.parametrize(("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto")])
 def test_the_same_seed_gives_the_same_labels(objective, resolution):
     graph = connected_part("sparse blocks")
@@ -287,9 +294,7 @@ def test_cuts_have_a_cycle_at_every_resolution_and_other_aims_have_one(monkeypat
 @pytest.mark.parametrize("graph", ["power-law blocks", "weights of all sizes", "karate"])
 def test_a_cycle_by_way_of_more_clusters_never_makes_it_worse(graph, name, settled, made_of):
     """From any labels; the sums are those of the labels, and where nothing is better the nodes have moved."""
-    graph = connected_part(graph)
-    on, wanted = on_and_objective(graph, name, None, 3)
-    search = searched(3, wanted, np.random.default_rng(2))
+    graph, on, search = smallest_cut_into_three(graph, name)
     if made_of == "regions":
         region = np.arange(graph.n_nodes, dtype=np.int32) * 2 // 3  # every third node with the next
         search = search._replace(coarse=reduced(on, region, int(region[-1]) + 1))
@@ -333,9 +338,7 @@ def test_more_clusters_are_made_of_regions_where_these_are_enough_and_nothing_ti
 @pytest.mark.parametrize("graph", ["power-law blocks", "weights of all sizes", "karate"])
 def test_a_cycle_of_regions_at_hand_never_makes_it_worse(graph, name, monkeypatch):
     """From any labels; its regions are what the clusters have of those at hand, its sums are those of the labels."""
-    graph = connected_part(graph)
-    on, wanted = on_and_objective(graph, name, None, 3)
-    search = searched(3, wanted, np.random.default_rng(2))
+    graph, on, search = smallest_cut_into_three(graph, name)
     region = np.arange(graph.n_nodes, dtype=np.int32) * 2 // 3
     at_hand = reduced(on, region, int(region[-1]) + 1)
     begun = counted_calls(monkeypatch, "reduced")
@@ -394,9 +397,7 @@ def test_nodes_move_before_more_clusters_made_of_regions_are_merged(monkeypatch)
 @pytest.mark.parametrize("graph", ["power-law blocks", "weights of all sizes", "karate"])
 def test_partitions_together_are_no_worse_than_the_best_of_them(graph, name, monkeypatch):
     """They are merged anew from what all of them have in one cluster, and the sums are those of the labels."""
-    graph = connected_part(graph)
-    on, wanted = on_and_objective(graph, name, None, 3)
-    search = searched(3, wanted, np.random.default_rng(2))
+    graph, on, search = smallest_cut_into_three(graph, name)
     united = counted_calls(monkeypatch, "reduced")
     better = []
     for seed in range(6):

@@ -57,7 +57,7 @@ class Search(NamedTuple):
 
     @property
     def is_thorough(self) -> bool:
-        """Whether partitions are combined and climbed from: cuts, which have more local optima, but a single start."""
+        """Whether partitions are combined and climbed from: cuts, which have more local optima, unless of one start."""
         return self.objective.kind == RATIO and bool(turns(self))
 
     @property
