@@ -19,7 +19,7 @@ from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import weighed
 from graphclust.partition import cycles, small_graphs
 from graphclust.partition.budget import Budget
-from graphclust.partition.cycles import Search, assigned, climbed
+from graphclust.partition.cycles import Search, assigned, climbed, moved
 from graphclust.partition.moves import best_moves, summed
 from graphclust.progress import Progress
 
@@ -191,6 +191,26 @@ def test_what_is_better_than_before_is_climbed_from(at_once, monkeypatch):
             assert found is before if not is_climbed else search.value(found) > search.value(stepped)
     search = search_for(on, 2, "modularity")
     assert cycles.best_of([lambda: stepped] * 2, on, search) is stepped
+
+
+def test_nodes_move_again_where_a_climb_gained_or_several_were_combined(monkeypatch):
+    """What a start or a cycle ends with is settled."""
+    graph, labels = stepped_border()
+    on = weighed(graph, "normalized_cut")
+    search = search_for(on, 2, "normalized_cut")
+    stepped = assigned(on, labels.astype(np.int32), 2)
+    halves = assigned(on, (np.arange(graph.n_nodes) % 2).astype(np.int32), 2)
+    best = climbed(on, moved(on, climbed(on, stepped, search), search), search)
+    assert climbed(on, best, search) is best
+    moves = []
+    monkeypatch.setattr(cycles, "moved", lambda *of: moves.append(of[0]) or moved(*of))
+    assert cycles.best_of([lambda: best] * 2, on, search) is best and not any(of is on for of in moves)
+    cycles.best_of([lambda: stepped], on, search)
+    assert any(of is on for of in moves)
+    monkeypatch.setattr(cycles, "climbed", lambda on, found, search: found)
+    monkeypatch.setattr(cycles, "together", lambda *of: halves)
+    combined = cycles.best_of([lambda: best, lambda: halves], on, search)
+    assert (combined.labels == moved(on, halves, search).labels).all() and (combined.labels != halves.labels).any()
 
 
 def test_sums_given_are_left_as_they_are():

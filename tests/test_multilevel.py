@@ -356,6 +356,23 @@ def test_a_cycle_of_regions_at_hand_never_makes_it_worse(graph, name, monkeypatc
         assert n_parts == pairs.shape[1] == len(np.unique(np.stack([parts, region, before]), axis=1).T)
 
 
+def test_a_cycle_of_regions_at_hand_that_changes_nothing_moves_no_nodes(monkeypatch):
+    graph, planted = planted_partition(5, 60, 12, 1, rng=0)
+    on, wanted = on_and_objective(graph, "normalized_cut", None, 5)
+    region = np.arange(graph.n_nodes, dtype=np.int32) // 3
+    at_hand = reduced(on, region, int(region[-1]) + 1)
+    search = cycles.Search(5, wanted, [4.0], 1.0, np.random.default_rng(0), Progress())
+    found = cycles.moved(on, cycles.assigned(on, planted.astype(np.int32), 5), search)
+    moves = counted_calls(monkeypatch, "moved")
+    assert cycles.cycle_of_regions_at_hand(on, found, search, 4.0, at_hand, settled=True) is found
+    assert not any(of[0] is on for of, _ in moves)
+    again = cycles.cycle_of_regions_at_hand(on, found, search, 4.0, at_hand)
+    assert again is not found and (again.labels == found.labels).all() and any(of[0] is on for of, _ in moves)
+    shifted = cycles.assigned(on, random_labels(graph.n_nodes, 5, 0).astype(np.int32), 5)
+    better = cycles.cycle_of_regions_at_hand(on, shifted, search, 4.0, at_hand, settled=True)
+    assert search.value(better) > search.value(shifted)
+
+
 def test_regions_at_hand_begin_both_cycles_of_the_first_pair_where_few_clusters_are_wanted(monkeypatch):
     graph, planted = planted_partition(20, 60, 10, 3, rng=0)
     region = np.arange(graph.n_nodes, dtype=np.int32) // 3

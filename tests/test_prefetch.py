@@ -1,4 +1,4 @@
-"""Of more labels than caches hold loops ask for those that they will read: what they find is the same as without."""
+"""Loops ask for memory that they will read, of more labels than caches hold for those: what they find is the same."""
 
 import os
 
@@ -9,7 +9,14 @@ from numba import njit
 from graphclust import planted_partition
 from graphclust.compiled.graphs import moves as loops
 from graphclust.compiled.graphs.objective import Rows, value_of
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
+from graphclust.compiled.runtime import prefetch
+from graphclust.compiled.runtime.prefetch import (
+    CACHED,
+    ask_for,
+    ask_for_neighbors,
+    ask_for_next,
+    ask_for_row,
+)
 from graphclust.coreset import two_step
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.spreading import spread_labels
@@ -61,6 +68,23 @@ def test_memory_is_asked_for():
     asks(np.zeros(4, np.int32), Rows(np.array([0, 2]), np.array([1, 2], np.int32), np.empty(0)))
     made = next(iter(asks.inspect_llvm().values()))
     assert made.count("call void @llvm.prefetch") >= 3
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_each_node_but_the_last_is_asked_for_before_its_turn(many, monkeypatch):
+    """Where its row begins, then the row, by values that are asked for before; the neighbors' values of many nodes."""
+    asked = []
+    name = lambda array: next(name for name, known in arrays.items() if np.shares_memory(array, known))  # noqa: E731
+    monkeypatch.setattr(prefetch, "ask_for", lambda array, place: asked.append((name(array), int(place))))
+    for function in ("ask_for_row", "ask_for_neighbors"):
+        monkeypatch.setattr(prefetch, function, getattr(prefetch, function).py_func)
+    indptr, nodes = np.arange(0, 22, 3), np.array([4, 2, 0, 6, 5, 1, 3])
+    rows = Rows(indptr, (np.arange(21) * 5 % 7).astype(np.int32), np.empty(0))
+    arrays = {"begins": indptr, "row": rows.indices, "values": np.zeros(7)}
+    ask_for_next.py_func(arrays["values"], rows, nodes, 0, 2, many)
+    expected = [("begins", nodes[6]), ("row", indptr[nodes[4]])]
+    expected += [("values", v) for v in rows.indices[indptr[nodes[2]] : indptr[nodes[2] + 1]]] if many else []
+    assert asked == expected
 
 
 def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):

@@ -106,11 +106,13 @@ def best_of(
         search.progress.step(first + len(now), len(tries))
     if not search.is_thorough or search.progress.out_of_time():
         return best
+    settled = best
     if len(made) > 1:
         best = together(on, best, made if found is None else [*made, found], search)
     if found is not None and search.value(best) <= search.value(found):
         return found
-    return moved(on, climbed(on, best, search), search)
+    higher = climbed(on, best, search)
+    return settled if higher is settled else moved(on, higher, search)
 
 
 def together(on: Weighed, best: Assigned, several: Sequence[Assigned], search: Search) -> Assigned:
@@ -187,7 +189,7 @@ def cycle_of_kind(
     if place == 0 and search.k < more <= on.graph.n_nodes:
         return cycle_by_way_of(more, on, found, search, resolution, settled=settled, finest=tied)
     if at_hand and search.coarse is not None and search.k < more:
-        return cycle_of_regions_at_hand(on, found, search, resolution, search.coarse)
+        return cycle_of_regions_at_hand(on, found, search, resolution, search.coarse, settled=settled)
     return cycle(on, found, search, resolution, settled=settled, finest=tied)
 
 
@@ -223,10 +225,7 @@ def cycle(
         best = moved(on, Assigned(*merged(on, k, objective, progress)), search)
         kept = None if found is None else moved(on, found, search)
         return best if kept is None or search.value(kept) < search.value(best) else kept
-    bettered = by_regions(reduction, found, search, resolution)
-    if found is not None and settled and np.array_equal(bettered.labels, found.labels):
-        return found
-    return moved(on, bettered, search)
+    return moved_unless_settled(by_regions(reduction, found, search, resolution), on, found, search, settled)
 
 
 def by_regions(reduction: Reduction, found: Assigned | None, search: Search, resolution: float | None) -> Assigned:
@@ -237,11 +236,12 @@ def by_regions(reduction: Reduction, found: Assigned | None, search: Search, res
 
 
 def cycle_of_regions_at_hand(
-    on: Weighed, found: Assigned, search: Search, resolution: float, at_hand: Reduction
+    on: Weighed, found: Assigned, search: Search, resolution: float, at_hand: Reduction, *, settled: bool = False
 ) -> Assigned:
     """A cycle whose first level is there already: what clusters have of the regions that all starts share."""
     region, n_regions = used_labels(at_hand.region.astype(np.int64) * search.k + found.labels)
-    return moved(on, by_regions(reduced(on, region, n_regions), found, search, resolution), search)
+    bettered = by_regions(reduced(on, region, n_regions), found, search, resolution)
+    return moved_unless_settled(bettered, on, found, search, settled)
 
 
 def cycle_by_way_of(
@@ -306,14 +306,23 @@ def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
 
 
+def moved_unless_settled(
+    bettered: Assigned, on: Weighed, found: Assigned | None, search: Search, settled: bool
+) -> Assigned:
+    """What a cycle made of a partition after moves of single nodes; as it was where neither changed anything."""
+    if found is not None and settled and np.array_equal(bettered.labels, found.labels):
+        return found
+    return moved(on, bettered, search)
+
+
 def climbed(on: Weighed, found: Assigned, search: Search) -> Assigned:
-    """The partition after moves of single nodes that go on where the value falls, see `climbing`; no worse."""
+    """The partition after moves that go on where the value falls, see `climbing`; where none gain it is as it was."""
     if search.patience == 0.0 or search.progress.out_of_time():
         return found
     better = room_for(on.graph.n_nodes, search.k)
     n_read = small_levels.climb_at_once(level_of(on), found, search.objective, search.patience, better)
     search.progress.reads(on.graph, n_read)
-    return better
+    return found if np.array_equal(better.labels, found.labels) else better
 
 
 def carried(reductions: list[Reduction], found: Assigned, search: Search) -> Assigned:

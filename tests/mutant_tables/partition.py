@@ -125,9 +125,30 @@ MUTANTS = [
     (
         "climbed-and-left-unsettled",
         _CYCLES,
-        "return moved(on, climbed(on, best, search), search)",
-        "return climbed(on, best, search)",
+        "return settled if higher is settled else moved(on, higher, search)",
+        "return higher",
         ["test_nodes_settle_after_a_climb"],
+    ),
+    (
+        "settled-moved-again",
+        _CYCLES,
+        "return settled if higher is settled else moved(on, higher, search)",
+        "return moved(on, higher, search)",
+        ["test_nodes_move_again_where_a_climb_gained_or_several_were_combined"],
+    ),
+    (
+        "combined-taken-for-settled",
+        _CYCLES,
+        "    higher = climbed(on, best, search)",
+        "    settled = best\n    higher = climbed(on, best, search)",
+        ["test_nodes_move_again_where_a_climb_gained_or_several_were_combined"],
+    ),
+    (
+        "regions-at-hand-move-settled-nodes",
+        _CYCLES,
+        "if found is not None and settled and np.array_equal(bettered.labels, found.labels):",
+        "if False and found is not None and settled and np.array_equal(bettered.labels, found.labels):",
+        ["test_a_cycle_of_regions_at_hand_that_changes_nothing_moves_no_nodes"],
     ),
     (
         "climbed-where-nothing-gained",

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
-from graphclust.compiled.runtime.prefetch import CACHED, ask_for, ask_for_neighbors, ask_for_row
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for_next
 
 AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
 
@@ -76,10 +76,8 @@ def sum_links(first, last, block, quotient, rows, clusters, q_loops):
         start = written
         link[k:] = LEAST_LINK
         for i in range(starts[c], starts[c + 1]):
-            if many and i + 3 * AHEAD < end:
-                ask_for(rows.indptr, members[i + 3 * AHEAD])
-                ask_for_row(rows, members[i + 2 * AHEAD])
-                ask_for_neighbors(cluster, rows, members[i + AHEAD])
+            if i + 3 * AHEAD < end:
+                ask_for_next(cluster, rows, members, i, AHEAD, many)
             start_of_row = rows.indptr[members[i]]
             for e in range(start_of_row, rows.indptr[members[i] + 1]):
                 other = cluster[np.uint32(rows.indices[e])]
@@ -115,10 +113,8 @@ def count_links(first, last, block, quotient, rows, clusters, q_loops):
     for c in range(first, last):
         start = written
         for i in range(starts[c], starts[c + 1]):
-            if many and i + 3 * AHEAD < end:
-                ask_for(rows.indptr, members[i + 3 * AHEAD])
-                ask_for_row(rows, members[i + 2 * AHEAD])
-                ask_for_neighbors(cluster, rows, members[i + AHEAD])
+            if i + 3 * AHEAD < end:
+                ask_for_next(cluster, rows, members, i, AHEAD, many)
             for e in range(rows.indptr[members[i]], rows.indptr[members[i] + 1]):
                 link[cluster[np.uint32(rows.indices[e])]] += 1
         q_loops[c] = link[c]

@@ -11,8 +11,8 @@ from numba import njit
 
 from graphclust.compiled.graphs.link_places import LEAST_LINK
 from graphclust.compiled.graphs.objective import LEAST_GAIN, better_of
-from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
-from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_next
+from graphclust.compiled.runtime.references import UNCOUNTED
 
 
 class Joining(NamedTuple):
@@ -50,14 +50,6 @@ def keep_within(rows, parts, kept):
         kept.indptr[u + 1] = n_kept
 
 
-@njit(cache=True, nogil=True, **INLINED)
-def _ask_for_next(rows, region, order, i):
-    """Ask for what later nodes will need; for regions of neighbors last, as those have to be known by then."""
-    ask_for(rows.indptr, order[i + 3 * AHEAD])
-    ask_for_row(rows, order[i + 2 * AHEAD])
-    ask_for_neighbors(region, rows, order[i + AHEAD])
-
-
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def join_in_turn(first, last, order, rows, terms, objective, joining):
     """Nodes order[first:last] take their turn; returns the entries read."""
@@ -68,8 +60,8 @@ def join_in_turn(first, last, order, rows, terms, objective, joining):
     for i in range(first, last):
         if spare < 0:
             break
-        if many and i + 3 * AHEAD < n:
-            _ask_for_next(rows, region, order, i)
+        if i + 3 * AHEAD < n:
+            ask_for_next(region, rows, order, i, AHEAD, many)
         u = np.uint32(order[i])
         start, end = rows.indptr[u], rows.indptr[u + 1]
         row, weights = rows.indices[start:end], rows.weights[start:end]

@@ -18,7 +18,7 @@ from graphclust.compiled.graphs.objective import (
     loss_of_leaving,
     most_from_joining,
 )
-from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for, ask_for_neighbors, ask_for_row
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_next
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 HASH = 2_654_435_761  # Knuth's multiplier, 2^32 over the golden ratio
@@ -239,16 +239,6 @@ def change_cluster(u, to, stays, shared, terms, labels, sums):
     labels[u] = to
 
 
-@njit(cache=True, nogil=True, **INLINED)
-def _ask_for_next(rows, labels, queue, head):
-    """Ask for what waiting nodes will need; for labels of neighbors last, as those have to be known by then."""
-    n = len(queue.nodes)
-    near, middle, far = head + AHEAD, head + 2 * AHEAD, head + 3 * AHEAD
-    ask_for(rows.indptr, queue.nodes[far if far < n else far - n])
-    ask_for_row(rows, queue.nodes[middle if middle < n else middle - n])
-    ask_for_neighbors(labels, rows, queue.nodes[near if near < n else near - n])
-
-
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def move_nodes(budget, rows, terms, objective, labels, sums, queue, table):
     """Take nodes from a ring queue and move each to the cluster that raises the objective most.
@@ -266,8 +256,8 @@ def move_nodes(budget, rows, terms, objective, labels, sums, queue, table):
         u = np.uint32(nodes[head])
         head = head + 1 if head + 1 < n else 0
         waiting -= 1
-        if many and waiting > 3 * AHEAD:
-            _ask_for_next(rows, labels, queue, head)
+        if min(waiting, n - head) > 3 * AHEAD:
+            ask_for_next(labels, rows, nodes, head, AHEAD, many)
         queued[u] = 0
         first, last = rows.indptr[u], rows.indptr[u + 1]
         read += last - first
