@@ -617,6 +617,9 @@ def test_cycles_go_on_while_they_gain_and_the_budget_lasts(monkeypatch):
     plain = {"objective": plain_objective(on, 9, 1.0)}  # one at a time
     assert n_made([0.0], **plain) == n_made([0.015], settled=True, **plain) == 1
     assert n_made([0.03, 0.0], **plain) == n_made([0.0], each=True, **plain) == 2
+    on = weighed(as_graph(graph.to_scipy() * 2.0), "normalized_cut")
+    found = cycles.assigned(on, found.labels, 9)
+    assert n_made([0.0], **four) == 4 and n_made([0.5, 0.05, 0.05], **four) == 8  # and again with weights
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")

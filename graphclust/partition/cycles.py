@@ -147,7 +147,8 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
 
     Cycles go on from resolution to resolution, as far as the budget goes, while each of the last gained more than
     hardly any of what is lacking; for cuts until each resolution had its turn, which each has in any case where few
-    clusters are wanted. The value never falls.
+    clusters are wanted, and again where edges have weights, with which there are more local optima yet. The value never
+    falls.
 
     settled : whether the nodes of this graph have moved already, as far as any gains by it. each : whether each
     resolution has its turn in any case, and again.
@@ -156,7 +157,8 @@ def in_cycles(on: Weighed, found: Assigned, search: Search, *, settled: bool = F
     n, done, gained = len(resolutions), 0, np.inf
     at_once = min(PAIR, n) if each or is_cut else 1
     first = n if each or (is_cut and search.k < made_by_way_of(search.k, cut=True)) else at_once
-    hardly_any, most = at_once * HARDLY_ANY, n if is_cut and not each else np.inf
+    once = is_cut and not each and on.graph.weights is None
+    hardly_any, most = at_once * HARDLY_ANY, n if once else np.inf
     while n and (done < first or (done < most and gained > hardly_any * lacking(found, search))):
         search.progress.offer(found.labels.copy)
         if search.progress.out_of_time() or not search.budget.covers(on.graph):

@@ -7,11 +7,11 @@
    back. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
    on every level again: once, and on while more than hardly anything is gained. Cuts have many more local optima. For
-   them cycles come in pairs, from one partition and at one resolution after the other, at each of them where few
-   clusters are wanted; then the first of two goes by way of more, and both begin with the regions of step 1 where these
-   do, but in later pairs one, which so may find others. What comes of several partitions together, starts or cycles,
-   has its borders made shorter by climbs, of regions and in the end of nodes: moves go on where the value falls, as far
-   as it takes to get over a hill.
+   them cycles come in pairs, from one partition and at one resolution after the other: at each once while that gains,
+   and again where edges have weights. Where few clusters are wanted each has its turn in any case; then the first of
+   two goes by way of more, and both begin with the regions of step 1 where these do, but in later pairs one, which so
+   may find others. What comes of several partitions together, starts or cycles, has its borders made shorter by climbs,
+   of regions and in the end of nodes: moves go on where the value falls, as far as it takes to get over a hill.
    Where edges have weights the first of two begins with groups of a few nodes that heavy edges tie together.
 4. Where the clusters call for a higher resolution than those at which k is natural, cycles at such ones, while the
    edges become likelier, with their weights and without.

@@ -930,8 +930,15 @@ MUTANTS = [
     (
         "cycles-of-cuts-without-end",
         "partition/cycles.py",
-        "n if is_cut and not each else np.inf",
-        "np.inf",
+        "once = is_cut and not each and on.graph.weights is None",
+        "once = False",
+        ["test_cycles_go_on_while_they_gain_and_the_budget_lasts"],
+    ),
+    (
+        "cycles-of-cuts-once-with-weights-too",
+        "partition/cycles.py",
+        "once = is_cut and not each and on.graph.weights is None",
+        "once = is_cut and not each",
         ["test_cycles_go_on_while_they_gain_and_the_budget_lasts"],
     ),
     (
