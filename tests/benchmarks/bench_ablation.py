@@ -117,9 +117,9 @@ def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned
     return found, resolution.implied_goal(aim, quotient, k, found.sums)
 
 
-def of_own_regions(on, found, search, res, at_hand) -> cycles.Assigned:
+def of_own_regions(on, found, search, res, at_hand, **how) -> cycles.Assigned:
     """In place of a cycle of the regions that all starts share: one that makes its own."""
-    return cycles.cycle(on, found, search, res, settled=True)
+    return cycles.cycle(on, found, search, res, **how)
 
 
 CHANGES = [
@@ -168,7 +168,7 @@ CORESET_PLANTED = (
     "50x1000:20:4", "50x1000:8:2", "40x1000:30:3:dc:unbalanced", "20x5000:12:3", "60x10000:8:3", "50x20000:12:4:dc",
     "200x700:16:3:unbalanced",
 )  # fmt: skip
-MESHES, MESH_CLUSTERS = ("Delaunay, 20,000 points", "grid 100 x 100"), 20
+MESHES, MESH_CLUSTERS = ("Delaunay, 20,000 points", "grid 100 x 100"), (5, 20)
 REAL = (
     "email-Eu-core",
     "graphdata_amazon_photo",
@@ -215,8 +215,8 @@ def cases(method: str) -> Iterator[Case]:
             distances, truth = largest_component(*nearest_neighbors(name, 15))
             yield Case("k-NN", (distances > 0).astype(np.float64), int(truth.max()) + 1, truth)
         for name, matrix in meshes():
-            if name in MESHES:
-                yield Case("mesh", matrix, MESH_CLUSTERS, None)
+            for k in MESH_CLUSTERS if name in MESHES else ():
+                yield Case("mesh", matrix, k, None)
 
 
 @contextmanager
