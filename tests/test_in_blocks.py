@@ -1,7 +1,5 @@
 """The partition in steps over blocks: as good as in one piece, and the same however the steps are run."""
 
-import os
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -193,7 +191,7 @@ def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
     assert 5 <= np.count_nonzero(moved == 0) - 30 <= 25
 
 
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@pytest.mark.slow
 @pytest.mark.parametrize(("inside", "outside", "drawn"), [(14, 4, 1), (16, 6, 2)])
 def test_clusters_of_unequal_sizes_are_found_by_blocks_too(inside, outside, drawn):
     """Where neighbors change places the index is near .93 on the first, where nodes do not move by both aims first near

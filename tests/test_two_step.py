@@ -107,6 +107,7 @@ def test_of_long_rows_one_entry_stands_for_each_run_of_them():
     assert len(copied_rows(rows._replace(weights=np.empty(0)), nodes, 10).weights) == 0
 
 
+@pytest.mark.slow
 def test_memory_is_linear_where_a_hub_has_100_000_neighbors():
     n = 100_001
     ring = np.arange(1, n)
