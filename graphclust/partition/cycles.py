@@ -106,7 +106,7 @@ def best_of(
         search.progress.step(first + len(now), len(tries))
     if not search.is_thorough or search.progress.out_of_time():
         return best
-    settled = best
+    settled = best  # as each start and each cycle ends with moves
     if len(made) > 1:
         best = together(on, best, made if found is None else [*made, found], search)
     if found is not None and search.value(best) <= search.value(found):
@@ -227,7 +227,8 @@ def cycle(
         best = moved(on, Assigned(*merged(on, k, objective, progress)), search)
         kept = None if found is None else moved(on, found, search)
         return best if kept is None or search.value(kept) < search.value(best) else kept
-    return moved_unless_settled(by_regions(reduction, found, search, resolution), on, found, search, settled)
+    bettered = by_regions(reduction, found, search, resolution)
+    return moved_unless_settled(on, bettered, search, found if settled else None)
 
 
 def by_regions(reduction: Reduction, found: Assigned | None, search: Search, resolution: float | None) -> Assigned:
@@ -243,7 +244,7 @@ def cycle_of_regions_at_hand(
     """A cycle whose first level is there already: what clusters have of the regions that all starts share."""
     region, n_regions = used_labels(at_hand.region.astype(np.int64) * search.k + found.labels)
     bettered = by_regions(reduced(on, region, n_regions), found, search, resolution)
-    return moved_unless_settled(bettered, on, found, search, settled)
+    return moved_unless_settled(on, bettered, search, found if settled else None)
 
 
 def cycle_by_way_of(
@@ -308,12 +309,13 @@ def moved(on: Weighed, found: Assigned, search: Search) -> Assigned:
     return Assigned(labels, moved_until_stable(on, labels, search.k, search.objective, search.progress, sums=sums))
 
 
-def moved_unless_settled(
-    bettered: Assigned, on: Weighed, found: Assigned | None, search: Search, settled: bool
-) -> Assigned:
-    """What a cycle made of a partition after moves of single nodes; as it was where neither changed anything."""
-    if found is not None and settled and np.array_equal(bettered.labels, found.labels):
-        return found
+def moved_unless_settled(on: Weighed, bettered: Assigned, search: Search, settled: Assigned | None) -> Assigned:
+    """What a cycle made of a partition after moves; the partition itself where it has moved and is still the same.
+
+    settled : the partition that the cycle began with, if no node of it gains by a move.
+    """
+    if settled is not None and np.array_equal(bettered.labels, settled.labels):
+        return settled
     return moved(on, bettered, search)
 
 
