@@ -85,16 +85,17 @@ def awkward(name):
     }[name]()
 
 
-MISSED = pytest.mark.xfail(strict=True, reason="a quarter of the tree is cut off, 34 % above the halves")
+MISSED = pytest.mark.xfail(strict=True, reason="most seeds cut off a quarter of the tree, 34 % above the halves")
 
 
 @pytest.mark.parametrize(
     ("name", "k"), [pytest.param(*case, marks=MISSED if case == ("tree", 2) else ()) for case in METIS_CUTS]
 )
 def test_awkward_graphs_are_cut_no_worse_than_by_metis(name, k):
-    found = coreset_sc(awkward(name), k, rng=7, **CUT)
-    assert found.n_clusters == k
-    assert found.normalized_cut <= METIS_CUTS[name, k] * (1 + 1e-9)
+    for seed in (7, 8, 9):
+        found = coreset_sc(awkward(name), k, rng=seed, **CUT)
+        assert found.n_clusters == k
+        assert found.normalized_cut <= METIS_CUTS[name, k] * (1 + 1e-9)
 
 
 def test_sparse_blocks_where_the_published_method_finds_nothing():

@@ -1,5 +1,7 @@
 """Partition a graph into k clusters through coarser graphs, under any objective.
 
+Where degrees count and many nodes are leaves, with one edge each, steps 1 to 3 are made without them, see `leaves`.
+
 1. The graph is coarsened into some dozen regions a cluster, and the tree of unions of the regions tells at which
    resolution any number of clusters is natural.
 2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 4 to 16 a cluster.
@@ -40,7 +42,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
-from graphclust.objective.objective import RATIOS, Aim, Weighed, as_aim, weighed
+from graphclust.objective.objective import BY_DEGREE, RATIOS, Aim, Weighed, as_aim, weighed
 from graphclust.partition.budget import HARDLY_ANY, Budget
 from graphclust.partition.coarsening import REGIONS, joined
 from graphclust.partition.cycles import (
@@ -50,8 +52,10 @@ from graphclust.partition.cycles import (
     carried,
     in_cycles,
     made_by_way_of,
+    moved,
 )
 from graphclust.partition.healing import Partition, healed, is_in_doubt, is_unhealthy, likelier_by_ratio, likeliest
+from graphclust.partition.leaves import without_leaves
 from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
 from graphclust.partition.reduction import Reduction, prolonged_through, reduced
 from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
@@ -110,13 +114,36 @@ def partitioned(
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
     single = round(effort * len(REGIONS)) == 0
+    folded = None
+    if aim.name in BY_DEGREE and not single and Budget(BUDGET).covers(on.graph):
+        folded = without_leaves(on, SMALL * k)
+    if folded is None:
+        best, goal, search = best_try(on, k, aim, effort, rng, progress)
+    else:
+        progress.reads(on.graph, on.graph.n_entries)
+        progress.watch_part(folded.small.graph, on.graph)
+        with progress.within(folded.prolonged):
+            best, goal, search = best_try(folded.small, k, aim, effort, rng, progress)
+        labels = folded.prolonged(best.labels)
+        best = Assigned(labels, best.sums._replace(size=np.bincount(labels, minlength=k)))
+        if aim.name not in RATIOS:  # of cuts nothing is left to gain
+            best = moved(on, best, search)
+    partition = Partition(*best, goal)
+    return partition if single else looked_at_again(on, partition, aim, effort, search)
+
+
+def best_try(
+    on: Weighed, k: int, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
+) -> tuple[Assigned, Goal, Search]:
+    """The best of as many tries as the effort asks for, the goal that it was made for, and what to go on with."""
+    single = round(effort * len(REGIONS)) == 0
     levels, coarsest = regions(on, k, aim, rng, progress, single=single)
     goal, resolutions = goal_on(aim, coarsest, k, progress)
     # At high effort there are more tries, not longer ones.
     search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress, Budget(BUDGET))
     if progress.out_of_time():  # the shortest way: the regions at hand are merged, and stay together
         labels, sums = merged(coarsest, k, goal.objective, progress)
-        return Partition(prolonged_through(levels, labels), sums, goal)
+        return Assigned(prolonged_through(levels, labels), sums), goal, search
     shared = []
     while levels and (single or levels[0].on.graph.n_nodes >= SMALL * k):
         shared.append(levels.pop(0))
@@ -126,14 +153,12 @@ def partitioned(
         if best is not None and progress.out_of_time():
             break
         with progress.within(None) if best is not None else nullcontext():  # what an interruption returns is the best
-            search = search._replace(budget=Budget(BUDGET * max(effort, 1.0)))
-            found = one_try(on, shared, start, search)
+            found = one_try(on, shared, start, search._replace(budget=Budget(BUDGET * max(effort, 1.0))))
         if best is None or search.value(found) > search.value(best):
             best = found
             progress.offer(best.labels.copy)
     assert best is not None
-    partition = Partition(*best, goal)
-    return partition if single else looked_at_again(on, partition, aim, effort, search._replace(budget=Budget(BUDGET)))
+    return best, goal, search
 
 
 def looked_at_again(on: Weighed, found: Partition, aim: Aim, effort: float, search: Search) -> Partition:
