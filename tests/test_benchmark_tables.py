@@ -67,12 +67,12 @@ def test_every_number_of_the_engine_is_varied(bench):
     varied = {name for change in ablation.CHANGES for _, name, _ in change.patches} | ablation.NOT_VARIED
     modules = (
         ablation.budget, ablation.coarsening, ablation.coreset_regions, ablation.cycles, ablation.in_memory,
-        ablation.multilevel, ablation.pieces, ablation.resolution, ablation.small_graphs, ablation.turning,
-        ablation.two_step,
+        ablation.leaves, ablation.multilevel, ablation.pieces, ablation.resolution, ablation.small_graphs,
+        ablation.turning, ablation.two_step,
     )  # fmt: skip
     tuned = {name for module in modules for name in numbers_of(module)}
     assert tuned - varied == set() and ablation.NOT_VARIED - tuned == set()
-    assert len(tuned - ablation.NOT_VARIED) == 13
+    assert len(tuned - ablation.NOT_VARIED) == 14
 
 
 def numbers_of(module) -> list[str]:

@@ -725,6 +725,27 @@ def test_a_single_start_begins_with_as_many_regions_as_it_takes(monkeypatch):
     assert found[0.1].value > 0.95 * found[1.0].value
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+def test_cuts_of_weighted_edges_have_regions_enough_for_all_sizes():
+    """The first resolution leaves some 300 for 20 clusters, of which the tree shows no more than half."""
+    plain = planted_partition(20, 240, 12, 2, rng=3).graph
+    upper = sparse.triu(plain.to_scipy(), 1)
+    upper.data = np.random.default_rng(5).exponential(size=upper.nnz)
+    heavy, cut = as_graph((upper + upper.T).tocsr()), as_aim("normalized_cut", None)
+
+    def coarsest(graph, aim, single=False):
+        on = weighed(graph, aim.name)
+        return multilevel.regions(on, 20, aim, np.random.default_rng(0), Progress(), single=single)[1]
+
+    found, few = coarsest(heavy, cut), coarsest(heavy, MODULARITY)
+    others = [coarsest(plain, cut), coarsest(heavy, cut, single=True), few]
+    assert all(12 * 20 <= one.graph.n_nodes < 32 * 20 <= found.graph.n_nodes for one in others)
+    sizes = [len(set(multilevel.goal_on(cut, regions, 20, Progress())[1])) for regions in (found, few)]
+    assert sizes == [3, 2], "80, 160 and 320 regions; 320 are more than half of the few"
+    assert coarsest(few.graph, cut).graph is few.graph, "no regions are made of fewer nodes"
+    assert coarsest(few.graph, cut, single=True).graph.n_nodes < few.graph.n_nodes
+
+
 def test_regions_that_the_tree_cannot_show_are_not_tried_twice():
     tree = np.geomspace(40.0, 0.1, 41)[::-1].copy()  # of 41 regions: half of them are the most that it shows
     resolutions = multilevel.resolutions_of_regions(MODULARITY, tree, 3)

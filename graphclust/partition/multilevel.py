@@ -2,8 +2,8 @@
 
 Where degrees count and many nodes are leaves, with one edge each, steps 1 to 3 are made without them, see `leaves`.
 
-1. The graph is coarsened into some dozen regions a cluster, and the tree of unions of the regions tells at which
-   resolution any number of clusters is natural.
+1. The graph is coarsened into some dozen regions a cluster, some more for cuts of weighted edges, and the tree of
+   unions of the regions tells at which resolution any number of clusters is natural.
 2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 4 to 16 a cluster.
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew.
@@ -64,6 +64,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
+ALL_SIZES = 2 * REGIONS[-1]  # for one that shows each size of the regions of starts: half as many as its own at most
 SMALL = REGIONS[0] * REGIONS[-1]  # nodes a cluster, four a region where these are smallest; more gain nothing but time
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
 BUDGET = 2_500_000  # entries for the starts and cycles of a try: some tenths of a second
@@ -223,16 +224,17 @@ def numbers_of_regions(aim: Aim, k: int) -> list[int]:
 def regions(
     on: Weighed, k: int, aim: Aim, rng: np.random.Generator, progress: Progress, *, single: bool = False
 ) -> tuple[list[Reduction], Weighed]:
-    """Levels down to the coarsest graph of at least ENOUGH regions a cluster.
+    """Levels down to the coarsest graph of at least ENOUGH regions a cluster, or ALL_SIZES for cuts of weighted edges.
 
     Where a resolution would leave fewer, the level is made again at a higher one; where one hardly joins any nodes,
     higher ones would join fewer. For a single start, or when time is up, as many as that takes will do.
     """
     levels: list[Reduction] = []
     k = made_by_way_of(k, cut=aim.name in RATIOS)
+    enough = ALL_SIZES if aim.name in RATIOS and on.graph.weights is not None and not single else ENOUGH
     resolution = max(1.0, k / REGIONS[-1])  # a first guess, mostly low: at k / 16 more than k clusters are natural
-    while on.graph.n_nodes > ENOUGH * k and (not levels or on.graph.n_nodes >= SMALL * k):
-        fewest = (REGIONS[0] if single or progress.out_of_time() else ENOUGH) * k
+    while on.graph.n_nodes > enough * k and (not levels or on.graph.n_nodes >= SMALL * k):
+        fewest = (REGIONS[0] if single or progress.out_of_time() else enough) * k
         region, n_regions = joined(on, resolution, None, fewest, rng, progress)
         if n_regions > (1.0 - HARDLY_ANY) * on.graph.n_nodes:
             break

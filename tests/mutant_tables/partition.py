@@ -1632,4 +1632,32 @@ MUTANTS = [
         "        self._watched.append(part)\n",
         ["test_a_part_counts_where_the_graph_does"],
     ),
+    (
+        "regions-of-weighted-edges-are-few",
+        "partition/multilevel.py",
+        "enough = ALL_SIZES if aim.name in RATIOS and on.graph.weights is not None and not single else ENOUGH",
+        "enough = ENOUGH",
+        ["test_cuts_of_weighted_edges_have_regions_enough_for_all_sizes"],
+    ),
+    (
+        "regions-of-plain-edges-are-many",
+        "partition/multilevel.py",
+        "enough = ALL_SIZES if aim.name in RATIOS and on.graph.weights is not None and",
+        "enough = ALL_SIZES if aim.name in RATIOS and",
+        ["test_cuts_of_weighted_edges_have_regions_enough_for_all_sizes"],
+    ),
+    (
+        "regions-by-modularity-are-many",
+        "partition/multilevel.py",
+        "enough = ALL_SIZES if aim.name in RATIOS and on",
+        "enough = ALL_SIZES if on",
+        ["test_cuts_of_weighted_edges_have_regions_enough_for_all_sizes"],
+    ),
+    (
+        "single-starts-have-many-regions",
+        "partition/multilevel.py",
+        " and on.graph.weights is not None and not single else ENOUGH",
+        " and on.graph.weights is not None else ENOUGH",
+        ["test_cuts_of_weighted_edges_have_regions_enough_for_all_sizes"],
+    ),
 ]
