@@ -69,10 +69,16 @@ class Search(NamedTuple):
         return value_of(self.objective, found.sums)
 
 
-def best_start(on: Weighed, search: Search) -> Assigned:
-    """The best of several partitions, each merged from the regions of another resolution."""
+def best_start(on: Weighed, by_excess: Assigned | None, search: Search) -> Assigned:
+    """The best of several partitions, each merged from the regions of another resolution.
+
+    by_excess : one merged as links exceed chance, which for cuts is another start, if there is one. Merged by the cut
+    one cluster grows that swallows whatever is light, and clusters that should be alike end up unlike each other.
+    """
     resolutions: list[float | None] = [*(turns(search) or search.resolutions[:1])]
     starts = [partial(cycle, on, None, own, at) for own, at in by_own_draws(search, resolutions or [None])]
+    if by_excess is not None and search.is_thorough:
+        starts.append(partial(moved, on, by_excess, search))
     return best_of(starts, on, search)
 
 

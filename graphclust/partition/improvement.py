@@ -102,4 +102,4 @@ def refine_partition(
 
 def goal_for(aim: Aim, on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[Goal, list[float]]:
     """The goal for k clusters of a graph, and the resolutions of regions of several sizes."""
-    return goal_on(aim, regions(on, k, aim, rng, progress)[1], k, progress)
+    return goal_on(aim, regions(on, k, aim, rng, progress)[1], k, progress)[:2]

@@ -106,6 +106,11 @@ def unions(on: Weighed, progress: Progress, k: int = 2) -> np.ndarray:
     natural: no two of them are linked more than chance at that resolution. Minus infinity where nothing is linked, and
     below k - 1, where the tree is not followed any more.
     """
+    return united(on, max(k - 1, 1), progress)[0]
+
+
+def united(on: Weighed, k: int, progress: Progress) -> tuple[np.ndarray, np.ndarray, ClusterSums]:
+    """The `unions` that leave k clusters, the int32 labels of these, and their sums."""
     trace = np.full(on.graph.n_nodes, -np.inf)
-    merged(on, max(k - 1, 1), chance_objective(on), progress, trace)
-    return trace / on.chance
+    labels, sums = merged(on, k, chance_objective(on), progress, trace)
+    return trace / on.chance, labels, sums

@@ -6,7 +6,8 @@ Where degrees count and many nodes are leaves, with one edge each, steps 1 to 3 
    unions of the regions tells at which resolution any number of clusters is natural.
 2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 4 to 16 a cluster.
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
-   back. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew.
+   back. Cuts have one more, at the foot of the tree, as one cluster swallows what is light where they are merged by the
+   cut. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
    on every level again: once, and on while more than hardly anything is gained. Cuts have many more local optima. For
    them cycles come in pairs, from one partition and at one resolution after the other: at each once while that gains,
@@ -56,7 +57,7 @@ from graphclust.partition.cycles import (
 )
 from graphclust.partition.healing import Partition, healed, is_in_doubt, is_unhealthy, likelier_by_ratio, likeliest
 from graphclust.partition.leaves import without_leaves
-from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions
+from graphclust.partition.merging import graph_without_isolated_nodes, merged, unions, united
 from graphclust.partition.reduction import Reduction, prolonged_through, reduced
 from graphclust.partition.resolution import NO_UNIONS, Goal, goal_of, matched_resolution
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -139,7 +140,7 @@ def best_try(
     """The best of as many tries as the effort asks for, the goal that it was made for, and what to go on with."""
     single = round(effort * len(REGIONS)) == 0
     levels, coarsest = regions(on, k, aim, rng, progress, single=single)
-    goal, resolutions = goal_on(aim, coarsest, k, progress)
+    goal, resolutions, by_excess = goal_on(aim, coarsest, k, progress, united_too=not single)
     # At high effort there are more tries, not longer ones.
     search = Search(k, goal.objective, resolutions, min(effort, 1.0), rng, progress, Budget(BUDGET))
     if progress.out_of_time():  # the shortest way: the regions at hand are merged, and stay together
@@ -149,12 +150,15 @@ def best_try(
     while levels and (single or levels[0].on.graph.n_nodes >= SMALL * k):
         shared.append(levels.pop(0))
     start = levels[0].on if levels else coarsest
+    if by_excess is not None:
+        by_excess = Assigned(prolonged_through(levels, by_excess.labels), by_excess.sums)
     best: Assigned | None = None
     for _ in range(max(1, round(effort)) if resolutions else 1):  # without regions every try would be the same
         if best is not None and progress.out_of_time():
             break
         with progress.within(None) if best is not None else nullcontext():  # what an interruption returns is the best
-            found = one_try(on, shared, start, search._replace(budget=Budget(BUDGET * max(effort, 1.0))))
+            found = one_try(on, shared, start, by_excess, search._replace(budget=Budget(BUDGET * max(effort, 1.0))))
+        by_excess = None  # it would be the same in every try
         if best is None or search.value(found) > search.value(best):
             best = found
             progress.offer(best.labels.copy)
@@ -177,13 +181,15 @@ def looked_at_again(on: Weighed, found: Partition, aim: Aim, effort: float, sear
     return found
 
 
-def one_try(on: Weighed, shared: list[Reduction], start: Weighed, search: Search) -> Assigned:
+def one_try(
+    on: Weighed, shared: list[Reduction], start: Weighed, by_excess: Assigned | None, search: Search
+) -> Assigned:
     """Starts, and cycles on the whole graph, or where the budget does not cover that, on the graph of the starts.
 
-    shared : the levels from `on` down to `start`, which are the same for all starts.
+    shared : the levels from `on` down to `start`, which are the same for all starts. by_excess : see `best_start`.
     """
     with search.progress.within(lambda labels: prolonged_through(shared, labels)):
-        found = best_start(start, search)
+        found = best_start(start, by_excess, search)
         if not search.budget.covers(on.graph):
             found = in_cycles(start, found, search, settled=True)
     found = carried(shared, found, search)
@@ -192,18 +198,25 @@ def one_try(on: Weighed, shared: list[Reduction], start: Weighed, search: Search
     return in_cycles(on, found, search, settled=True)
 
 
-def goal_on(aim: Aim, regions: Weighed, k: int, progress: Progress) -> tuple[Goal, list[float]]:
+def goal_on(
+    aim: Aim, regions: Weighed, k: int, progress: Progress, *, united_too: bool = False
+) -> tuple[Goal, list[float], Assigned | None]:
     """The goal for k clusters of a graph, and the resolutions of its starts, from a coarse graph of it.
 
     Too few nodes for regions leave a start from the nodes themselves, and no resolutions; so does a cut without time.
+    united_too : whether, of cuts, the clusters that the tree leaves of the coarse graph are wanted as well.
     """
     enough = regions.graph.n_nodes >= REGIONS[0] * k
-    if aim.name in RATIOS and (not enough or progress.out_of_time()):
-        return goal_of(aim, regions, k, NO_UNIONS), []
-    # Cuts do not ask where k itself is natural: their tree is followed to the fewest regions only.
-    fewest = min(*numbers_of_regions(aim, k), regions.graph.n_nodes // 2) if aim.name in RATIOS else k
-    tree = unions(regions, progress, fewest)
-    return goal_of(aim, regions, k, tree), resolutions_of_regions(aim, tree, k) if enough else []
+    if aim.name not in RATIOS:
+        tree = unions(regions, progress, k)
+        return goal_of(aim, regions, k, tree), resolutions_of_regions(aim, tree, k) if enough else [], None
+    if not enough or progress.out_of_time():
+        return goal_of(aim, regions, k, NO_UNIONS), [], None
+    # Cuts do not ask where k itself is natural: without its clusters the tree is followed to the fewest regions only.
+    fewest = min(*numbers_of_regions(aim, k), regions.graph.n_nodes // 2)
+    tree, labels, sums = united(regions, k if united_too else max(fewest - 1, 1), progress)
+    found = Assigned(labels, sums) if united_too else None
+    return goal_of(aim, regions, k, tree), resolutions_of_regions(aim, tree, k), found
 
 
 def resolutions_of_regions(aim: Aim, tree: np.ndarray, k: int) -> list[float]:

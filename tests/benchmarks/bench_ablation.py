@@ -118,6 +118,11 @@ def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned
     return found, resolution.implied_goal(aim, quotient, k, found.sums)
 
 
+def start_without_excess(on, by_excess, search) -> cycles.Assigned:
+    """In place of the starts of cuts: those that are merged by the cut alone."""
+    return cycles.best_start(on, None, search)
+
+
 def of_own_regions(on, found, search, res, at_hand, **how) -> cycles.Assigned:
     """In place of a cycle of the regions that all starts share: one that makes its own."""
     return cycles.cycle(on, found, search, res, **how)
@@ -140,6 +145,7 @@ CHANGES = [
     Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
     Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
     Change("the best cut alone", "multilevel", ((cycles, "together", lambda on, best, *of: best),)),
+    Change("no start by excess", "multilevel", ((multilevel, "best_start", start_without_excess),)),
     Change("no cycle of regions at hand", "multilevel", ((cycles, "cycle_of_regions_at_hand", of_own_regions),)),
     Change("no cycle by the ratio", "multilevel", ((multilevel, "likelier_by_ratio", lambda on, found, *of: found),)),
     Change(

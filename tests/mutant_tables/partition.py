@@ -1248,8 +1248,8 @@ MUTANTS = [
     (
         "doubt-on-what-the-starts-left",
         "partition/multilevel.py",
-        "one_try(on, shared, start, search._replace(budget=Budget(BUDGET * max(effort, 1.0))))",
-        "one_try(on, shared, start, search)",
+        "one_try(on, shared, start, by_excess, search._replace(budget=Budget(BUDGET * max(effort, 1.0))))",
+        "one_try(on, shared, start, by_excess, search)",
         ["test_what_is_in_doubt_may_take_as_much_again"],
     ),
     (
@@ -1339,8 +1339,8 @@ MUTANTS = [
     (
         "single-start-from-many-regions",
         "partition/multilevel.py",
-        "(REGIONS[0] if single or progress.out_of_time() else ENOUGH)",
-        "(REGIONS[0] if progress.out_of_time() else ENOUGH)",
+        "(REGIONS[0] if single or progress.out_of_time() else enough)",
+        "(REGIONS[0] if progress.out_of_time() else enough)",
         ["test_a_single_start_begins_with_as_many_regions_as_it_takes"],
     ),
     (
@@ -1348,7 +1348,7 @@ MUTANTS = [
         "partition/multilevel.py",
         "fewest = min(*numbers_of_regions(aim, k), regions.graph.n_nodes // 2)",
         "fewest = regions.graph.n_nodes // 2",
-        ["test_of_a_cut_the_tree_is_followed_to_the_fewest_regions_and_says_the_same"],
+        ["test_of_a_cut_the_tree_is_followed_as_far_as_it_is_asked_and_says_the_same"],
     ),
     (
         "doubt-by-blocks-is-kept-quiet",
@@ -1659,5 +1659,47 @@ MUTANTS = [
         " and on.graph.weights is not None and not single else ENOUGH",
         " and on.graph.weights is not None else ENOUGH",
         ["test_cuts_of_weighted_edges_have_regions_enough_for_all_sizes"],
+    ),
+    (
+        "no-start-by-excess",
+        "partition/cycles.py",
+        "        starts.append(partial(moved, on, by_excess, search))\n",
+        "        pass\n",
+        ["test_a_start_by_excess_is_one_of_those_of_cuts", "test_trees_are_cut_into_like_parts"],
+    ),
+    (
+        "a-start-by-excess-of-any-aim",
+        "partition/cycles.py",
+        "if by_excess is not None and search.is_thorough:",
+        "if by_excess is not None:",
+        ["test_a_start_by_excess_is_one_of_those_of_cuts"],
+    ),
+    (
+        "a-start-by-excess-does-not-move",
+        "partition/cycles.py",
+        "starts.append(partial(moved, on, by_excess, search))",
+        "starts.append(lambda: by_excess)",
+        ["test_a_start_by_excess_moves"],
+    ),
+    (
+        "every-try-starts-by-excess",
+        "partition/multilevel.py",
+        "        by_excess = None  # it would be the same in every try\n",
+        "",
+        ["test_only_the_first_try_has_the_start_that_all_would_have"],
+    ),
+    (
+        "the-tree-is-never-followed-to-its-foot",
+        "partition/multilevel.py",
+        "united_too=not single)",
+        "united_too=False)",
+        ["test_trees_are_cut_into_like_parts", "test_only_the_first_try_has_the_start_that_all_would_have"],
+    ),
+    (
+        "single-starts-follow-the-tree-to-its-foot",
+        "partition/multilevel.py",
+        "united_too=not single)",
+        "united_too=True)",
+        ["test_a_single_start_begins_with_as_many_regions_as_it_takes"],
     ),
 ]
