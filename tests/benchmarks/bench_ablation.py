@@ -1,13 +1,13 @@
-"""What every tuned number and step is worth: each set to another value, or left out, over graphs of four kinds.
+"""What every tuned number and step is worth: each set to another value, or left out, over graphs of six kinds.
 
     python bench_ablation.py [--repeats 2] [--only WORD ...]
 
-Planted, real, nearest-neighbor and weighted planted graphs, and meshes, under the default and the normalised cut. What
-a change costs is how much more is lacking of the best conceivable value, in per cent of what is lacking as things
-stand: for the normalised cut that is how much larger the cut is, for modularity how much more is cut or expected by
-chance, at the resolution that the unchanged program matched. Numbers of the method of coresets are tried with that
-method, on planted graphs. ARI is the change of its mean, under the default objective; times are a geometric mean of
-ratios.
+Planted, real, nearest-neighbor and weighted planted graphs, meshes, and a tree of 3,280 nodes, under the default and
+the normalised cut. What a change costs is how much more is lacking of the best conceivable value, in per cent of what
+is lacking as things stand: for the normalised cut that is how much larger the cut is, for modularity how much more is
+cut or expected by chance, at the resolution that the unchanged program matched. Numbers of the method of coresets are
+tried with that method, on planted graphs. ARI is the change of its mean, under the default objective; times are a
+geometric mean of ratios.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 from peers_data import largest_component, meshes, nearest_neighbors, planted, real_graph, with_random_weights
 from tables import write_table
@@ -52,7 +53,7 @@ from graphclust.partition import (
 )
 
 OBJECTIVES = ("modularity", "normalized_cut")
-KINDS = ("planted", "real", "k-NN", "weighted", "mesh")
+KINDS = ("planted", "real", "k-NN", "weighted", "mesh", "tree")
 
 
 class Change(NamedTuple):
@@ -177,6 +178,8 @@ CORESET_PLANTED = (
     "200x700:16:3:unbalanced",
 )  # fmt: skip
 MESHES, MESH_CLUSTERS = ("Delaunay, 20,000 points", "grid 100 x 100"), (5, 20)
+TREE_CLUSTERS = (2, 5, 20)
+WEIGHTED = ("fb100_Caltech36_dorm", "planetoid_pubmed")
 REAL = (
     "email-Eu-core",
     "graphdata_amazon_photo",
@@ -219,12 +222,17 @@ def cases(method: str) -> Iterator[Case]:
             path = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs" / f"{name}.npz"
             matrix, truth = largest_component(*real_graph(path))
             yield Case("real", matrix, int(truth.max()) + 1, truth)
+            if name in WEIGHTED:
+                for kind in ("exponential", "log-normal"):
+                    yield Case("weighted", with_random_weights(matrix, kind), 20, None)
         for name in ("satellite", "pendigits"):
             distances, truth = largest_component(*nearest_neighbors(name, 15))
             yield Case("k-NN", (distances > 0).astype(np.float64), int(truth.max()) + 1, truth)
         for name, matrix in meshes():
             for k in MESH_CLUSTERS if name in MESHES else ():
                 yield Case("mesh", matrix, k, None)
+        for k in TREE_CLUSTERS:
+            yield Case("tree", nx.to_scipy_sparse_array(nx.balanced_tree(3, 7), dtype=float, format="csr"), k, None)
 
 
 @contextmanager
