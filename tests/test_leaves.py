@@ -26,6 +26,8 @@ from graphclust.partition.multilevel import multilevel_partition
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.progress import Progress
 
+LARGE = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+
 
 def with_leaves(core: np.ndarray, n_leaves: int, seed: int, weighted: bool = False) -> np.ndarray:
     """A dense graph, and so many nodes that hang on random ones of it; all in random order."""
@@ -137,6 +139,7 @@ def many_leaves():
     return as_graph(A), np.concatenate([planted.labels, planted.labels[on]])
 
 
+@LARGE
 @pytest.mark.parametrize("objective", BY_DEGREE)
 def test_leaves_are_where_their_neighbors_are_and_blocks_are_found(many_leaves, objective, monkeypatch):
     graph, truth = many_leaves
@@ -166,7 +169,7 @@ def test_no_node_gains_by_a_move_once_the_leaves_are_back(objective, resolution,
         assert gain < 1e-9
 
 
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@LARGE
 def test_cuts_without_leaves_are_as_small_and_what_they_read_counts(many_leaves, monkeypatch):
     graph, truth = many_leaves
     found = [coreset_sc(graph, 8, objective="normalized_cut", rng=seed) for seed in range(3)]
@@ -178,6 +181,7 @@ def test_cuts_without_leaves_are_as_small_and_what_they_read_counts(many_leaves,
     assert min(reads) > 0.5 * min(sum(one.entries_read.values()) for one in unfolded), "also without the leaves' rows"
 
 
+@LARGE
 def test_an_interruption_returns_labels_of_all_nodes(many_leaves):
     graph, _ = many_leaves
     counter = InterruptAt(0)
@@ -192,6 +196,7 @@ def test_an_interruption_returns_labels_of_all_nodes(many_leaves):
     assert n_carried > 0
 
 
+@LARGE
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_without_time_the_leaves_are_labelled_too(many_leaves, objective):
     graph, _ = many_leaves
@@ -221,6 +226,7 @@ def test_a_single_leaf_can_be_a_cluster_where_nodes_count():
     assert np.bincount(labels).min() == 1
 
 
+@LARGE
 def test_what_is_left_whole(many_leaves, monkeypatch):
     """Starts of a coreset, large graphs, and whatever is partitioned by an objective that counts nodes."""
     graph, _ = many_leaves
