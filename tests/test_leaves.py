@@ -230,9 +230,14 @@ def test_a_single_leaf_can_be_a_cluster_where_nodes_count():
 def test_what_is_left_whole(many_leaves, monkeypatch):
     """Starts of a coreset, large graphs, and whatever is partitioned by an objective that counts nodes."""
     graph, _ = many_leaves
-    monkeypatch.setattr(multilevel, "without_leaves", lambda *of: pytest.fail("nothing is gained by it"))
+    asked = []
+    monkeypatch.setattr(multilevel, "without_leaves", lambda *of: asked.append(of))
     for objective in ("ratio_cut", "constant_potts"):
         multilevel_partition(graph, 8, objective=objective, rng=0)
     multilevel_partition(graph, 8, effort=0.1, rng=0)
     monkeypatch.setattr(multilevel, "BUDGET", graph.n_entries - 1)
     multilevel_partition(graph, 8, rng=0)
+    assert not asked, "nothing is gained by it"
+    monkeypatch.setattr(multilevel, "BUDGET", graph.n_entries)
+    multilevel_partition(graph, 8, rng=0)
+    assert len(asked) == 1

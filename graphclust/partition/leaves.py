@@ -1,9 +1,10 @@
 """Leaves, nodes of one edge, folded into the node that they hang on: of many graphs they are a quarter to a half.
 
 A normalised cut only gets smaller when a leaf, with an edge of weight w, goes to the cluster of its neighbor: that has
-w less cut then, and w more volume; where it was, of cut c and volume v, (c - w) / (v - w) <= c / v as c <= v. So a node
-gains by a move without its leaves only where it does with them. By modularity it may gain more without them, where a
-cluster is too large for the resolution. Where nodes count, not degrees, a leaf can be as good a cluster as any.
+w less cut then, and w more volume; where it was, of cut c and volume v, (c - w) / (v - w) <= c / v as c <= v; and if it
+was alone, no cluster is worse. So a node gains by a move without its leaves only where it does with them. By modularity
+it may gain more without them, where a cluster is too large for the resolution. Where nodes count, not degrees, a leaf
+can be as good a cluster as any.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["multilevel_partition"]
 
 ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
-ALL_SIZES = 2 * REGIONS[-1]  # for one that shows each size of the regions of starts: half as many as its own at most
+ALL_SIZES = 2 * REGIONS[-1]  # for one that shows the finest regions of starts: a tree shows half as many as it is of
 SMALL = REGIONS[0] * REGIONS[-1]  # nodes a cluster, four a region where these are smallest; more gain nothing but time
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
 BUDGET = 2_500_000  # entries for the starts and cycles of a try: some tenths of a second
@@ -115,7 +115,7 @@ def partitioned(
     on: Weighed, k: int, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
 ) -> Partition:
     """`multilevel_partition` on checked arguments, with cycles on the whole graph."""
-    single = round(effort * len(REGIONS)) == 0
+    single = is_single_start(effort)
     folded = None
     if aim.name in BY_DEGREE and not single and Budget(BUDGET).covers(on.graph):
         folded = without_leaves(on, SMALL * k)
@@ -134,11 +134,16 @@ def partitioned(
     return partition if single else looked_at_again(on, partition, aim, effort, search)
 
 
+def is_single_start(effort: float) -> bool:
+    """Whether so little effort makes one start and no cycles, see `turns`."""
+    return round(effort * len(REGIONS)) == 0
+
+
 def best_try(
     on: Weighed, k: int, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
 ) -> tuple[Assigned, Goal, Search]:
     """The best of as many tries as the effort asks for, the goal that it was made for, and what to go on with."""
-    single = round(effort * len(REGIONS)) == 0
+    single = is_single_start(effort)
     levels, coarsest = regions(on, k, aim, rng, progress, single=single)
     goal, resolutions, by_excess = goal_on(aim, coarsest, k, progress, united_too=not single)
     # At high effort there are more tries, not longer ones.
