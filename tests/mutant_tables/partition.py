@@ -585,6 +585,20 @@ MUTANTS = [
         _UNION_TESTS,
     ),
     (
+        "the-score-of-a-cluster-that-grows-stays",
+        _MERGING,
+        '    enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"])\n',
+        "",
+        ["test_every_union_is_the_best_that_is_allowed"],
+    ),
+    (
+        "scores-of-nodes-left-at-zero",
+        _MERGING,
+        '        clusters[u]["score"] = score(objective, clusters[u]["inside"], clusters[u]["mass"])\n',
+        "",
+        ["test_every_union_is_the_best_that_is_allowed"],
+    ),
+    (
         "union-without-the-giant",
         _MERGING,
         "if objective.kind == RATIO and giant != a:",
@@ -965,9 +979,23 @@ MUTANTS = [
     (
         "together-where-nothing-is-shared",
         "partition/cycles.py",
-        "if not search.k < n_regions <= (1.0 - HARDLY_ANY) * on.graph.n_nodes:",
-        "if n_regions <= search.k:",
+        "<= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, IN_COMMON * search.k):",
+        "<= IN_COMMON * search.k:",
         ["test_partitions_that_agree_on_all_or_on_nothing_are_left_as_they_are"],
+    ),
+    (
+        "together-where-little-is-shared",
+        "partition/cycles.py",
+        "<= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, IN_COMMON * search.k):",
+        "<= (1.0 - HARDLY_ANY) * on.graph.n_nodes:",
+        ["test_partitions_that_agree_on_little_are_left_as_they_are"],
+    ),
+    (
+        "together-of-fewer-regions-alone",
+        "partition/cycles.py",
+        "IN_COMMON * search.k):",
+        "IN_COMMON * search.k - 1):",
+        ["test_partitions_that_agree_on_little_are_left_as_they_are"],
     ),
     (
         "together-without-what-was-found",

@@ -7,7 +7,16 @@ from numba import njit
 
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.link_places import LEAST_LINK
-from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, Objective, better_of, gain_of_union
+from graphclust.compiled.graphs.objective import (
+    CHANCE,
+    PLAIN,
+    RATIO,
+    UNGUARDED,
+    Objective,
+    better_of,
+    gain_of_union,
+    score,
+)
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
@@ -19,6 +28,7 @@ ROUGHLY = 0.125  # ... gains that differ by such a share are as good: else each 
 CLUSTER = np.dtype([
     ("inside", np.float64),
     ("mass", np.float64),
+    ("score", np.float64),
     ("gain", np.float64),  # by the union with its partner when it was last looked at, and what it was last pushed with
     ("shared", np.float64),  # the link with its partner
     ("link", np.float64),  # scratch, zero between looks
@@ -84,6 +94,7 @@ def _start(objective, chains, merger):
         lists[u]["following"] = -1
         lists[u]["tail"] = clusters[u]["merged_into"] = u
         clusters[u]["changed"] = n
+        clusters[u]["score"] = score(objective, clusters[u]["inside"], clusters[u]["mass"])
         if clusters[u]["mass"] > clusters[giant]["mass"]:
             giant = u
     merger.state[1], merger.state[2] = giant, n
@@ -97,11 +108,19 @@ def _start(objective, chains, merger):
     merger.state[0] = size
 
 
+@njit(cache=True, nogil=True, **INLINED, **UNGUARDED)
+def _gain(objective, link, a, b):
+    """`gain_of_union` of two clusters whose scores are known: of ratios the divisions for these would take longest."""
+    if objective.kind == RATIO:
+        united = score(objective, a["inside"] + b["inside"] + 2.0 * link, a["mass"] + b["mass"])
+        return united - a["score"] - b["score"]
+    return gain_of_union(objective, link, a["inside"], a["mass"], b["inside"], b["mass"])
+
+
 @njit(cache=True, nogil=True, **INLINED)
 def _look_first(u, giant, objective, chains, clusters):
     """Note what `_look_at` would show of a node before any merge, when there are no links to be summed."""
     neighbors, links = chains.neighbors, chains.links
-    inside, mass = clusters[u]["inside"], clusters[u]["mass"]
     best, most, shared, with_giant = np.int32(-1), -np.inf, 0.0, 0.0
     for e in range(chains.indptr[u], chains.indptr[u + 1]):
         v = neighbors[e]
@@ -109,13 +128,11 @@ def _look_first(u, giant, objective, chains, clusters):
             continue
         if v == giant:
             with_giant = links[e]
-        other = clusters[np.uint32(v)]
-        gain = gain_of_union(objective, links[e], inside, mass, other["inside"], other["mass"])
+        gain = _gain(objective, links[e], clusters[u], clusters[np.uint32(v)])
         if gain > most or (gain == most and v < best):
             best, most, shared = v, gain, links[e]
     if objective.kind == RATIO:
-        other = clusters[giant]
-        gain = gain_of_union(objective, with_giant, inside, mass, other["inside"], other["mass"])
+        gain = _gain(objective, with_giant, clusters[u], clusters[giant])
         if gain > most or (gain == most and giant < best):
             best, most, shared = np.int32(giant), gain, with_giant
     _note(clusters[u], best, most, shared, len(clusters))
@@ -141,15 +158,12 @@ def _best_of(objective, a, giant, n_met, met, clusters):
 @njit(cache=True, nogil=True, **INLINED)
 def _best_by(objective, a, giant, n_met, met, clusters):
     """`_best_of` for a kind of objective that is known when the loop is compiled."""
-    inside, mass = clusters[a]["inside"], clusters[a]["mass"]
     best, most = np.int32(-1), -np.inf
     if objective.kind == RATIO and giant != a:
-        other = clusters[giant]
-        best = np.int32(giant)
-        most = gain_of_union(objective, other["link"], inside, mass, other["inside"], other["mass"])
+        best, most = np.int32(giant), _gain(objective, clusters[giant]["link"], clusters[a], clusters[giant])
     for i in range(n_met):
         other = clusters[np.uint32(met[i])]
-        gain = gain_of_union(objective, other["link"], inside, mass, other["inside"], other["mass"])
+        gain = _gain(objective, other["link"], clusters[a], other)
         best, most = better_of(met[i], gain, best, most)
     return best, most
 
@@ -232,11 +246,12 @@ def _put_off(a, is_ratio, merger):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _unite(a, b, link, lists, merger):
+def _unite(a, b, link, objective, lists, merger):
     """Cluster a becomes a part of b."""
     ended, enlarged, state = merger.clusters[a], merger.clusters[b], merger.state
     enlarged["inside"] += ended["inside"] + 2.0 * link
     enlarged["mass"] += ended["mass"]
+    enlarged["score"] = score(objective, enlarged["inside"], enlarged["mass"])
     ended["merged_into"] = b
     lists[lists[b]["tail"]]["following"] = a
     lists[b]["tail"] = lists[a]["tail"]
@@ -247,7 +262,7 @@ def _unite(a, b, link, lists, merger):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _unite_unlinked(n_clusters, lists, merger):
+def _unite_unlinked(n_clusters, objective, lists, merger):
     """Where no two clusters are linked the two of least mass are united, again and again."""
     clusters, gains, items = merger.clusters, merger.gains, merger.items
     size = 0
@@ -259,7 +274,7 @@ def _unite_unlinked(n_clusters, lists, merger):
         size = pop(gains, items, size)
         b = items[0]
         size = pop(gains, items, size)
-        _unite(a, b, 0.0, lists, merger)
+        _unite(a, b, 0.0, objective, lists, merger)
         size = push(gains, items, size, -clusters[b]["mass"], b)
 
 
@@ -284,7 +299,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             return False
         gain, a = gains[0], np.int64(items[0])
         if gain == -np.inf:
-            _unite_unlinked(n_clusters, lists, merger)
+            _unite_unlinked(n_clusters, objective, lists, merger)
             return True
         state[0] = pop(gains, items, state[0])
         top = clusters[a]
@@ -306,7 +321,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         if is_heavier:
             a, b = b, a  # the shorter chain goes to the end of the longer; the one without an entry is left
         hardly_grows = clusters[a]["mass"] * SMALL_SHARE < clusters[b]["mass"]
-        _unite(a, b, link, lists, merger)
+        _unite(a, b, link, objective, lists, merger)
         looked_at = b
         if is_ratio and b != state[1] and clusters[b]["mass"] > clusters[state[1]]["mass"]:
             looked_at = state[1]  # the giant of until now has to have an entry again
