@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from aims import ONE_OF_EACH, connected_part, looped, on_and_objective, random_labels
 
-from graphclust.compiled.graphs.climbing import climb
+from graphclust.compiled.graphs.climbing import Patience, climb
 from graphclust.compiled.graphs.link_table import EXACT, note_move, table_of, table_pays
 from graphclust.compiled.graphs.moves import Scratch, change_cluster, look_at
 from graphclust.compiled.graphs.small_levels import Assigned, move_at_once
@@ -92,7 +92,7 @@ def test_nodes_move_and_climb_the_same_without_a_table(name, objective, resoluti
         assert table_pays(graph.rows, on.terms, K) == (graph is whole)
         n_read = move_at_once(level_of(on), Assigned(labels, sums), K, goal, moved)
         climbed = labels.copy()
-        _, also_read = climb(1.0, graph.rows, on.terms, goal, climbed, sums)
+        _, also_read = climb(Patience(1.0, 0.0), graph.rows, on.terms, goal, climbed, sums)
         made.append((moved.labels, climbed, n_read, also_read))
         assert (moved.labels != labels).any() and (climbed != labels).any()
     for ours, expected in zip(*made, strict=True):

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from graphclust.compiled.graphs import small_cycles, small_levels
+from graphclust.compiled.graphs.climbing import Patience
 from graphclust.compiled.graphs.objective import RATIO, Objective, value_of
 from graphclust.compiled.graphs.small_levels import Assigned, Coarsening
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
@@ -28,6 +29,7 @@ WORTH_A_THREAD = 1 << 11  # entries: a cycle over so many takes longer than to w
 PAIR = 2  # cycles that start from the same partition: as many as there are cores nearly everywhere
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 PATIENCE = 0.2  # of the entries that a climb may read in vain: all of them take a tenth longer for no smaller cuts
+ANYWAY = WORTH_A_THREAD  # entries that it may in any case: those of some dozen regions, as a branch of a tree is
 IN_COMMON = REGIONS[1]  # regions a cluster that several partitions may leave: of more they say no more than a start
 LEAST = 20  # clusters that cuts are made by way of, at every other size: the smallest run around small groups
 
@@ -62,9 +64,9 @@ class Search(NamedTuple):
         return self.objective.kind == RATIO and bool(turns(self))
 
     @property
-    def patience(self) -> float:
-        """For how long climbs go on; 0 for none."""
-        return PATIENCE if self.is_thorough else 0.0
+    def patience(self) -> Patience:
+        """For how long climbs go on."""
+        return Patience(PATIENCE, ANYWAY) if self.is_thorough else Patience(0.0, 0.0)
 
     def value(self, found: Assigned) -> float:
         return value_of(self.objective, found.sums)
@@ -328,7 +330,7 @@ def moved_unless_settled(on: Weighed, bettered: Assigned, search: Search, settle
 
 def climbed(on: Weighed, found: Assigned, search: Search) -> Assigned:
     """The partition after moves that go on where the value falls, see `climbing`; where none gain it is as it was."""
-    if search.patience == 0.0 or search.progress.out_of_time():
+    if search.patience.share == 0.0 or search.progress.out_of_time():
         return found
     better = room_for(on.graph.n_nodes, search.k)
     n_read = small_levels.climb_at_once(level_of(on), found, search.objective, search.patience, better)

@@ -135,7 +135,8 @@ CHANGES = [
     ),
     *numbers("multilevel", multilevel, {"ENOUGH": (6, 24), "ALL_SIZES": (12, 64), "BUDGET": (0, 10**7)}),
     *numbers("multilevel", cycles, {
-        "HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40), "PATIENCE": (0.0, 0.1, 1.0),
+        "HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40), "PATIENCE": (0.0, 0.1, 1.0), "ANYWAY": (0, 1 << 14),
+        "IN_COMMON": (4, np.inf),
     }),
     *everywhere("multilevel", "HARDLY_ANY", (0.005, 0.1), budget, cycles, coarsening, multilevel),
     *numbers("multilevel", leaves, {"MANY": (0.02, np.inf)}),
@@ -164,12 +165,12 @@ CHANGES = [
     Change("coreset linked as published", "two-step", ((in_memory, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These follow from others: SMALL, NODES_PER_CLUSTER, ALL_SIZES. And these only choose: that regions of a coreset take a
-# single start, when its clusters are looked at once more, which of two ways to the same labels is quicker, how many
-# cores are made use of, and what is done of all in a hurry.
+# These follow from others: SMALL, NODES_PER_CLUSTER, ALL_SIZES, IN_COMMON, ANYWAY. And these only choose: that regions
+# of a coreset take a single start, when its clusters are looked at once more, which of two ways to the same labels is
+# quicker, how many cores are made use of, and what is done of all in a hurry.
 NOT_VARIED = {
-    "SMALL", "NODES_PER_CLUSTER", "ALL_SIZES", "AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL", "SINGLE_START",
-    "WEIGHTS_AT_A_TIME", "WORTH_A_THREAD", "PAIR",
+    "SMALL", "NODES_PER_CLUSTER", "ALL_SIZES", "IN_COMMON", "ANYWAY", "AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL",
+    "SINGLE_START", "WEIGHTS_AT_A_TIME", "WORTH_A_THREAD", "PAIR",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")

@@ -109,6 +109,20 @@ MUTANTS = [
         ["test_a_climb_gains_what_it_says_and_its_sums_are_those_of_the_labels"],
     ),
     (
+        "climb-as-far-as-a-share-alone",
+        _CLIMBING,
+        "max(patience.share * len(rows.indices), patience.least)",
+        "patience.share * len(rows.indices)",
+        ["test_patience_is_for_what_is_read_in_vain", "test_whole_branches_of_a_tree_move"],
+    ),
+    (
+        "climb-no-farther-on-few-regions",
+        _CYCLES,
+        "Patience(PATIENCE, ANYWAY)",
+        "Patience(PATIENCE, 0.0)",
+        ["test_whole_branches_of_a_tree_move"],
+    ),
+    (
         "climb-without-an-end",
         _CLIMBING,
         "while size > 0 and in_vain <= last:",
@@ -202,8 +216,8 @@ MUTANTS = [
     (
         "levels-not-climbed-in-one-call",
         _SMALL,
-        "if coarsening.patience > 0.0:",
-        "if coarsening.patience < 0.0:",
+        "if coarsening.patience.share > 0.0:",
+        "if coarsening.patience.share < 0.0:",
         _AT_ONCE,
     ),
     (

@@ -17,6 +17,13 @@ from graphclust.compiled.graphs.objective import LEAST_GAIN, gain_of_link
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 
+class Patience(NamedTuple):
+    """How many entries may be read after the value was highest: a share of all, so many in any case; share 0: none."""
+
+    share: float
+    least: float
+
+
 class Climber(NamedTuple):
     """A heap of gains and their nodes, with room for all nodes and entries; (n,) what else is known of each node.
 
@@ -65,7 +72,7 @@ def _take_back(u, to, rows, terms, labels, sums):
 def climb(patience, rows, terms, objective, labels, sums):
     """Move nodes, in place, to where the value is highest on the way; returns what is gained, and the entries read.
 
-    patience : how many entries may be read, as a share of all, after the value was highest.
+    patience : how long to go on.
     """
     n, k, most = len(labels), len(sums.mass), len(labels) + len(rows.indices)
     heap, known = (np.empty(most), np.empty(most, np.int32)), (np.empty(n), np.zeros(n, np.bool_))
@@ -85,7 +92,7 @@ def _climb(patience, rows, terms, objective, labels, sums, climber, table):
     """
     gains, items, gain, moved, trail, left, scratch = climber
     weighted, least = len(rows.weights) > 0, LEAST_GAIN * objective.unit
-    size, read, last = 0, len(rows.indices), patience * len(rows.indices)
+    size, read, last = 0, len(rows.indices), max(patience.share * len(rows.indices), patience.least)
     for u in range(len(labels)):
         gain[u] = NEVER
         if table is not None or _is_at_border(u, rows, labels):  # to add up the links of all would take longest

@@ -58,7 +58,7 @@ def _cycle(level, found, k, objective, coarsening, settled, draws):
         read += read_again
     n_read += read if len(levels) == 1 else 0
     for depth in range(len(levels) - 2, -1, -1):
-        if coarsening.patience > 0.0:
+        if coarsening.patience.share > 0.0:
             best, _ = climb_from(levels[depth + 1], best, objective, coarsening.patience)
         labels = _of_nodes(best.labels, regions[depth + 1])
         if depth == 0 and settled and _are_equal(labels, found.labels):

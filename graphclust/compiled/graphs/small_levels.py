@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.graphs.climbing import climb
+from graphclust.compiled.graphs.climbing import Patience, climb
 from graphclust.compiled.graphs.coarsening import (
     Clusters,
     count_links,
@@ -70,7 +70,7 @@ class Coarsening(NamedTuple):
     pull : of the plain objective by which nodes are joined; finest : on the first level, where that is higher.
     unsettled : while a pass moves a larger share of the nodes of a level, another one follows.
     least_shrinkage : a level that leaves a larger share of the nodes is not made.
-    patience : of `climb`, on every level of regions; 0 where nodes only make moves that gain.
+    patience : of `climb`, on every level of regions; of no share where nodes only make moves that gain.
     """
 
     enough: int
@@ -78,7 +78,7 @@ class Coarsening(NamedTuple):
     finest: float
     unsettled: float
     least_shrinkage: float
-    patience: float
+    patience: Patience
 
 
 @njit(cache=True, nogil=True)
