@@ -6,6 +6,7 @@ import reference_objectives as reference
 from aims import AIMS, looped, on_and_objective, random_labels
 from graphs import make_graph
 
+from graphclust import adjusted_rand_index, move_nodes, normalized_cut, planted_partition
 from graphclust.compiled.graphs import objective as worth
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.graph.gate import as_graph
@@ -156,3 +157,32 @@ def test_the_unit_of_an_objective_is_what_one_good_cluster_is_worth():
         on, objective = on_and_objective(graph, name, None if name == "normalized_cut" else 1.0, 2)
         value = value_of(objective, summed(on, halves, 2)[1])
         assert value == pytest.approx(objective.unit * (2 if name == "normalized_cut" else 1))
+
+
+def test_by_the_cut_a_node_can_belong_where_it_has_fewer_links():
+    """A node with few links to any cluster makes each of them worse, and the largest least: more links to a small one
+    do not outweigh that. A search that ends before such nodes move is nearer to planted labels than the smallest cut.
+    """
+    sizes, links = (6, 60, 10, 10, 10), (2, 1, 1, 1, 1)
+    cliques = np.repeat(np.arange(5), sizes)
+    A = np.zeros((97, 97))
+    A[:96, :96] = (cliques[:, None] == cliques) & ~np.eye(96, dtype=bool)
+    for first, n_links in zip(np.searchsorted(cliques, np.arange(5)), links, strict=True):
+        A[96, first : first + n_links] = A[first : first + n_links, 96] = 1.0
+    graph = as_graph(A)
+    labels = [np.append(cliques, c) for c in range(5)]
+    cuts = [5.0 - reference.value(A, of, "normalized_cut", None) for of in labels]
+    assert [normalized_cut(graph, of) for of in labels] == pytest.approx(cuts)
+    assert np.argmin(cuts) == 1 and links[1] < links[0]
+    assert all(move_nodes(graph, of, objective="normalized_cut")[96] == 1 for of in labels)
+
+
+def test_the_smallest_cut_is_not_that_of_planted_labels():
+    """Though they are better clusters: from them nodes move on, which makes the cut smaller and the agreement less."""
+    for seed in range(3):
+        graph, planted = planted_partition(30, 200, 10, 2, size_ratio=0.9, degree_exponent=2.5, rng=seed)
+        nodes = np.flatnonzero(~graph.isolated)
+        graph, planted = graph.subgraph(nodes), planted[nodes]
+        moved = move_nodes(graph, planted, objective="normalized_cut")
+        assert normalized_cut(graph, moved) < 0.995 * normalized_cut(graph, planted)
+        assert 0.9 < adjusted_rand_index(planted, moved) < 0.98
