@@ -7,7 +7,8 @@ Where degrees count and many nodes are leaves, with one edge each, steps 1 to 3 
 2. Starts: the graph is coarsened to regions that are natural at one of several resolutions, from 4 to 16 a cluster.
    They are merged pair by pair into k clusters by the objective, then single nodes move on every level on the way
    back. Cuts have one more, at the foot of the tree, as one cluster swallows what is light where they are merged by the
-   cut. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew.
+   cut. The best start is kept; of cuts, what comes of all together: what all have in one cluster is merged anew, unless
+   they agree on so little that this would be one more start.
 3. Cycles: the graph is coarsened within the clusters, the regions are merged anew where that is better, and nodes move
    on every level again: once, and on while more than hardly anything is gained. Cuts have many more local optima. For
    them cycles come in pairs, from one partition and at one resolution after the other: at each once while that gains,
