@@ -461,18 +461,18 @@ def test_partitions_that_agree_on_all_or_on_nothing_are_left_as_they_are():
     assert cycles.together(on, several[0], several[:1] * 2, search) is several[0]
 
 
-@pytest.mark.parametrize("n_regions", [cycles.IN_COMMON * 3, cycles.IN_COMMON * 3 + 1])
+@pytest.mark.parametrize("n_regions", [cycles.ENOUGH * 3, cycles.ENOUGH * 3 + 1])
 def test_partitions_that_agree_on_little_are_left_as_they_are(n_regions, monkeypatch):
-    """Each region is its nodes' clusters in three partitions into three, written one after the other."""
+    """Each region is its nodes' clusters in four partitions into three, written one after the other."""
     graph = planted_partition(3, 60, 14, 1, rng=0).graph
     on, wanted = on_and_objective(graph, "normalized_cut", None, 3)
     search = searched(3, wanted, np.random.default_rng(2))
     region = np.arange(180) % n_regions
-    several = [cycles.assigned(on, (region // 3**i % 3).astype(np.int32), 3) for i in range(3)]
+    several = [cycles.assigned(on, (region // 3**i % 3).astype(np.int32), 3) for i in range(4)]
     best = max(several, key=search.value)
     united = counted_calls(monkeypatch, "reduced")
     found = cycles.together(on, best, several, search)
-    few = n_regions <= cycles.IN_COMMON * 3
+    few = n_regions <= cycles.ENOUGH * 3
     assert len(united) == few and (found is not best) == few
 
 

@@ -28,9 +28,9 @@ from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
 from graphclust.objective.objective import Aim
 from graphclust.partition import streamed_quotient
+from graphclust.partition.coarsening import ENOUGH
 from graphclust.partition.healing import Partition
 from graphclust.partition.moves import MANY_MOVES
-from graphclust.partition.multilevel import ENOUGH
 from graphclust.partition.turning import mended
 from graphclust.partition.whole_graph import Sampling, WholeGraph
 

@@ -18,7 +18,7 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.partition import coarsening
 from graphclust.partition.budget import HARDLY_ANY, Budget
-from graphclust.partition.coarsening import REGIONS, coarser
+from graphclust.partition.coarsening import ENOUGH, coarser
 from graphclust.partition.merging import merged
 from graphclust.partition.moves import moved_until_stable, summed
 from graphclust.partition.reduction import Reduction, reduced, used_labels
@@ -30,7 +30,6 @@ PAIR = 2  # cycles that start from the same partition: as many as there are core
 HEAVY = 2.0  # times the mean: the least weight that ties two average nodes, where edges have weights
 PATIENCE = 0.2  # of the entries that a climb may read in vain: all of them take a tenth longer for no smaller cuts
 ANYWAY = WORTH_A_THREAD  # entries that it may in any case: those of some dozen regions, as a branch of a tree is
-IN_COMMON = REGIONS[1]  # regions a cluster that several partitions may leave: of more they say no more than a start
 LEAST = 20  # clusters that cuts are made by way of, at every other size: the smallest run around small groups
 
 NO_END = Budget(np.inf)
@@ -129,12 +128,12 @@ def together(on: Weighed, best: Assigned, several: Sequence[Assigned], search: S
 
     What all of them have in one cluster is a region (Ovelgönne & Geyer-Schulz 2012; Sanders & Schulz 2012). Where there
     are few all are merged anew, and borders that most of the partitions share are left by whole regions. Single nodes
-    have not moved yet. Partitions that agree on so little that there are many leave it at their best.
+    have not moved yet. Where they agree on so little that there are as many as a start has, the best of them is left.
     """
     region, n_regions = several[0].labels, search.k
     for other in several[1:]:
         region, n_regions = used_labels(region.astype(np.int64) * search.k + other.labels)
-    if not search.k < n_regions <= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, IN_COMMON * search.k):
+    if not search.k < n_regions <= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, ENOUGH * search.k):
         return best
     united = by_regions(reduced(on, region, n_regions), best, search, None)
     return united if search.value(united) > search.value(best) else best

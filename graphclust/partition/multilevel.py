@@ -46,7 +46,7 @@ from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import BY_DEGREE, RATIOS, Aim, Weighed, as_aim, weighed
 from graphclust.partition.budget import HARDLY_ANY, Budget
-from graphclust.partition.coarsening import REGIONS, joined
+from graphclust.partition.coarsening import ENOUGH, REGIONS, joined
 from graphclust.partition.cycles import (
     Assigned,
     Search,
@@ -65,8 +65,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["multilevel_partition"]
 
-ENOUGH = 12  # regions a cluster, for a tree that shows where k is natural and leaves the starts a choice
-ALL_SIZES = 2 * REGIONS[-1]  # for one that shows the finest regions of starts: a tree shows half as many as it is of
+ALL_SIZES = 2 * REGIONS[-1]  # for a tree that shows the finest regions of starts: it shows half as many as it is of
 SMALL = REGIONS[0] * REGIONS[-1]  # nodes a cluster, four a region where these are smallest; more gain nothing but time
 SINGLE_START = 0.0  # the effort of one start without cycles: regions of a coreset need not be perfect
 BUDGET = 2_500_000  # entries for the starts and cycles of a try: some tenths of a second

@@ -133,10 +133,10 @@ CHANGES = [
     *everywhere(
         "multilevel", "REGIONS", ((4,), (8,), (4, 8), (4, 8, 16, 32)), coarsening, coarsening, multilevel, healing
     ),
-    *numbers("multilevel", multilevel, {"ENOUGH": (6, 24), "ALL_SIZES": (12, 64), "BUDGET": (0, 10**7)}),
+    *everywhere("multilevel", "ENOUGH", (6, 24), coarsening, multilevel),
+    *numbers("multilevel", multilevel, {"ALL_SIZES": (12, 64), "BUDGET": (0, 10**7)}),
     *numbers("multilevel", cycles, {
         "HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40), "PATIENCE": (0.0, 0.1, 1.0), "ANYWAY": (0, 1 << 14),
-        "IN_COMMON": (4, np.inf),
     }),
     *everywhere("multilevel", "HARDLY_ANY", (0.005, 0.1), budget, cycles, coarsening, multilevel),
     *numbers("multilevel", leaves, {"MANY": (0.02, np.inf)}),
@@ -146,6 +146,7 @@ CHANGES = [
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
     Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
+    Change("partitions together that agree on little", "multilevel", ((cycles, "ENOUGH", np.inf),)),
     Change("the best cut alone", "multilevel", ((cycles, "together", lambda on, best, *of: best),)),
     Change("no start by excess", "multilevel", ((multilevel, "best_start", start_without_excess),)),
     Change("no cycle of regions at hand", "multilevel", ((cycles, "cycle_of_regions_at_hand", of_own_regions),)),
@@ -165,11 +166,11 @@ CHANGES = [
     Change("coreset linked as published", "two-step", ((in_memory, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These follow from others: SMALL, NODES_PER_CLUSTER, ALL_SIZES, IN_COMMON, ANYWAY. And these only choose: that regions
+# These follow from others: SMALL, NODES_PER_CLUSTER, ALL_SIZES, ANYWAY. And these only choose: that regions
 # of a coreset take a single start, when its clusters are looked at once more, which of two ways to the same labels is
 # quicker, how many cores are made use of, and what is done of all in a hurry.
 NOT_VARIED = {
-    "SMALL", "NODES_PER_CLUSTER", "ALL_SIZES", "IN_COMMON", "ANYWAY", "AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL",
+    "SMALL", "NODES_PER_CLUSTER", "ALL_SIZES", "ANYWAY", "AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL",
     "SINGLE_START", "WEIGHTS_AT_A_TIME", "WORTH_A_THREAD", "PAIR",
 }  # fmt: skip
 

@@ -993,22 +993,22 @@ MUTANTS = [
     (
         "together-where-nothing-is-shared",
         "partition/cycles.py",
-        "<= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, IN_COMMON * search.k):",
-        "<= IN_COMMON * search.k:",
+        "<= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, ENOUGH * search.k):",
+        "<= ENOUGH * search.k:",
         ["test_partitions_that_agree_on_all_or_on_nothing_are_left_as_they_are"],
     ),
     (
         "together-where-little-is-shared",
         "partition/cycles.py",
-        "<= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, IN_COMMON * search.k):",
+        "<= min((1.0 - HARDLY_ANY) * on.graph.n_nodes, ENOUGH * search.k):",
         "<= (1.0 - HARDLY_ANY) * on.graph.n_nodes:",
         ["test_partitions_that_agree_on_little_are_left_as_they_are"],
     ),
     (
         "together-of-fewer-regions-alone",
         "partition/cycles.py",
-        "IN_COMMON * search.k):",
-        "IN_COMMON * search.k - 1):",
+        "ENOUGH * search.k):",
+        "ENOUGH * search.k - 1):",
         ["test_partitions_that_agree_on_little_are_left_as_they_are"],
     ),
     (
