@@ -24,7 +24,9 @@ from graphclust.progress import Progress
 
 ONE_PART = np.zeros(1, np.int32)
 REGIONS = (4, 8, 16)  # a cluster, for each of the starts: no one size suits all graphs
-ENOUGH = 12  # a cluster, for a tree that shows where k is natural and leaves the starts a choice
+# Regions a cluster, for a tree that shows where k is natural and leaves the starts a choice. Where several partitions
+# agree on more and smaller ones only, to merge these anew would be one more start.
+ENOUGH = 12
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two mostly, more where clusters are vague
 
 
