@@ -11,6 +11,7 @@ _HOME = {
     "Clustering": "partition.clustering",
     "NormalizedCutKernel": "graph.kernel",
     "coreset_sc": "partition.pipeline",
+    "communities": "partition.communities",
     "estimate_memory": "partition.memory",
     "cluster_coreset": "coreset.published",
     "coreset_graph": "coreset.induced_graph",
@@ -233,6 +234,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.certainty import Certainty as Certainty
     from graphclust.partition.certainty import certainty as certainty
     from graphclust.partition.clustering import Clustering as Clustering
+    from graphclust.partition.communities import communities as communities
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
     from graphclust.partition.improvement import move_nodes as move_nodes
     from graphclust.partition.improvement import refine_partition as refine_partition

@@ -93,7 +93,7 @@ def test_rounding_differences_between_both_directions_become_their_mean():
 def test_isolated_nodes_are_counted(name):
     graph, remarks = remarks_of(make(name))
     n = graph.isolated.sum()
-    assert remarks == (f"{n} isolated node{'s are' if n > 1 else ' is'} labelled -1 and left out of quality",)
+    assert remarks == (f"{n} isolated node{'s have' if n > 1 else ' has'} no edge: label -1 where k is given",)
 
 
 def test_all_remarks_come_in_one_warning():

@@ -102,7 +102,7 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
 
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
-    return f"{counted(n_isolated, 'isolated node is', 'isolated nodes are')} labelled -1 and left out of quality"
+    return f"{counted(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: label -1 where k is given"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:

@@ -282,6 +282,7 @@ def _unite_unlinked(n_clusters, objective, lists, merger):
 def merge_pairs(budget, n_clusters, objective, chains, merger):
     """Merge until n_clusters are left or about `budget` entries were read; returns whether it ended for the first.
 
+    n_clusters = 0 : merging ends when no union gains; of plain objectives only.
     The first call begins with a cluster for every node. A pair must share an edge or, for ratio objectives, include the
     giant, the cluster of most mass; where plain ones have no linked pair left the lightest clusters are united. The
     heap holds, for each cluster, the gain of its best partner when it was last looked at; the cluster on top is looked
@@ -299,7 +300,8 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             return False
         gain, a = gains[0], np.int64(items[0])
         if gain == -np.inf:
-            _unite_unlinked(n_clusters, objective, lists, merger)
+            if n_clusters > 0:
+                _unite_unlinked(n_clusters, objective, lists, merger)
             return True
         state[0] = pop(gains, items, state[0])
         top = clusters[a]
@@ -314,6 +316,8 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         if (state[0] > 0 and top["gain"] < least) or b < 0:
             state[0] = push(gains, items, state[0], top["gain"], a)
             continue
+        if n_clusters == 0 and top["gain"] <= 0.0:
+            return True
         if len(merger.trace):
             merger.trace[state[2] - 1] = top["gain"]
         is_heavier = not is_ratio and top["mass"] > clusters[b]["mass"]

@@ -1,0 +1,85 @@
+"""Contraction (aggregation): clusters become the nodes of a coarser graph; its partitions keep their value."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.coarsening import group_members
+from graphclust.compiled.graphs.levels import Level, Terms, copy_to
+from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
+from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.runtime.blocks import MadeRows
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for_next
+from graphclust.compiled.runtime.read_only import read_only
+
+AHEAD = 4  # nodes: so far ahead the clusters of neighbors are asked for; before that, who and where those are
+
+
+class Members(NamedTuple):
+    """The cluster of each node, and the nodes sorted by cluster: cluster c is nodes[starts[c] : starts[c + 1]]."""
+
+    cluster: np.ndarray
+    starts: np.ndarray
+    nodes: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def link_clusters(first, last, block, made, rows, members):
+    """Rows first..last-1 of the contracted graph, neighbors in the order met; returns how many entries they have.
+
+    A row has room for as many clusters as it is made of entries, or as there are, so that one more than is counted can
+    always be written.
+    """
+    cluster, starts, nodes = members
+    weighted, k = len(rows.weights) > 0, len(starts) - 1
+    link, written = np.zeros(k + INNER), 0
+    link[k:] = LEAST_LINK  # links inside a cluster go there: they look as if they were met already
+    many, end = len(cluster) > CACHED, starts[last]
+    for c in range(first, last):
+        start = written
+        for i in range(starts[c], starts[c + 1]):
+            if i + 3 * AHEAD < end:
+                ask_for_next(cluster, rows, nodes, i, AHEAD, many)
+            row = rows.indptr[nodes[i]]
+            for e in range(row, rows.indptr[nodes[i] + 1]):
+                other = cluster[np.uint32(rows.indices[e])]
+                place = np.uint32(place_of(other, other == c, e - row, k))
+                before = link[place]
+                made.indices[np.uint32(written)] = other  # counted at the first link; a branch would be unpredictable
+                written += before == 0.0
+                link[place] = before + (rows.weights[e] if weighted else 1.0)
+        for i in range(start, written):
+            made.weights[i] = link[made.indices[i]]
+            link[made.indices[i]] = 0.0
+        made.lengths[c] = written - start
+    return written
+
+
+@njit(cache=True, nogil=True)
+def contract(level, found):
+    """The level whose nodes are the clusters of a partition; their sums are known, so that links alone are added up."""
+    rows, k = level.rows, len(found.sums.size)
+    starts, entries, nodes = np.zeros(k + 1, np.int64), np.zeros(k + 1, np.int64), np.empty(len(found.labels), np.int32)
+    group_members(found.labels, rows.indptr, starts, entries, nodes)
+    room = 1
+    for c in range(k):
+        room += min(entries[c + 1] - entries[c], k)
+    first, indptr = np.int64(0), np.zeros(k + 1, np.int64)
+    made = MadeRows(indptr[1:], np.empty(room, np.int32), np.empty(room))
+    n_entries = link_clusters(first, k, first, made, rows, Members(found.labels, starts, nodes))
+    for c in range(k):
+        indptr[c + 1] += indptr[c]
+    indices, weights = made.indices[:n_entries].copy(), made.weights[:n_entries].copy()
+    coarse = Rows(read_only(indptr), read_only(indices), read_only(weights))
+    return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass)))
+
+
+@njit(cache=True, nogil=True)
+def contract_into(level, found, rows):
+    """`contract`, into rows that have room for as many entries as there can be; returns how many there are."""
+    made = contract(level, found).rows
+    copy_to(rows.indptr, made.indptr)
+    copy_to(rows.indices, made.indices)
+    copy_to(rows.weights, made.weights)
+    return len(made.indices)

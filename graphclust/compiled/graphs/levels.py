@@ -1,0 +1,57 @@
+"""A level of the multilevel engine and a partition of it, as the loops take them.
+
+Inside the engine a self-loop is a number of its node, in `Terms.loops`. Rows of the user's graph may still hold their
+diagonal, which every loop passes over; rows of a contracted graph hold none.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
+
+
+class Terms(NamedTuple):
+    """What each node adds to the sums of its cluster: to `inside` by itself, and to `mass`; float64, (n,) each."""
+
+    loops: np.ndarray
+    mass: np.ndarray
+
+
+class Level(NamedTuple):
+    """A graph, finest or contracted, and the terms of its nodes."""
+
+    rows: Rows
+    terms: Terms
+
+
+class Partition(NamedTuple):
+    """The cluster of each node, int32 (n,), and the sums of the clusters; labels run from 0 to k - 1, all used."""
+
+    labels: np.ndarray
+    sums: ClusterSums
+
+
+class Goal(NamedTuple):
+    """What a partition is judged by, and its number of clusters; k = 0: as many as the objective makes."""
+
+    objective: Objective
+    k: int
+
+
+@njit(cache=True, nogil=True)
+def copy_to(room, values):
+    """Values into an array that has room for them; an assignment to a slice takes seconds to compile."""
+    for i in range(len(values)):
+        room[i] = values[i]
+
+
+@njit(cache=True, nogil=True)
+def write(made, room):
+    """A partition into the arrays of another, which may have room for more clusters; returns how many there are."""
+    copy_to(room.labels, made.labels)
+    copy_to(room.sums.inside, made.sums.inside)
+    copy_to(room.sums.mass, made.sums.mass)
+    copy_to(room.sums.size, made.sums.size)
+    return len(made.sums.size)

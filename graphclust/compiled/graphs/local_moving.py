@@ -1,0 +1,246 @@
+"""Local moving: each node goes to the neighboring cluster that raises the objective most.
+
+The first phase of the methods of Louvain (Blondel et al. 2008) and Leiden (Traag et al. 2019), without their random
+order where a partition is refined: from singletons it makes regions, from a partition it refines it. The change of each
+move is exact, so the value never falls.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.levels import Partition, write
+from graphclust.compiled.graphs.link_places import LEAST_LINK
+from graphclust.compiled.graphs.objective import (
+    LEAST_GAIN,
+    PLAIN,
+    RATIO,
+    ClusterSums,
+    Objective,
+    better_of,
+    gain_of_joining,
+    loss_of_leaving,
+)
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_next
+from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
+from graphclust.compiled.runtime.shuffling import shuffle
+
+
+class Rules(NamedTuple):
+    """What moves may do.
+
+    empties : whether the last node of a cluster may leave it. opens : whether a node may become a cluster by itself.
+    requeues : whether the neighbors of a moved node are looked at again; if not, each node waiting is looked at once.
+    """
+
+    empties: bool
+    opens: bool
+    requeues: bool
+
+
+class Moving(NamedTuple):
+    """A ring of waiting nodes, who waits (1 or 0), and scratch.
+
+    state = (head of the ring, nodes waiting, nodes moved, empty clusters). link (k,) is zero between nodes; met has
+    room for k clusters and one that is not counted; empty (k,) is a stack of the empty clusters.
+    """
+
+    nodes: np.ndarray
+    waits: np.ndarray
+    state: np.ndarray
+    link: np.ndarray
+    met: np.ndarray
+    empty: np.ndarray
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _best_met(objective, loop, mass, sums, moving, n_met, most):
+    """The cluster of those met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
+
+    Leaves every link zero again.
+    """
+    if objective.kind == RATIO:  # asked here, not of every cluster
+        return _best_by(Objective(RATIO, objective.pull, objective.unit), loop, mass, sums, moving, n_met, most)
+    return _best_by(Objective(PLAIN, objective.pull, objective.unit), loop, mass, sums, moving, n_met, most)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _best_by(objective, loop, mass, sums, moving, n_met, most):
+    """`_best_met` for a kind of objective that is known when the loop is compiled."""
+    link, met, best, shared = moving.link, moving.met, np.int32(-1), 0.0
+    for i in range(1, n_met):
+        c = np.uint32(met[i])
+        w = link[c]
+        link[c] = 0.0
+        gain = gain_of_joining(objective, w, loop, mass, sums.inside[c], sums.mass[c])
+        best, most = better_of(met[i], gain, best, most)
+        shared = w if best == met[i] else shared
+    return best, most, shared
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
+    """Take nodes from the ring and move each to the cluster that raises the objective most; returns the entries read.
+
+    Ends when no node waits or about `budget` entries were read. Clusters may become empty where the rules say so; their
+    sums are then zero.
+    """
+    nodes, waits, state, link, met, empty = moving
+    n, many, weighted, read = len(labels), len(labels) > CACHED, len(rows.weights) > 0, 0
+    least = LEAST_GAIN * objective.unit
+    head, waiting, n_moved, n_empty = state[0], state[1], state[2], state[3]
+    while waiting > 0 and read < budget:
+        u = np.uint32(nodes[head])
+        head = head + 1 if head + 1 < n else 0
+        waiting -= 1
+        waits[u] = 0
+        if min(waiting, n - head) > 3 * AHEAD:
+            ask_for_next(labels, rows, nodes, head, AHEAD, many)
+        own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
+        if not rules.empties and sums.size[own] == 1:
+            continue
+        first, last = rows.indptr[u], rows.indptr[u + 1]
+        row, weights = rows.indices[first:last], rows.weights[first:last]
+        read += last - first
+        met[0], n_met = own, 1
+        link[own] = LEAST_LINK
+        for e in range(len(row)):
+            v = np.uint32(row[e])
+            if v != u:
+                c = labels[v]
+                before = link[np.uint32(c)]
+                met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
+                n_met += before == 0.0
+                link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
+        stays = link[own]
+        link[own] = 0.0
+        loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+        best, most, shared = _best_met(objective, loop, mass, sums, moving, n_met, loss + least)
+        if rules.opens and n_empty > 0 and sums.size[own] > 1:
+            alone = loop - objective.pull * mass * mass
+            if alone > most:
+                best, shared = empty[n_empty - 1], 0.0
+        if best < 0:
+            continue
+        sums.inside[own] -= 2.0 * stays + loop
+        sums.mass[own] -= mass
+        sums.size[own] -= 1
+        n_empty -= sums.size[best] == 0
+        sums.inside[best] += 2.0 * shared + loop
+        sums.mass[best] += mass
+        sums.size[best] += 1
+        if sums.size[own] == 0:
+            sums.inside[own], sums.mass[own] = 0.0, 0.0  # what is left is round-off
+            empty[n_empty] = own
+            n_empty += 1
+        labels[u] = best
+        n_moved += 1
+        if rules.requeues:
+            place = head + waiting if head + waiting < n else head + waiting - n
+            for e in range(len(row)):
+                v = np.uint32(row[e])
+                nodes[np.uint32(place)] = v  # free, as u itself does not wait; counted only where v is to wait
+                joins = np.uint8(labels[v] != best) & (waits[v] ^ np.uint8(1))
+                waits[v] |= joins
+                place += joins
+                waiting += joins
+                place = 0 if place == n else place
+    state[0], state[1], state[2], state[3] = head, waiting, n_moved, n_empty
+    return read
+
+
+@njit(cache=True, nogil=True)
+def moving_of(order, sums):
+    """The nodes of `order`, (n,), all waiting, for a partition with these sums."""
+    n, k = len(order), len(sums.size)
+    state = np.array([0, n, 0, 0])
+    moving = Moving(order, np.ones(n, np.uint8), state, np.zeros(k), np.empty(k + 1, np.int32), np.empty(k, np.int32))
+    for c in range(k - 1, -1, -1):
+        if sums.size[c] == 0:
+            moving.empty[state[3]] = c
+            state[3] += 1
+    return moving
+
+
+@njit(cache=True, nogil=True)
+def singletons(terms):
+    """Each node a cluster by itself."""
+    n = len(terms.mass)
+    sums = ClusterSums(terms.loops.copy(), terms.mass.copy(), np.ones(n, np.int64))
+    return Partition(np.arange(n, dtype=np.int32), sums)
+
+
+@njit(cache=True, nogil=True)
+def without_gaps(labels, sums):
+    """A partition whose clusters are those that have a node, numbered by their first node."""
+    number, k = np.full(len(sums.size), -1, np.int32), 0
+    for u in range(len(labels)):
+        if number[labels[u]] < 0:
+            number[labels[u]] = k
+            k += 1
+        labels[u] = number[labels[u]]
+    kept = ClusterSums(np.empty(k), np.empty(k), np.empty(k, np.int64))
+    for c in range(len(number)):
+        if number[c] >= 0:
+            to = number[c]
+            kept.inside[to], kept.mass[to], kept.size[to] = sums.inside[c], sums.mass[c], sums.size[c]
+    return Partition(labels, kept)
+
+
+@njit(cache=True, nogil=True)
+def find_regions(level, pull, unsettled, draws):
+    """Regions: nodes moved from singletons, in shuffled passes while a pass moves more than the share `unsettled`.
+
+    pull : of the plain objective that joins them. Returns the partition and the entries read.
+    """
+    rows, terms = level
+    n = len(terms.mass)
+    regions = singletons(terms)
+    order = regions.labels.copy()
+    shuffle(order, draws)
+    unit = 0.0
+    for u in range(n):
+        unit += terms.mass[u]
+    objective, rules = Objective(PLAIN, pull, pull * (unit / n) ** 2), Rules(True, False, False)
+    moving, read = moving_of(order, regions.sums), 0
+    while True:
+        read += move_nodes(np.inf, rows, terms, objective, rules, regions.labels, regions.sums, moving)
+        if moving.state[2] <= unsettled * n:
+            break
+        moving.state[1], moving.state[2] = n, 0
+    return without_gaps(regions.labels, regions.sums), read
+
+
+@njit(cache=True, nogil=True)
+def refine(level, found, goal):
+    """The partition after local moving until no node gains by a move; and the entries read.
+
+    Where the number of clusters is free, a cluster may vanish and a node may become one.
+    """
+    rows, terms = level
+    n, k, free = len(terms.mass), len(found.sums.size), goal.k == 0
+    room = n if free else k
+    sums = ClusterSums(np.zeros(room), np.zeros(room), np.zeros(room, np.int64))
+    for c in range(k):
+        sums.inside[c], sums.mass[c] = found.sums.inside[c], found.sums.mass[c]
+    labels, order = found.labels.copy(), np.arange(n, dtype=np.int32)
+    for u in range(n):
+        sums.size[labels[u]] += 1
+    moving = moving_of(order, sums)
+    read = move_nodes(np.inf, rows, terms, goal.objective, Rules(free, free, True), labels, sums, moving)
+    return without_gaps(labels, sums), read
+
+
+@njit(cache=True, nogil=True)
+def find_regions_into(level, pull, unsettled, draws, room):
+    """`find_regions`, into arrays that are there: returns the number of regions, and the entries read."""
+    made, n_read = find_regions(level, pull, unsettled, draws)
+    return write(made, room), n_read
+
+
+@njit(cache=True, nogil=True)
+def refine_into(level, found, goal, room):
+    """`refine`, into arrays that are there: returns the number of clusters, and the entries read."""
+    made, n_read = refine(level, found, goal)
+    return write(made, room), n_read

@@ -1,0 +1,94 @@
+"""A V-cycle over a level: down through contractions of regions, merged at the top, and back with refinement."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.agglomeration import agglomerate
+from graphclust.compiled.graphs.contraction import contract
+from graphclust.compiled.graphs.joining import keep_within
+from graphclust.compiled.graphs.levels import Level, Partition, write
+from graphclust.compiled.graphs.local_moving import find_regions, refine
+from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.compiled.runtime.read_only import read_only
+
+NO_PARTITION = Partition(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
+
+
+class Plan(NamedTuple):
+    """How a V-cycle coarsens.
+
+    pull : of the plain objective that joins nodes to regions. unsettled : while a pass moves a larger share of the
+    nodes, another follows. largest_share : a contraction that leaves a larger share of the nodes is not made.
+    """
+
+    pull: float
+    unsettled: float
+    largest_share: float
+
+
+@njit(cache=True, nogil=True)
+def rows_within(level, parts):
+    """The level without the edges between different parts."""
+    rows, n = level.rows, len(parts)
+    kept = Rows(np.zeros(n + 1, np.int64), np.empty(len(rows.indices), np.int32), np.empty(len(rows.weights)))
+    keep_within(rows, parts, kept)
+    return Level(Rows(read_only(kept.indptr), read_only(kept.indices), read_only(kept.weights)), level.terms)
+
+
+@njit(cache=True, nogil=True)
+def restrict(labels, regions):
+    """The label of each region of nodes that all have the same."""
+    of_regions = np.empty(len(regions.sums.size), np.int32)
+    for u in range(len(labels)):
+        of_regions[regions.labels[u]] = labels[u]
+    return of_regions
+
+
+@njit(cache=True, nogil=True)
+def project(found, regions):
+    """A partition of regions as one of their nodes."""
+    labels = np.empty(len(regions.labels), np.int32)
+    for u in range(len(labels)):
+        labels[u] = found.labels[regions.labels[u]]
+    return Partition(labels, found.sums)
+
+
+@njit(cache=True, nogil=True)
+def v_cycle(level, found, goal, plan, draws):
+    """The better of the partition found, if any, and of one merged anew within its clusters; and the entries read.
+
+    found : `NO_PARTITION` where there is none. Entries are counted on the level given, not on coarser ones.
+    """
+    levels, steps, parts = [level], [found], found.labels
+    has_found, n_read = len(found.labels) > 0, 0
+    while True:
+        within = rows_within(level, parts) if has_found else level
+        regions, read = find_regions(within, plan.pull, plan.unsettled, draws)
+        n_read += read if len(levels) == 1 else 0
+        n_regions = len(regions.sums.size)
+        if n_regions > plan.largest_share * len(regions.labels) or n_regions < goal.k:
+            break
+        parts = restrict(parts, regions) if has_found else parts
+        level = contract(level, regions)
+        levels.append(level)
+        steps.append(regions)
+    merged = agglomerate(level, goal, np.empty(0), np.empty((0, 2), np.int32))
+    best, read = refine(level, merged, goal)
+    if has_found:
+        kept, _ = refine(level, Partition(parts, found.sums), goal)
+        best = kept if value_of(goal.objective, kept.sums) >= value_of(goal.objective, best.sums) else best
+    for depth in range(len(levels) - 2, -1, -1):
+        best, read = refine(levels[depth], project(best, steps[depth + 1]), goal)
+    return best, n_read + read + len(levels[0].rows.indices)
+
+
+@njit(cache=True, nogil=True)
+def v_cycle_into(level, found, goal, plan, draws, room):
+    """`v_cycle`, into arrays that are there: returns the number of clusters, and the entries read.
+
+    To return an array to Python takes Python code, in which Ctrl-C may strike.
+    """
+    made, n_read = v_cycle(level, found, goal, plan, draws)
+    return write(made, room), n_read

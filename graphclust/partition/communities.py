@@ -1,0 +1,121 @@
+"""communities: a graph and a resolution in, a clustering with as many clusters as that resolution makes out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphclust.checks import Seed, as_choice, as_generator, as_number
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.errors import counted
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.objective.objective import BY_DEGREE, Weighed, weighed
+from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.engine import EFFORTS, partition
+from graphclust.partition.levels import Run, level_of
+from graphclust.progress import ProgressLike, as_progress
+
+__all__ = ["communities"]
+
+OBJECTIVES = ("modularity", "constant_potts")
+COMPONENTS = ("all", "largest")
+
+
+def communities(
+    G: GraphLike,
+    *,
+    resolution: float = 1.0,
+    objective: str = "modularity",
+    effort: str = "normal",
+    components: str = "all",
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    time_budget: float | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> Clustering:
+    """Cluster a graph at a resolution; the number of clusters follows from it.
+
+    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
+        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    resolution : > 0; higher ones make more and smaller clusters. Of modularity 1 is the usual one; of the constant
+        Potts model it is the mean weight between two nodes above which they belong together.
+    objective : "modularity" (default) compares the weight inside a cluster with what chance would put there, by the
+        degrees of its nodes; "constant_potts" with the resolution times the square of their number.
+    effort : "low", "normal" (default) or "high", which takes some 20 times as long and comes close to the best
+        partition known. The best of what was tried is returned.
+    components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
+    time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
+        partition is made in any case.
+    rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
+        is a time budget.
+    progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
+        raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
+
+    Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected. An isolated node is a
+    cluster by itself, as in other tools for communities; `coreset_sc`, which makes exactly k, labels it -1.
+
+    Raises ParameterError (resolution, objective, effort, components or time_budget impossible), TypeError (of the wrong
+    type), GraphValidationError (no graph to cluster).
+
+    Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity, Traag, Van Dooren & Nesterov 2011 for
+    the constant Potts model; the method is that of `graphclust.partition.engine`.
+
+    >>> import networkx as nx
+    >>> clustering = communities(nx.karate_club_graph(), weight=None, rng=0)
+    >>> clustering.k, round(clustering.modularity, 4)
+    (4, 0.4198)
+    """
+    resolution = as_number(resolution, "resolution", above=0.0)
+    objective = as_choice(objective, "objective", OBJECTIVES)
+    effort = as_choice(effort, "effort", tuple(EFFORTS))
+    components = as_choice(components, "components", COMPONENTS)
+    rng, progress = as_generator(rng), as_progress(progress, time_budget)
+    graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    progress.watch(graph)
+    remarks = list(graph.remarks)
+    taken = _nodes_of_largest(graph, remarks) if components == "largest" else np.ones(graph.n_nodes, bool)
+    part = graph if taken.all() else graph.subgraph(np.flatnonzero(taken))
+    on = weighed(part, objective)
+    parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
+
+    def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
+        found = np.full(graph.n_nodes, -1, np.int64)
+        found[taken] = labels
+        return clustering_of(
+            graph,
+            int(labels.max()) + 1,
+            found,
+            said,
+            progress,
+            objective=objective,
+            resolution=resolution,
+            entries_read=progress.entries_read,
+            parameters=parameters,
+        )
+
+    def interrupted(labels: np.ndarray) -> Clustering:
+        said = "interrupted: these are the best labels so far, other starts and moves may improve them"
+        return clustering_with(np.unique(labels, return_inverse=True)[1], [*remarks, said])
+
+    with progress.interruptible(interrupted), progress.stage("partition"):
+        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
+        run = Run(part, level_of(on), rng, progress)
+        found = partition(run.finest, goal_at(on, resolution, objective), chosen, run)
+    return clustering_with(found.labels, remarks)
+
+
+def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
+    """As many clusters as a plain objective makes at a resolution, as a caller states it."""
+    pull = resolution * (on.chance if objective in BY_DEGREE else 1.0)
+    return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
+
+
+def _nodes_of_largest(graph: Graph, remarks: list[str]) -> np.ndarray:
+    """True for the nodes of the component of most volume, bool, shape (n_nodes,); a remark counts the others."""
+    component = graph.components
+    largest = component == np.bincount(component, weights=graph.degrees).argmax()
+    n_others = int(np.count_nonzero(~largest))
+    if n_others:
+        remarks.append(f"{counted(n_others, 'node')} outside the largest component in no cluster")
+    return largest

@@ -1,0 +1,54 @@
+"""Contraction of a level: its clusters become the nodes of a coarser level, and partitions go both ways."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs import contraction as loops
+from graphclust.compiled.graphs.coarsening import group_members
+from graphclust.compiled.graphs.levels import Level, Partition, Terms
+from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
+from graphclust.partition.levels import Run, is_small, n_entries, read_only_level
+
+ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch of the size of the coarse level
+
+
+class Contraction(NamedTuple):
+    """A level, the region of each of its nodes, and the level of the regions."""
+
+    fine: Level
+    regions: Partition
+    coarse: Level
+
+    def project(self, found: Partition) -> Partition:
+        """A partition of the regions as one of the nodes; the sizes are still those of the regions."""
+        return Partition(found.labels[self.regions.labels], found.sums)
+
+    def restrict(self, found: Partition) -> Partition:
+        """A partition of the nodes, none of which parts a region, as one of the regions."""
+        labels = np.empty(len(self.regions.sums.size), np.int32)
+        labels[self.regions.labels] = found.labels
+        return Partition(labels, found.sums)
+
+
+def contract(level: Level, regions: Partition, run: Run) -> Contraction:
+    """The level of the regions: links between two of them add up, what stays inside one is part of its own terms."""
+    rows, k = level.rows, len(regions.sums.size)
+    if is_small(level):
+        most = min(n_entries(level), k * k)
+        made = Rows(np.empty(k + 1, np.int64), np.empty(most, np.int32), np.empty(most))
+        size = loops.contract_into(level, regions, made)
+        made = Rows(made.indptr, made.indices[:size].copy(), made.weights[:size].copy())
+    else:
+        starts, entries = np.zeros((2, k + 1), np.int64)
+        nodes = np.empty(len(regions.labels), np.int32)
+        group_members(regions.labels, rows.indptr, starts, entries, nodes)
+        blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
+        most_entries = np.add.reduceat(np.minimum(np.diff(entries), k), blocks[:-1]) + 1
+        members = loops.Members(regions.labels, starts, nodes)
+        made = Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, members))
+    run.reads(level, n_entries(level))
+    return Contraction(level, regions, read_only_level(made, Terms(regions.sums.inside, regions.sums.mass)))

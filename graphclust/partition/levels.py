@@ -1,0 +1,74 @@
+"""Levels of the multilevel engine, and what a run of it carries from step to step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import Weighed
+from graphclust.progress import Progress
+
+__all__ = ["Goal", "Level", "Partition", "Run", "level_of", "n_entries", "room_for", "value"]
+
+AT_ONCE = 1 << 19  # entries: a step over so many takes some milliseconds, and need not look at the clock on the way
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every step of a run is given: randomness, progress, and the graph whose reads are counted."""
+
+    graph: Graph
+    finest: Level
+    rng: np.random.Generator
+    progress: Progress
+
+    def reads(self, level: Level, n_entries: int) -> None:
+        """Count entries that were read of the user's graph; coarser levels are not counted."""
+        if level is self.finest:
+            self.progress.reads(self.graph, n_entries)
+
+    def spawn(self, n: int) -> list[Run]:
+        """Runs of independent randomness, for steps side by side."""
+        return [replace(self, rng=rng) for rng in self.rng.spawn(n)]
+
+
+def level_of(on: Weighed) -> Level:
+    """A graph and the terms of its nodes as a level; nothing is copied."""
+    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass))
+
+
+def n_entries(level: Level) -> int:
+    """Stored entries of the rows."""
+    return len(level.rows.indices)
+
+
+def is_small(level: Level) -> bool:
+    """Whether a step runs over the level in one compiled call."""
+    return n_entries(level) <= AT_ONCE
+
+
+def value(found: Partition, goal: Goal) -> float:
+    """The sum of the scores of the clusters."""
+    return float(value_of(goal.objective, found.sums))
+
+
+def room_for(level: Level, k: int) -> Partition:
+    """Arrays for a partition of a level into k clusters at most."""
+    sums = ClusterSums(np.empty(k), np.empty(k), np.empty(k, np.int64))
+    return Partition(np.empty(len(level.terms.mass), np.int32), sums)
+
+
+def filled(room: Partition, k: int) -> Partition:
+    """The partition into k clusters that was written into `room`."""
+    return Partition(room.labels, ClusterSums(*(values[:k].copy() for values in room.sums)))
+
+
+def read_only_level(rows: Rows, terms: Terms) -> Level:
+    """A level of arrays that loops take as they take those of a graph: another type would be compiled once more."""
+    for values in (*rows, *terms):
+        values.flags.writeable = False
+    return Level(rows, terms)

@@ -1,0 +1,75 @@
+"""Local moving over a level of any size: regions from singletons, and the refinement of a partition.
+
+A small level takes one compiled call; over a large one the same loop comes back now and then, for progress, a time
+budget and Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphclust.compiled.graphs import local_moving as loops
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
+from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.partition.levels import Run, filled, is_small, room_for
+
+UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two passes mostly
+ENTRIES_PER_STEP = float(1 << 21)  # some hundredths of a second between two looks at the clock
+
+
+def find_regions(level: Level, pull: float, run: Run) -> Partition:
+    """Regions of nodes that hang together: moved from singletons by the plain objective of that pull."""
+    n = len(level.terms.mass)
+    unsettled = 1.0 if run.progress.out_of_time() else UNSETTLED
+    if is_small(level):
+        room = room_for(level, n)
+        k, read = loops.find_regions_into(level, pull, unsettled, draws_of(run.rng), room)
+        run.reads(level, read)
+        return filled(room, k)
+    labels = np.arange(n, dtype=np.int32)
+    sums = ClusterSums(level.terms.loops.copy(), level.terms.mass.copy(), np.ones(n, np.int64))
+    objective = Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2)
+    moving = loops.moving_of(run.rng.permutation(n).astype(np.int32), sums)
+    while True:
+        _move(level, objective, loops.Rules(True, False, False), labels, sums, moving, run)
+        if moving.state[2] <= unsettled * n:
+            return loops.without_gaps(labels, sums)
+        moving.state[1:3] = n, 0
+
+
+def refine(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition after local moving until no node gains by a move.
+
+    Where k is free a cluster may vanish and a node may become one; else no cluster does.
+    """
+    if run.progress.out_of_time():
+        return _counted_again(found)
+    n, k = len(level.terms.mass), len(found.sums.size)
+    if is_small(level):
+        room = room_for(level, n if goal.k == 0 else k)
+        k, read = loops.refine_into(level, found, goal, room)
+        run.reads(level, read)
+        return filled(room, k)
+    free, found = goal.k == 0, _counted_again(found)
+    more = (n if free else k) - k
+    sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
+    labels = found.labels.copy()
+    moving = loops.moving_of(np.arange(n, dtype=np.int32), sums)
+    _move(level, goal.objective, loops.Rules(free, free, True), labels, sums, moving, run)
+    return loops.without_gaps(labels, sums)
+
+
+def _move(level, objective, rules, labels, sums, moving, run: Run) -> None:
+    """Move the nodes that wait, in steps, until none waits or time is up; labels, sums and moving are changed."""
+    n = len(labels)
+    while moving.state[1] and not run.progress.out_of_time():
+        read = loops.move_nodes(ENTRIES_PER_STEP, level.rows, level.terms, objective, rules, labels, sums, moving)
+        run.reads(level, read)
+        run.progress.step(n - int(moving.state[1]), n)
+
+
+def _counted_again(found: Partition) -> Partition:
+    """The partition with the sizes that its clusters have on this level."""
+    size = np.bincount(found.labels, minlength=len(found.sums.size))
+    return found._replace(sums=found.sums._replace(size=size))
