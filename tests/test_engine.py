@@ -20,8 +20,8 @@ from graphclust.objective.objective import weighed
 from graphclust.partition import engine, levels, local_moving
 from graphclust.partition.communities import communities, goal_at
 from graphclust.partition.contraction import contract
-from graphclust.partition.levels import Run, level_of
-from graphclust.partition.overlay import overlay, split_disconnected, with_sums
+from graphclust.partition.levels import Run, level_of, with_sums
+from graphclust.partition.overlay import overlay, split_disconnected
 from graphclust.progress import Progress
 
 QUESTIONS = [("modularity", 1.0), ("modularity", 3.0), ("constant_potts", 0.3)]

@@ -28,9 +28,9 @@ from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import Contraction, contract
-from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value
+from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value, with_sums
 from graphclust.partition.local_moving import UNSETTLED, find_regions, refine
-from graphclust.partition.overlay import overlay, split_disconnected, with_sums
+from graphclust.partition.overlay import overlay, split_disconnected
 
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # regions of the first V-cycles are made at the resolution times these
 BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
@@ -67,7 +67,7 @@ def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
         best = refine(step.fine, step.project(best), goal, run)
         run.progress.offer(best.labels.copy)
     for size in REGION_SIZES[2::-2][: effort.iterated]:
-        if not run.progress.out_of_time():
+        if n_entries(level) <= BUDGET and not run.progress.out_of_time():
             best = v_cycle(level, best, goal, size, run)
     n_children = max(effort.children, min(POOL, SPARE_ENTRIES // n_entries(level)))
     if n_children:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graphclust.compiled.graphs import moves
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed
 from graphclust.progress import Progress
@@ -65,6 +67,15 @@ def room_for(level: Level, k: int) -> Partition:
 def filled(room: Partition, k: int) -> Partition:
     """The partition into k clusters that was written into `room`."""
     return Partition(room.labels, ClusterSums(*(values[:k].copy() for values in room.sums)))
+
+
+def with_sums(level: Level, labels: np.ndarray, k: int, run: Run) -> Partition:
+    """Labels 0..k-1, int32, with the sums of their clusters, by a pass over the rows."""
+    stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+    run_in_blocks(moves.staying_weights, entry_blocks(level.rows.indptr, 1 << 19), level.rows, labels, stays)
+    moves.add_to_sums(labels, stays, level.terms, sums)
+    run.reads(level, n_entries(level))
+    return Partition(labels, sums)
 
 
 def read_only_level(rows: Rows, terms: Terms) -> Level:

@@ -1,7 +1,7 @@
 """Local moving over a level of any size: regions from singletons, and the refinement of a partition.
 
-A small level takes one compiled call; over a large one the same loop comes back now and then, for progress, a time
-budget and Ctrl-C.
+A small level takes one compiled call. In a large one the same loop comes back now and then, for progress, a time budget
+and Ctrl-C; which nodes of it a refinement has to look at is found on all threads.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import numpy as np
 from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
+from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
-from graphclust.partition.levels import Run, filled, is_small, room_for
+from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for
 
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two passes mostly
+ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch for all clusters
 ENTRIES_PER_STEP = float(1 << 21)  # some hundredths of a second between two looks at the clock
 
 
@@ -27,14 +29,15 @@ def find_regions(level: Level, pull: float, run: Run) -> Partition:
         k, read = loops.find_regions_into(level, pull, unsettled, draws_of(run.rng), room)
         run.reads(level, read)
         return filled(room, k)
-    labels = np.arange(n, dtype=np.int32)
-    sums = ClusterSums(level.terms.loops.copy(), level.terms.mass.copy(), np.ones(n, np.int64))
-    objective = Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2)
-    moving = loops.moving_of(run.rng.permutation(n).astype(np.int32), sums)
+    regions, objective = (
+        loops.singletons(level.terms),
+        Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2),
+    )
+    moving = loops.moving_of(run.rng.permutation(n).astype(np.int32), regions.sums)
     while True:
-        _move(level, objective, loops.Rules(True, False, False), labels, sums, moving, run)
+        _move(level, objective, loops.Rules(True, False, False), regions.labels, regions.sums, moving, run)
         if moving.state[2] <= unsettled * n:
-            return loops.without_gaps(labels, sums)
+            return loops.without_gaps(regions.labels, regions.sums)
         moving.state[1:3] = n, 0
 
 
@@ -52,12 +55,23 @@ def refine(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
         run.reads(level, read)
         return filled(room, k)
     free, found = goal.k == 0, _counted_again(found)
-    more = (n if free else k) - k
+    more, labels = (n if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
-    labels = found.labels.copy()
-    moving = loops.moving_of(np.arange(n, dtype=np.int32), sums)
-    _move(level, goal.objective, loops.Rules(free, free, True), labels, sums, moving, run)
+    rules = loops.Rules(free, free, True)
+    target = _choose(level, goal.objective, loops.Standing(labels, sums, rules), run)
+    moving = loops.moving_of(target, sums)
+    loops.wait_where_chosen(target, moving)
+    _move(level, goal.objective, rules, labels, sums, moving, run)
     return loops.without_gaps(labels, sums)
+
+
+def _choose(level: Level, objective: Objective, now: loops.Standing, run: Run) -> np.ndarray:
+    """The cluster that each node gains most by moving to as things stand, -1 for none; on all threads."""
+    target = np.empty(len(now.labels), np.int32)
+    blocks = entry_blocks(level.rows.indptr, ENTRIES_PER_BLOCK)
+    run_in_blocks(loops.choose_moves, blocks, level.rows, level.terms, objective, now, target)
+    run.reads(level, n_entries(level))
+    return target
 
 
 def _move(level, objective, rules, labels, sums, moving, run: Run) -> None:

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphclust.compiled.graphs import moves
 from graphclust.compiled.graphs import overlay as loops
 from graphclust.compiled.graphs.levels import Level, Partition
-from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
-from graphclust.partition.levels import Run, n_entries
+from graphclust.partition.levels import Run, n_entries, with_sums
 
 
 def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partition:
@@ -33,12 +30,3 @@ def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
     n_parts = loops.split_by_connection(level.rows, found.labels, parts)
     run.reads(level, n_entries(level))
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
-
-
-def with_sums(level: Level, labels: np.ndarray, k: int, run: Run) -> Partition:
-    """Labels 0..k-1, int32, with the sums of their clusters, by a pass over the rows."""
-    stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
-    run_in_blocks(moves.staying_weights, entry_blocks(level.rows.indptr, 1 << 19), level.rows, labels, stays)
-    moves.add_to_sums(labels, stays, level.terms, sums)
-    run.reads(level, n_entries(level))
-    return Partition(labels, sums)

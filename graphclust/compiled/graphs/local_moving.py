@@ -22,7 +22,7 @@ from graphclust.compiled.graphs.objective import (
     gain_of_joining,
     loss_of_leaving,
 )
-from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_next
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_next
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.shuffling import shuffle
 
@@ -54,21 +54,41 @@ class Moving(NamedTuple):
     empty: np.ndarray
 
 
+class Look(NamedTuple):
+    """The other cluster that a node gains most by joining, -1 where it gains nowhere, and its links to both.
+
+    is_best_alone : whether the node gains even more as a cluster by itself, which it is not yet.
+    """
+
+    best: int
+    stays: float
+    shared: float
+    is_best_alone: bool
+
+
+class Standing(NamedTuple):
+    """A partition as it stands while nodes choose their moves, each as if it were the only one."""
+
+    labels: np.ndarray
+    sums: ClusterSums
+    rules: Rules
+
+
 @njit(cache=True, nogil=True, **INLINED)
-def _best_met(objective, loop, mass, sums, moving, n_met, most):
+def _best_met(objective, loop, mass, sums, link, met, n_met, most):
     """The cluster of those met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
 
     Leaves every link zero again.
     """
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, objective.pull, objective.unit), loop, mass, sums, moving, n_met, most)
-    return _best_by(Objective(PLAIN, objective.pull, objective.unit), loop, mass, sums, moving, n_met, most)
+        return _best_by(Objective(RATIO, objective.pull, objective.unit), loop, mass, sums, link, met, n_met, most)
+    return _best_by(Objective(PLAIN, objective.pull, objective.unit), loop, mass, sums, link, met, n_met, most)
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_by(objective, loop, mass, sums, moving, n_met, most):
+def _best_by(objective, loop, mass, sums, link, met, n_met, most):
     """`_best_met` for a kind of objective that is known when the loop is compiled."""
-    link, met, best, shared = moving.link, moving.met, np.int32(-1), 0.0
+    best, shared = np.int32(-1), 0.0
     for i in range(1, n_met):
         c = np.uint32(met[i])
         w = link[c]
@@ -79,6 +99,30 @@ def _best_by(objective, loop, mass, sums, moving, n_met, most):
     return best, most, shared
 
 
+@njit(cache=True, nogil=True, **INLINED)
+def _look_at(u, rows, terms, objective, labels, sums, link, met):
+    """What a move of u would change, as a `Look`; every link is zero again afterwards."""
+    own, loop, mass, weighted = labels[u], terms.loops[u], terms.mass[u], len(rows.weights) > 0
+    first, last = rows.indptr[u], rows.indptr[u + 1]
+    row, weights = rows.indices[first:last], rows.weights[first:last]
+    met[0], n_met = own, 1
+    link[own] = LEAST_LINK
+    for e in range(len(row)):
+        v = np.uint32(row[e])
+        if v != u:
+            c = labels[v]
+            before = link[np.uint32(c)]
+            met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
+            n_met += before == 0.0
+            link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
+    stays = link[own]
+    link[own] = 0.0
+    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+    least = loss + LEAST_GAIN * objective.unit
+    best, most, shared = _best_met(objective, loop, mass, sums, link, met, n_met, least)
+    return Look(best, stays, shared, loop - objective.pull * mass * mass > most and sums.size[own] > 1)
+
+
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
     """Take nodes from the ring and move each to the cluster that raises the objective most; returns the entries read.
@@ -87,8 +131,7 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
     sums are then zero.
     """
     nodes, waits, state, link, met, empty = moving
-    n, many, weighted, read = len(labels), len(labels) > CACHED, len(rows.weights) > 0, 0
-    least = LEAST_GAIN * objective.unit
+    n, many, read = len(labels), len(labels) > CACHED, 0
     head, waiting, n_moved, n_empty = state[0], state[1], state[2], state[3]
     while waiting > 0 and read < budget:
         u = np.uint32(nodes[head])
@@ -101,29 +144,14 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
         if not rules.empties and sums.size[own] == 1:
             continue
         first, last = rows.indptr[u], rows.indptr[u + 1]
-        row, weights = rows.indices[first:last], rows.weights[first:last]
         read += last - first
-        met[0], n_met = own, 1
-        link[own] = LEAST_LINK
-        for e in range(len(row)):
-            v = np.uint32(row[e])
-            if v != u:
-                c = labels[v]
-                before = link[np.uint32(c)]
-                met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
-                n_met += before == 0.0
-                link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
-        stays = link[own]
-        link[own] = 0.0
-        loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
-        best, most, shared = _best_met(objective, loop, mass, sums, moving, n_met, loss + least)
-        if rules.opens and n_empty > 0 and sums.size[own] > 1:
-            alone = loop - objective.pull * mass * mass
-            if alone > most:
-                best, shared = empty[n_empty - 1], 0.0
+        now = _look_at(u, rows, terms, objective, labels, sums, link, met)
+        best, shared = now.best, now.shared
+        if rules.opens and n_empty > 0 and now.is_best_alone:
+            best, shared = empty[n_empty - 1], 0.0
         if best < 0:
             continue
-        sums.inside[own] -= 2.0 * stays + loop
+        sums.inside[own] -= 2.0 * now.stays + loop
         sums.mass[own] -= mass
         sums.size[own] -= 1
         n_empty -= sums.size[best] == 0
@@ -138,8 +166,8 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
         n_moved += 1
         if rules.requeues:
             place = head + waiting if head + waiting < n else head + waiting - n
-            for e in range(len(row)):
-                v = np.uint32(row[e])
+            for e in range(first, last):
+                v = np.uint32(rows.indices[e])
                 nodes[np.uint32(place)] = v  # free, as u itself does not wait; counted only where v is to wait
                 joins = np.uint8(labels[v] != best) & (waits[v] ^ np.uint8(1))
                 waits[v] |= joins
@@ -148,6 +176,28 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
                 place = 0 if place == n else place
     state[0], state[1], state[2], state[3] = head, waiting, n_moved, n_empty
     return read
+
+
+@njit(cache=True, nogil=True)
+def choose_moves(first, last, block, rows, terms, objective, now, target):
+    """target[u] = the cluster to which a move of u gains most as things stand, its own for one by itself, or -1."""
+    k = len(now.sums.mass)
+    _choose_moves(first, last, rows, terms, objective, now, target, np.zeros(k), np.empty(k + 1, np.int32))
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _choose_moves(first, last, rows, terms, objective, now, target, link, met):
+    """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
+    labels, sums, rules = now
+    many = len(labels) > CACHED
+    for u in range(first, last):
+        target[u] = -1
+        if many and u + 2 * AHEAD < last:
+            ask_for_neighbors(labels, rows, u + 2 * AHEAD)
+        if not rules.empties and sums.size[labels[u]] == 1:
+            continue
+        look = _look_at(np.uint32(u), rows, terms, objective, labels, sums, link, met)
+        target[u] = labels[u] if rules.opens and look.is_best_alone else look.best
 
 
 @njit(cache=True, nogil=True)
@@ -161,6 +211,18 @@ def moving_of(order, sums):
             moving.empty[state[3]] = c
             state[3] += 1
     return moving
+
+
+@njit(cache=True, nogil=True)
+def wait_where_chosen(target, moving):
+    """The nodes that chose a move wait, in their order; no others do. The ring may be the array of the choices."""
+    moving.state[1] = 0
+    for u in range(len(target)):
+        chosen = target[u] >= 0
+        moving.waits[u] = chosen
+        if chosen:
+            moving.nodes[moving.state[1]] = u
+            moving.state[1] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -224,12 +286,15 @@ def refine(level, found, goal):
     sums = ClusterSums(np.zeros(room), np.zeros(room), np.zeros(room, np.int64))
     for c in range(k):
         sums.inside[c], sums.mass[c] = found.sums.inside[c], found.sums.mass[c]
-    labels, order = found.labels.copy(), np.arange(n, dtype=np.int32)
+    labels, target = found.labels.copy(), np.empty(n, np.int32)
     for u in range(n):
         sums.size[labels[u]] += 1
-    moving = moving_of(order, sums)
-    read = move_nodes(np.inf, rows, terms, goal.objective, Rules(free, free, True), labels, sums, moving)
-    return without_gaps(labels, sums), read
+    first, rules = np.int64(0), Rules(free, free, True)
+    choose_moves(first, n, first, rows, terms, goal.objective, Standing(labels, sums, rules), target)
+    moving = moving_of(target, sums)
+    wait_where_chosen(target, moving)
+    read = move_nodes(np.inf, rows, terms, goal.objective, rules, labels, sums, moving)
+    return without_gaps(labels, sums), read + len(rows.indices)
 
 
 @njit(cache=True, nogil=True)
