@@ -57,9 +57,11 @@ class _Gml:
                 if len(places) > MOST_DEPTH:
                     raise self._error("is nested too deeply for gml", match.start(1))
                 place = _LISTS.get((place, (key or b"").lower()), _PASSED_OVER)
-                start, key, fields = match.start(1), None, []
+                start, key = match.start(1), None
                 if place == _GRAPH:
                     self._begin_graph(start)
+                elif place != _PASSED_OVER:
+                    fields = []
             elif token == b"]":
                 if not places or (key is not None and place != _PASSED_OVER):
                     raise self._error("']' stands where a list has no end", match.start(1))

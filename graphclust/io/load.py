@@ -121,9 +121,11 @@ def load_graph(
 
     The folder of a store is checked in one pass and mapped, see `open_store`.
 
-    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Matrix Market nodes are
-    numbered from 0. Repeated entries are added up, or counted once if there are no weights; self-loops stay; zero
-    weights are no edges; what was joined or repaired is in `Graph.remarks` and in one `GraphWarning`.
+    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order; of GraphML, GML and GEXF
+    the names or labels, where all nodes have different ones. Matrix Market nodes are numbered from 0. Repeated entries
+    are added up, or counted once if there are no weights; parallel edges of GraphML, GML and GEXF then count 1 each, as
+    those of NetworkX do. Self-loops stay; zero weights are no edges; what was joined or repaired is in `Graph.remarks`
+    and in one `GraphWarning`.
 
     Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken or of no known format;
     GraphValidationError for one that holds no graph: rectangular, negative, non-finite, without edges to read;

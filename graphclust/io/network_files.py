@@ -21,7 +21,7 @@ from graphclust.io.source import BLOCK, Source
 from graphclust.progress import Progress
 
 _GML_START = re.compile(
-    rb'(?:\s*(?:#[^\n]*|(?:Creator|Version|comment|directed)\b(?:[^\n"]*"[^"]*"[^\n]*|[^\n]*))\n)*\s*graph\s*\[',
+    rb'(?:\s*+(?:#[^\n]*|(?:Creator|Version|comment|directed)\b(?:[^\n"]*"[^"]*"[^\n]*|[^\n]*))\n)*+\s*+graph\s*\[',
     re.IGNORECASE,
 )
 _GML_WITHIN = re.compile(rb"(?:^|\s)graph\s*\[", re.IGNORECASE)
