@@ -382,8 +382,27 @@ def test_gephi(read):
     assert "edge attribute 'Weight' has several values for an edge, and was not used" in info.repairs
     with pytest.raises(GraphValidationError, match="an edge has several values of weight='Weight'"):
         read(dynamic, weight="Weight")
+    both = dynamic.replace("</edges>", '<edge source="b" target="c" weight="7"/></edges>')
+    graph, info = read(both)
+    assert edges_of(graph) == {("a", "b"): 1.0, ("b", "c"): 7.0} and "numeric" not in str(info.remarks)
+    assert "edge attribute 'Weight' has several values for an edge, and was not used" in info.repairs
     one_value = dynamic.replace('<attvalue for="weight" value="3" start="2002"/>', "")
     assert edges_of(read(one_value.replace('"1"', '"4"'))[0]) == {("a", "b"): 4.0}
+
+
+def test_gml_is_known_by_what_stands_before_the_graph(read, tmp_path):
+    graph = gml("source 0 target 1")
+    starts = (
+        'Creator "yFiles" Version 2.2 ',
+        'Creator "two\nlines"\nVersion "2"\n',
+        "# graph\n\n#\n",
+        "\r\nversion 1\r\n",
+    )
+    for start in starts:
+        assert read(start + graph)[1].format == "gml"
+    (tmp_path / "g.gml").write_text("made_by me\n" + graph)
+    assert load_graph(tmp_path / "g.gml", return_info=True)[1].format == "gml"
+    assert read("graph node\nnode edge\n")[1].format == "csv"
 
 
 def test_newman(read):

@@ -20,11 +20,8 @@ from graphclust.io.node_names import as_numbers
 from graphclust.io.source import BLOCK, Source
 from graphclust.progress import Progress
 
-_GML_START = re.compile(
-    rb'(?:\s*+(?:#[^\n]*|(?:Creator|Version|comment|directed)\b(?:[^\n"]*"[^"]*"[^\n]*|[^\n]*))\n)*+\s*+graph\s*\[',
-    re.IGNORECASE,
-)
-_GML_WITHIN = re.compile(rb"(?:^|\s)graph\s*\[", re.IGNORECASE)
+_GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)
+_GML_GRAPH = re.compile(rb"(?:^|[\s\"])graph\s*+\[", re.IGNORECASE)
 _XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
 
 
@@ -36,8 +33,8 @@ def network_format(head: bytes, path: str) -> str | None:
     if text.startswith(b"<"):
         found = _XML_START.search(text)
         return found[1].decode() if found else None
-    is_named_so = re.search(r"\.gml(\.gz|\.bz2)?$", path, re.IGNORECASE)
-    return "gml" if _GML_START.match(text) or (is_named_so and _GML_WITHIN.search(text)) else None
+    begins_so = _GML_START.match(text) or re.search(r"\.gml(\.gz|\.bz2)?$", path, re.IGNORECASE)
+    return "gml" if begins_so and _GML_GRAPH.search(text) else None
 
 
 def read_network_file(
@@ -156,8 +153,10 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     if attribute is not None and attribute.is_repeated:
         if listing.weight is not None:
             raise GraphValidationError(f"{listing.path}: an edge has several values of weight={attribute.name!r}")
-        edges.repairs.append(f"edge attribute {attribute.name!r} has several values for an edge, and was not used")
         attribute = None
+    for other in listing.attributes:
+        if other.is_repeated:
+            edges.repairs.append(f"edge attribute {other.name!r} has several values for an edge, and was not used")
     if others:
         names = ", ".join(map(repr, others))
         note = f"numeric edge attributes not used: {names}; pass weight={others[0]!r} if that is the weight"

@@ -14,7 +14,7 @@ from graphclust.io.column_names import means_weight, plain_name
 
 NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
 NAME_ATTRIBUTES = ("name", "label")  # of nodes; the first that tells all nodes apart is used
-_COUNTERS = {"id", "key", "edgeid", "networkxkey"}  # numbers of edges that only tell edges apart
+_COUNTERS = {"id", "key", "edgeid", "networkxkey", "suid"}  # numbers that only tell edges apart
 
 
 @dataclass
@@ -140,12 +140,13 @@ class NetworkListing:
         return GraphFormatError("holds two graphs, expected one; save each in a file of its own", self.path, line)
 
     def numeric_attributes_but(self, weight: EdgeAttribute | None) -> list[str]:
-        """The names of the attributes that hold numbers and are not the weight."""
+        """The names of the attributes that hold one number for an edge, and are not called as the weight is."""
+        no_weights = _COUNTERS if weight is None else {*_COUNTERS, plain_name(weight.name)}
         return [
             attribute.name
             for attribute in self.attributes
-            if attribute is not weight and attribute.occurs and attribute.is_number and attribute.unfit is None
-            and plain_name(attribute.name) not in _COUNTERS
+            if attribute.occurs and attribute.is_number and attribute.unfit is None and not attribute.is_repeated
+            and plain_name(attribute.name) not in no_weights
         ]  # fmt: skip
 
 
