@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust import load_graph
+from graphclust import load_graph, save_graph, save_store
 from graphclust.errors import (
     GraphClustError,
     GraphFormatError,
@@ -291,10 +291,15 @@ def test_gml_weights_are_read_as_float_does(read, word):
 
 def test_formats_without_attributes_refuse_the_name_of_one(tmp_path):
     (tmp_path / "g.graph").write_text("2 1\n2\n1\n")
-    with pytest.raises(
-        ParameterError, match=r"weight='w' names an edge attribute, which .*g.graph, metis, does not have"
-    ):
-        load_graph(tmp_path / "g.graph", weight="w")
+    save_store(tmp_path / "store", nx.path_graph(3))
+    save_graph(tmp_path / "g.npz", nx.path_graph(3))
+    for path, kind in (("store", "a store"), ("g.npz", "of format npz"), ("g.graph", "of format metis")):
+        with pytest.raises(
+            ParameterError, match=f"weight='w' names an edge attribute, which .*{path}, {kind}, has not"
+        ):
+            load_graph(tmp_path / path, weight="w")
+    with pytest.raises(ParameterError, match="weight='w' names an edge attribute, which snap:com-Orkut, of format snap,"):
+        load_graph("snap:com-Orkut", weight="w")
     with pytest.raises(TypeError, match="weight=3 is a int"):
         load_graph(tmp_path / "g.graph", weight=3)
 

@@ -162,7 +162,9 @@ def load_graph(
             _refuse_weight(weight, path, "a store")
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            fetched = _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, return_info)
+            fetched = _fetched(
+                path, format, symmetrize, weights, weight, memory_limit, bipartite, progress, return_info
+            )
             graph, info = fetched or _load(
                 path, format, symmetrize, weights, weight, max_bytes, memory_limit, bipartite, progress
             )
@@ -177,7 +179,7 @@ def load_graph(
     return graph
 
 
-def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, details):
+def _fetched(path, format, symmetrize, weights, weight, memory_limit, bipartite, progress, details):
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalogue import entry_at
 
@@ -190,6 +192,7 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
 
     if format not in (None, entry.source):
         raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
+    _refuse_weight(weight, path, f"of format {entry.source}")
     if bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
     request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
@@ -201,14 +204,14 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
 def _refuse_weight(weight: str | None, path: str | os.PathLike, kind: str) -> None:
     if weight is not None:
         raise ParameterError(
-            f"weight={weight!r} names an edge attribute, which {os.fsdecode(path)}, {kind}, does not have; leave it out"
+            f"weight={weight!r} names an edge attribute, which {os.fsdecode(path)}, {kind}, has not; leave it out"
         )
 
 
 def _load(path, format, symmetrize, weights, weight, max_bytes, memory_limit, bipartite, progress):
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
-        _refuse_weight(weight, path, "npz")
+        _refuse_weight(weight, path, "of format npz")
         return _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
@@ -222,7 +225,7 @@ def _load(path, format, symmetrize, weights, weight, max_bytes, memory_limit, bi
             if recognized in NETWORK_FORMATS:
                 edges = read_network_file(source, recognized, weights, weight, symmetrize, memory_limit, progress)
             else:
-                _refuse_weight(weight, path, recognized)
+                _refuse_weight(weight, path, f"of format {recognized}")
                 edges = _read(source, recognized, weights, memory_limit, bipartite, progress, ID_TYPE.get(format))
         if recognized == "snap" and isinstance(edges.nodes, list):
             recognized = "csv"
