@@ -293,15 +293,9 @@ def test_formats_without_attributes_refuse_the_name_of_one(tmp_path):
     (tmp_path / "g.graph").write_text("2 1\n2\n1\n")
     save_store(tmp_path / "store", nx.path_graph(3))
     save_graph(tmp_path / "g.npz", nx.path_graph(3))
-    for path, kind in (("store", "a store"), ("g.npz", "of format npz"), ("g.graph", "of format metis")):
-        with pytest.raises(
-            ParameterError, match=f"weight='w' names an edge attribute, which .*{path}, {kind}, has not"
-        ):
-            load_graph(tmp_path / path, weight="w")
-    with pytest.raises(ParameterError, match="weight='w' names an edge attribute, which snap:com-Orkut, of format snap,"):
-        load_graph("snap:com-Orkut", weight="w")
-    with pytest.raises(TypeError, match="weight=3 is a int"):
-        load_graph(tmp_path / "g.graph", weight=3)
+    for path in (tmp_path / "store", tmp_path / "g.npz", tmp_path / "g.graph", "snap:com-Orkut"):
+        with pytest.raises(ParameterError, match="weight='w' names "):
+            load_graph(path, weight="w")
 
 
 # -- names
