@@ -269,6 +269,17 @@ def test_weights_that_no_graph_has_are_refused(read, format):
     assert list(edges_of(read(edge_with("weight", "-4", format), weights="abs")[0]).values()) == [4.0, 1.0]
 
 
+def test_graphml_attributes_may_stand_in_the_elements_themselves(read):
+    nodes = '<node id="1" name="Ann"/><node id="2" name="Bob"/><node id="3" name="Cec"/>'
+    edges = (
+        '<edge id="7" source="1" target="2" weight="2.5" since="1999"/><edge source="2" target="3" kind="a" y:z="1"/>'
+    )
+    graph, info = read(graphml(nodes + edges))
+    assert edges_of(graph) == {("Ann", "Bob"): 2.5, ("Bob", "Cec"): 1.0}
+    assert "numeric edge attributes not used: 'since'; pass weight='since' if that is the weight" in info.remarks
+    assert edges_of(read(graphml(nodes + edges), weight="since")[0]) == {("Ann", "Bob"): 1999.0, ("Bob", "Cec"): 1.0}
+
+
 def test_a_default_weight_fills_missing_edges(read):
     weight = '<data key="w">1</data>'
     body = f'{ABC}{AB}<edge source="b" target="c">{weight}</edge>'

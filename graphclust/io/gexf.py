@@ -45,7 +45,7 @@ class _Gexf:
         if self._has_graph:
             raise self.listing.second_graph(self.elements.line)
         self._has_graph = True
-        self._type = attributes.get("defaultedgetype", self._type)
+        self._type = attributes.get("defaultedgetype", self._type).lower()
         if attributes.get("mode") == "dynamic":
             self.listing.remarks.append("the graph changes over time; every node and edge was read, times were not")
         return None
@@ -97,7 +97,7 @@ class _Gexf:
         source, target = attributes.get("source"), attributes.get("target")
         if source is None or target is None:
             raise self.elements.error("an edge has no source or no target, expected the ids of two nodes")
-        edge = self.listing.add_edge(source, target, attributes.get("type", self._type) == "directed")
+        edge = self.listing.add_edge(source, target, attributes.get("type", self._type).lower() == "directed")
         self._owners.append(("edge", edge))
         if "weight" in attributes:
             self._weight.add(edge, attributes["weight"], lambda: self.elements.line)
@@ -115,9 +115,7 @@ class _Gexf:
             attribute = self._of_edges.get(id)
             if attribute is None:
                 attribute = self._of_edges[id] = self.listing.edge_attribute(id)
-            attribute.occurs = True
-            if attribute.is_wanted:
-                attribute.add(number, value, lambda: self.elements.line)
+            attribute.add(number, value, lambda: self.elements.line)
         else:
             names = self._of_nodes[id] if id in self._of_nodes else self.listing.names.get(id.lower())
             if names is not None:

@@ -121,9 +121,7 @@ class _Gml:
             if attribute is None:
                 attribute = self.attributes[key] = listing.edge_attribute(self._text(key))
                 attribute.is_number = as_number(token.decode(self.encoding)) is not None  # one in quotes is a text
-            attribute.occurs = True
-            if attribute.is_wanted:
-                attribute.add(number, self._text(token), lambda: self._line(at))
+            attribute.add(number, self._text(token), lambda: self._line(at))
         if len(ends) < len(_ENDS):
             raise self._error("an edge has no source or no target, expected the ids of two nodes", at)
         listing.add_edge(ends[b"source"], ends[b"target"], False)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
-from graphclust.io.network_listing import EdgeAttribute, NetworkListing, NodeNames
+from graphclust.io.network_listing import EdgeAttribute, NetworkListing, NodeNames, as_number
 from graphclust.io.source import Source
 from graphclust.io.xml_elements import MOST_DEPTH, PASS_OVER, XmlElements
 from graphclust.progress import Progress
 
 _TRUE = {"true", "1"}
+_OF_THE_FORMAT = {"id", "source", "target", "directed", "sourceport", "targetport"}  # attributes of an edge
 
 
 def read_graphml(source: Source, listing: NetworkListing, progress: Progress, check: Callable[[], None]) -> None:
@@ -34,6 +35,7 @@ class _GraphML:
             },
         )  # fmt: skip
         self._of_edges: dict[str, EdgeAttribute] = {}
+        self._of_elements: dict[str, EdgeAttribute] = {}
         self._of_nodes: dict[str, NodeNames | None] = {}
         self._declared: EdgeAttribute | None = None  # by the key that is being read
         self._owners: list[tuple[str, int]] = []  # what the data belong to: graphs, nodes and edges within each other
@@ -74,14 +76,18 @@ class _GraphML:
         elif self._has_graph:
             raise self.listing.second_graph(self.elements.line)
         self._has_graph = True
-        self._directed.append(attributes.get("edgedefault") == "directed")
+        self._directed.append(attributes.get("edgedefault", "").lower() == "directed")
         self._enter("graph", len(self._directed))
         return None
 
     def _node(self, attributes: dict[str, str]) -> object:
         if "id" not in attributes:
             raise self.elements.error("a node has no id")
-        self._enter("node", self.listing.add_node(attributes["id"]))
+        node = self.listing.add_node(attributes["id"])
+        self._enter("node", node)
+        for name, names in self.listing.names.items():
+            if name in attributes:  # of the element itself, as some programs write it
+                names.of_node.setdefault(node, attributes[name])
         return None
 
     def _edge(self, attributes: dict[str, str]) -> object:
@@ -90,7 +96,16 @@ class _GraphML:
             raise self.elements.error("an edge has no source or no target, expected the ids of two nodes")
         directed = attributes.get("directed")
         is_directed = self._directed[-1] if directed is None else directed.strip().lower() in _TRUE
-        self._enter("edge", self.listing.add_edge(source, target, is_directed))
+        edge = self.listing.add_edge(source, target, is_directed)
+        self._enter("edge", edge)
+        for name in attributes:  # of the element itself, as some programs write it
+            if name in _OF_THE_FORMAT or ":" in name:
+                continue
+            attribute = self._of_elements.get(name)
+            if attribute is None:
+                attribute = self._of_elements[name] = self.listing.edge_attribute(name)
+                attribute.is_number = as_number(attributes[name]) is not None
+            attribute.add(edge, attributes[name], lambda: self.elements.line)
         return None
 
     def _hyperedge(self, attributes: dict[str, str]) -> object:

@@ -39,9 +39,9 @@ class EdgeAttribute:
     may_be_left_out: bool = False
 
     def add(self, edge: int, text: str, line: Callable[[], int]) -> None:
-        """Keep the value of an edge; an empty one is missing."""
+        """Keep the value of an edge, if the attribute is wanted; an empty one is missing."""
         self.occurs = True
-        if not text or text.isspace():
+        if not self.is_wanted or not text or text.isspace():
             return
         if self.edges and self.edges[-1] == edge:
             self.is_repeated = True
