@@ -246,6 +246,7 @@ def test_attributes_that_hold_no_numbers_are_not_named(read, format):
         text = f'"{text}"' if format == "gml" else text
         graph, info = read(edge_with(name, text, format, type="string"))
         assert graph.weights is None and info.remarks == ()
+    assert edges_of(read(gml('source 0 target 1 value "high" score 3'))[0]) == {(0, 1): 3.0}
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -567,6 +568,8 @@ DAMAGED = [
     ("gml", "graph [ [ ] ]", "'[' stands where a key is expected"),
     ("gml", 'graph [ node [ id 1\nlabel "a ] ]', "line 2: a text has no end"),
     ("gml", "graph [ node [ id 1 ]\nedge [ source 1 target 9 ] ]", "line 2: an edge names node '9', which is not"),
+    ("gml", "graph [ node [ id 1 ] edge [ source 1 target &#55296; ] ]", "an edge names node '?'"),
+    ("gml", gml("source 1 target 2 weight &#55296;"), "'weight' is '?'"),
     ("gml", "Version 1", "holds no graph"),
     ("graphml", gexf(ABC, AB), "begins with the element <gexf>, expected <graphml>"),
     ("gexf", "<gexf><a></gexf>", "is no well-formed XML (mismatched tag)"),

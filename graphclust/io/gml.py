@@ -136,7 +136,9 @@ class _Gml:
             raise GraphFormatError("holds no graph, expected gml: graph [ node [ id 0 ] ... ]", listing.path)
         for id, at in self.not_yet_listed.items():
             if id not in listing.number_of:
-                raise self._error(f"an edge names node {shown(id.encode(), 40)!r}, which is not there", at)
+                raise self._error(
+                    f"an edge names node {shown(id.encode(errors='replace'), 40)!r}, which is not there", at
+                )
         if self.is_directed:
             listing.is_directed = bytearray(b"\1") * len(listing.sources)
 

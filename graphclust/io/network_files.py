@@ -60,7 +60,7 @@ def read_network_file(
     def check(n_more: int = 0) -> None:
         if listing.n_bytes + n_more > limit:
             raise ResourceLimitError(
-                f"{source.path}: its nodes and edges need more than memory_limit, {limit >> 20} MiB; "
+                f"{source.path}: its nodes and edges need more than memory_limit={limit} bytes; "
                 "pass a larger one, or convert the file to an edge list"
             )
 
@@ -96,28 +96,36 @@ def _edges_of(listing: NetworkListing, weights: str | None, symmetrize: str | No
     names, remark = _names_of(listing, ids_are_names)
     edges.nodes = None if names == list(range(len(names))) else names
     edges.remarks += remark
-    sources, targets = (np.array(ends, np.int32) for ends in (listing.sources, listing.targets))
     values = _weights_of(listing, weights, edges)
     if values is not None:
         unfit = NegativeOrInfinite(listing.path, weights or "file")
-        values = unfit.look_at(values, lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})")
+        ends = listing.sources, listing.targets
+        values = unfit.look_at(values, lambda i: f"edge ({', '.join(str(names[end[i]]) for end in ends)})")
         unfit.complain()
+    sources, targets, values = _entries(listing, values, edges, symmetrize)
+    if values is None and weights != "ignore" and _have_repeats(sources, targets):
+        values = np.ones(len(sources))
+    edges.details["weighted"] = values is not None
+    edges.chunks = [(sources, targets, values)] if len(sources) else []
+    return edges
+
+
+def _entries(listing: NetworkListing, values: np.ndarray | None, edges: Edges, symmetrize: str | None) -> tuple:
+    """Sources, targets and weights of the edges, with both directions of an undirected edge among directed ones."""
+    sources, targets = (np.array(ends, np.int32) for ends in (listing.sources, listing.targets))
     is_directed = np.frombuffer(listing.is_directed, bool)
-    edges.symmetric = "full" if is_directed.any() else "stored once"
     if not is_directed.any():
-        sources, targets = np.minimum(sources, targets), np.maximum(sources, targets)
-    elif not is_directed.all():
+        edges.symmetric = "stored once"
+        return np.minimum(sources, targets), np.maximum(sources, targets), values
+    edges.symmetric = "full"
+    if not is_directed.all():
         n_directed = int(np.count_nonzero(is_directed))
         edges.remarks.append(f"{counted(n_directed, 'edge is', 'edges are')} directed, {len(sources) - n_directed} not")
         if symmetrize != "sum":  # which adds what each direction has
             other = np.flatnonzero(~is_directed & (sources != targets))
             sources, targets = np.append(sources, targets[other]), np.append(targets, sources[other])
             values = None if values is None else np.append(values, values[other])
-    if values is None and weights != "ignore" and _have_repeats(sources, targets):
-        values = np.ones(len(sources))
-    edges.details["weighted"] = values is not None
-    edges.chunks = [(sources, targets, values)] if len(sources) else []
-    return edges
+    return sources, targets, values
 
 
 def _have_repeats(sources: np.ndarray, targets: np.ndarray) -> bool:
@@ -164,9 +172,10 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     if attribute is None:
         return None
     if attribute.unfit is not None:
-        text, line = attribute.unfit
+        word, line = attribute.unfit
+        text = shown(word.encode(errors="replace"), 40)
         raise GraphFormatError(
-            f"the edge attribute {attribute.name!r} is {shown(text.encode(), 40)!r}, expected a number; "
+            f"the edge attribute {attribute.name!r} is {text!r}, expected a number; "
             'weights="ignore" counts every edge as 1',
             listing.path,
             line,
@@ -196,9 +205,7 @@ def _weight_attribute(listing: NetworkListing) -> tuple[EdgeAttribute | None, bo
                 f"{listing.path}: no edge has the attribute weight={listing.weight!r}; the attributes of edges: {has}"
             )
         return found, True
+    there = [attribute for attribute in there if attribute.unfit is None or weight_among([attribute.name])[1]]
     there.sort(key=lambda attribute: plain_name(attribute.name) != "weight")
     place, is_sure = weight_among([attribute.name for attribute in there])
-    found = None if place is None else there[place]
-    if found is not None and not is_sure and found.unfit is not None:
-        return None, False
-    return found, is_sure
+    return None if place is None else there[place], is_sure
