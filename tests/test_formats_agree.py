@@ -171,7 +171,7 @@ def test_networks_keep_names_and_nodes_without_edges_or_refuse(tmp_path, format,
 
 @pytest.mark.parametrize("format", ["graphml", "gml", "gexf"])
 def test_networks_tell_numbers_from_text_or_refuse(tmp_path, format):
-    for names in ([2, 0, 1], [0, 1, 2], ["0", "1", "2"], ["007", "7", "07"], np.array([-5, 2**62, 3])):
+    for names in ([2, 0, 1], [1, 2, 3], None, ["0", "1", "2"], ["007", "7", "07"], np.array([-5, 2**62, 3])):
         ends = sparse.coo_array(([1.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3))
         graph = replace(as_graph(ends + ends.T), nodes=names)
         save_graph(tmp_path / "g", graph, format=format, overwrite=True)

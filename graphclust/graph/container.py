@@ -168,12 +168,12 @@ class Graph:
         """Whether both have the same nodes, names included, edges and weights; remarks may differ."""
         if not isinstance(other, Graph):
             return NotImplemented
-        names, others = (range(graph.n_nodes) if graph.nodes is None else graph.nodes for graph in (self, other))
         return (
             np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
             and np.array_equal(self.weights_or_empty, other.weights_or_empty)
-            and (self.nodes is other.nodes or list(names) == list(others))
+            and (self.nodes is None) == (other.nodes is None)
+            and list(() if self.nodes is None else self.nodes) == list(() if other.nodes is None else other.nodes)
         )
 
     def __repr__(self) -> str:
