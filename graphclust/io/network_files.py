@@ -60,8 +60,8 @@ def read_network_file(
     def check(n_more: int = 0) -> None:
         if listing.n_bytes + n_more > limit:
             raise ResourceLimitError(
-                f"{source.path}: its nodes and edges need more than memory_limit={limit} bytes; "
-                "pass a larger one, or convert the file to an edge list"
+                f"{source.path}: its nodes and edges need more memory than the limit of {limit} bytes; "
+                "pass a larger memory_limit, or convert the file to an edge list"
             )
 
     if format == "gml":
@@ -160,7 +160,9 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     others = listing.numeric_attributes_but(attribute)
     if attribute is not None and attribute.is_repeated:
         if listing.weight is not None:
-            raise GraphValidationError(f"{listing.path}: an edge has several values of weight={attribute.name!r}")
+            raise GraphValidationError(
+                f"{listing.path}: an edge has several values of the attribute {attribute.name!r}, expected one"
+            )
         attribute = None
     for other in listing.attributes:
         if other.is_repeated:
@@ -200,10 +202,9 @@ def _weight_attribute(listing: NetworkListing) -> tuple[EdgeAttribute | None, bo
     if listing.weight is not None:
         found = next((attribute for attribute in there if attribute.name == listing.weight), None)
         if found is None and len(listing.sources):
-            has = ", ".join(dict.fromkeys(repr(attribute.name) for attribute in there)) or "none"
-            raise GraphValidationError(
-                f"{listing.path}: no edge has the attribute weight={listing.weight!r}; the attributes of edges: {has}"
-            )
+            names = ", ".join(dict.fromkeys(repr(attribute.name) for attribute in there))
+            expected = f"expected one of {names}" if names else "nor any other"
+            raise GraphValidationError(f"{listing.path}: no edge has the attribute {listing.weight!r}, {expected}")
         return found, True
     there = [attribute for attribute in there if attribute.unfit is None or weight_among([attribute.name])[1]]
     there.sort(key=lambda attribute: plain_name(attribute.name) != "weight")
