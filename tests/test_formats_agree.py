@@ -1,9 +1,9 @@
 """One graph in every format is the same graph, and comes back as it was, however its file is cut into blocks."""
 
 import gzip
-import re
 import tarfile
 import warnings
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -135,9 +135,9 @@ def test_names_survive_a_table(tmp_path):
 
 
 def can_hold(format: str, name: str) -> bool:
-    """XML by Python's own parser; NetworkX reads two texts of GML as lists."""
+    """XML by Python's own parser; GML has numbers for all characters."""
     if format == "gml":
-        return name not in ("()", "[]")
+        return True
     try:
         return ElementTree.fromstring(ElementTree.tostring(ElementTree.Element("a", b=name), "utf-8")).get("b") == name
     except (ElementTree.ParseError, UnicodeEncodeError):
@@ -166,10 +166,21 @@ def test_networks_keep_names_and_nodes_without_edges_or_refuse(tmp_path, format,
             return
         save_graph(tmp_path / "g", graph, format=format, overwrite=True)
         loaded = load_graph(tmp_path / "g")
-    numbers = [int(name) for name in names if re.fullmatch("0|-?[1-9][0-9]*", name) and abs(int(name)) < 2**63]
-    assert same_csr(loaded, graph)
-    assert list(range(len(names)) if loaded.nodes is None else loaded.nodes) in (names, numbers)
-    assert loaded.nodes is None or (type(loaded.nodes[0]) is int) == (len(numbers) == len(names))
+    assert loaded == graph and loaded.nodes == names
+
+
+@pytest.mark.parametrize("format", ["graphml", "gml", "gexf"])
+def test_networks_tell_numbers_from_text_or_refuse(tmp_path, format):
+    for names in ([2, 0, 1], [1, 2, 3], None, ["0", "1", "2"], ["007", "7", "07"], np.array([-5, 2**62, 3])):
+        ends = sparse.coo_array(([1.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3))
+        graph = replace(as_graph(ends + ends.T), nodes=names)
+        save_graph(tmp_path / "g", graph, format=format, overwrite=True)
+        assert load_graph(tmp_path / "g") == graph
+    for names, kind in ((["a", 1, 2], "int"), ([1, "a", "b"], "str"), ([(0, 1), 1, 2], "tuple"), ([1, 2.5, 2], "float"),
+                        ([1, True, 0], "bool"), ([0, 1, 2**63], "int")):  # fmt: skip
+        with pytest.raises(GraphValidationError, match=f"has a name of type {kind}, but {format} files hold names"):
+            save_graph(tmp_path / "h", replace(graph, nodes=names), format=format)
+    assert [path.name for path in tmp_path.iterdir()] == ["g"]
 
 
 def test_names_that_are_one_as_text_are_refused(tmp_path):

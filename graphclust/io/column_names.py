@@ -40,5 +40,15 @@ def columns_by_name(names: list[str]) -> tuple[int, int, int | None, bool]:
     return source, target, _first_of(_MAYBE_WEIGHTS, names), False
 
 
+def means_weight(name: str) -> bool:
+    """Whether a column or an attribute of this name, in any case, holds weights."""
+    return weight_among([name])[0] is not None
+
+
+def weight_among(names: list[str]) -> tuple[int | None, bool]:
+    """Where the weights stand, by the names, and whether that is sure."""
+    return columns_by_name([plain_name(name) for name in names])[2:]
+
+
 def _first_of(known: set[str], names: list[str]) -> int | None:
     return next((column for column, name in enumerate(names) if name in known), None)

@@ -20,7 +20,7 @@ from graphclust.io.lines import shown
 from graphclust.io.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
-from graphclust.io.network_files import GML_START, read_network_file
+from graphclust.io.network_files import network_format, read_network_file
 from graphclust.io.network_writers import NETWORK_FORMATS
 from graphclust.io.source import Source, open_source
 from graphclust.io.store import is_store, open_store
@@ -64,6 +64,7 @@ def load_graph(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
+    weight: str | None = None,
     return_info: Literal[False] = False,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
@@ -77,6 +78,7 @@ def load_graph(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
+    weight: str | None = None,
     return_info: Literal[True],
     max_bytes: int | None = None,
     memory_limit: int | None = None,
@@ -89,6 +91,7 @@ def load_graph(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
+    weight: str | None = None,
     return_info: bool = False,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
@@ -106,6 +109,8 @@ def load_graph(
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
         is "file", but says so where a third column without a name was taken for weights.
+    weight : the edge attribute of a GraphML, GML or GEXF file that holds the weight; None finds it by its name, such as
+        weight or value in any case. An edge without it has its default, or else weight 1.
     return_info : return also a `LoadInfo`; its remarks then take the place of the warning.
     max_bytes : most bytes to decompress; None stops only what no text file could be.
     memory_limit : most bytes that the header of a file may ask for; None allows 200 for each byte of the file, at
@@ -116,16 +121,19 @@ def load_graph(
 
     The folder of a store is checked in one pass and mapped, see `open_store`.
 
-    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Matrix Market nodes are
-    numbered from 0. Repeated entries are added up, or counted once if there are no weights; self-loops stay; zero
-    weights are no edges; what was joined or repaired is in `Graph.remarks` and in one `GraphWarning`.
+    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order; of GraphML, GML and GEXF
+    the names or labels, where all nodes have different ones. Matrix Market nodes are numbered from 0. Repeated entries
+    are added up, or counted once if there are no weights; parallel edges of GraphML, GML and GEXF then count 1 each, as
+    those of NetworkX do. Self-loops stay; zero weights are no edges; what was joined or repaired is in `Graph.remarks`
+    and in one `GraphWarning`.
 
     Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken or of no known format;
     GraphValidationError for one that holds no graph: rectangular, negative, non-finite, without edges to read;
     ResourceLimitError, before the memory is taken, for one that would need more than the limits.
 
     Sources of the formats: https://math.nist.gov/MatrixMarket/formats.html; https://sparse.tamu.edu; Karypis, METIS 5.1
-    manual, section 4.1; https://snap.stanford.edu/data; GraphML, GML and GEXF as NetworkX reads them.
+    manual, section 4.1; https://snap.stanford.edu/data; http://graphml.graphdrawing.org; https://gexf.net; Himsolt,
+    GML: a portable graph file format, 1997.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -143,17 +151,22 @@ def load_graph(
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     if weights is not None:
         as_choice(weights, "weights", ("file", "abs", "ignore"))
+    if weight is not None and not isinstance(weight, str):
+        raise TypeError(f"weight={weight!r} is a {type(weight).__name__}, expected the name of an edge attribute")
     for name, limit in (("max_bytes", max_bytes), ("memory_limit", memory_limit)):
         if limit is not None:
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
     try:
         if is_store(path):
+            _refuse_weight(weight, path, "a store")
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            fetched = _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, return_info)
+            fetched = _fetched(
+                path, format, symmetrize, weights, weight, memory_limit, bipartite, progress, return_info
+            )
             graph, info = fetched or _load(
-                path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress
+                path, format, symmetrize, weights, weight, max_bytes, memory_limit, bipartite, progress
             )
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
@@ -166,7 +179,7 @@ def load_graph(
     return graph
 
 
-def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, details):
+def _fetched(path, format, symmetrize, weights, weight, memory_limit, bipartite, progress, details):
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalogue import entry_at
 
@@ -179,6 +192,7 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
 
     if format not in (None, entry.source):
         raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
+    _refuse_weight(weight, path, f"of format {entry.source}")
     if bipartite and entry.source == "snap":
         raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
     request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
@@ -187,24 +201,38 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
     return fetched_matrix(entry, request, progress, details)
 
 
-def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):
+def _refuse_weight(weight: str | None, path: str | os.PathLike, kind: str) -> None:
+    if weight is not None:
+        raise ParameterError(
+            f"weight={weight!r} names an edge attribute, which {os.fsdecode(path)}, {kind}, has not; leave it out"
+        )
+
+
+def _load(path, format, symmetrize, weights, weight, max_bytes, memory_limit, bipartite, progress):
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
+        _refuse_weight(weight, path, "of format npz")
         return _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
             if format == "npz":
                 raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
+            if not source.head():
+                raise GraphFormatError("is empty, expected a graph", source.path)
             recognized = format or recognize(source)
             if bipartite and recognized not in ("matrix_market", "suitesparse"):
                 raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
-            edges = _read(source, recognized, weights, memory_limit, bipartite, progress, ID_TYPE.get(format))
+            if recognized in NETWORK_FORMATS:
+                edges = read_network_file(source, recognized, weights, weight, symmetrize, memory_limit, progress)
+            else:
+                _refuse_weight(weight, path, f"of format {recognized}")
+                edges = _read(source, recognized, weights, memory_limit, bipartite, progress, ID_TYPE.get(format))
         if recognized == "snap" and isinstance(edges.nodes, list):
             recognized = "csv"
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
     except MayBeMetis:
-        others = (symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
+        others = (symmetrize, weights, None, max_bytes, memory_limit, bipartite, progress)
         try:
             return _load(path, "metis", *others)
         except GraphFormatError:
@@ -251,22 +279,19 @@ def recognize(source: Source) -> str:
         raise GraphFormatError("is empty, expected a graph", source.path)
     if is_tar(head):
         return "suitesparse"
+    network = network_format(head, source.path)
+    if network is not None:
+        return network
     for mark, name in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")):
         if head.startswith(mark):
             raise GraphFormatError(f"is {name} text (by its BOM), expected UTF-8; save it as UTF-8", source.path)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if b"\0" in head:
         raise GraphFormatError(f"is binary (it starts with {shown(head, 20)!r}), expected a text file", source.path)
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         raise GraphFormatError("is empty but for white space, expected a graph", source.path)
     if BANNER.match(text):
         return "matrix_market"
-    if text.startswith(b"<") and b"<graphml" in text:
-        return "graphml"
-    if text.startswith(b"<") and b"<gexf" in text:
-        return "gexf"
-    if GML_START.match(text):
-        return "gml"
     start = text[:200].lower()
     if start.startswith((b"<!doctype html", b"<html")):
         raise GraphFormatError("is an HTML page, not a graph; was the download refused?", source.path)
@@ -316,14 +341,10 @@ def _read(
     progress: Progress,
     text_ids: bool | None,
 ) -> Edges:
-    if not source.head():
-        raise GraphFormatError("is empty, expected a graph", source.path)
     if format == "matrix_market":
         return read_matrix_market(source, weights or "file", memory_limit, progress, bipartite)
     if format == "suitesparse":
         return read_suitesparse(source, weights or "file", memory_limit, progress, bipartite)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
-    if format in NETWORK_FORMATS:
-        return read_network_file(source, format, weights or "file", memory_limit, progress)
     return read_edge_list(source, weights, progress, text_ids)

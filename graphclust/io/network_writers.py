@@ -5,21 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
-from graphclust.io.node_names import as_texts
+from graphclust.io.node_names import MOST, as_numbers, as_texts
 
 if TYPE_CHECKING:
     import networkx
 
 NETWORK_FORMATS = ("graphml", "gml", "gexf")
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# What each cannot hold in a name. NetworkX reads two texts of GML as empty lists.
-_UNFIT = {"graphml": _NO_XML, "gexf": _NO_XML, "gml": re.compile(r"^(\(\)|\[\])\Z")}
 
 
 def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
@@ -37,14 +37,38 @@ def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
     return network
 
 
-def names_for(graph: Graph, format: str) -> list[str]:
-    """The names of the nodes as text; GraphValidationError for two alike, and for one that the format cannot hold."""
-    names = as_texts(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
+def named_network(graph: Graph, format: str) -> networkx.Graph:
+    """The graph as NetworkX's, with nodes that `load_graph` calls as the graph does.
+
+    It takes ids that are all whole numbers for numbers; where they are text, the attribute "name" says so. Raises
+    GraphValidationError for names that are neither all text nor all numbers, for two alike, and for one that the format
+    cannot hold.
+    """
+    nodes = range(graph.n_nodes) if graph.nodes is None else graph.nodes
+    names = _texts(nodes, format)
+    network = as_network(graph, names)
+    if isinstance(nodes[0], str) and as_numbers(names) is not names:
+        for name in names:
+            network.nodes[name]["name"] = name
+    return network
+
+
+def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
+    names = as_texts(nodes)
     if names is None:
         raise GraphValidationError(
             f"two nodes of G have the same name as text, by which {format} files tell them apart"
         )
-    unfit = next(filter(_UNFIT[format].search, names), None)
+    kind = str if isinstance(nodes[0], str) else int | np.integer
+    other = next((name for name in nodes if not isinstance(name, kind) or isinstance(name, bool)), None)
+    if other is None and kind is not str:
+        other = next((name for name in nodes if abs(int(name)) >= MOST), None)
+    if other is not None:
+        raise GraphValidationError(
+            f"node {other!r} of G has a name of type {type(other).__name__}, but {format} files hold names that are "
+            "all text or all whole numbers below 2^63; rename the nodes, all to text for example"
+        )
+    unfit = next(filter(_NO_XML.search, names), None) if format != "gml" else None
     if unfit is not None:
         raise GraphValidationError(f"node {unfit!r} of G has a name that {format} files cannot hold; rename it")
     return names

@@ -18,7 +18,7 @@ from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
-from graphclust.io.network_writers import NETWORK_FORMATS, as_network, names_for, network_bytes, write_network
+from graphclust.io.network_writers import NETWORK_FORMATS, named_network, network_bytes, write_network
 from graphclust.io.node_names import as_texts
 from graphclust.io.pipes import is_pipe
 from graphclust.io.writing import whole_file
@@ -49,9 +49,9 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
     without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
     weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes, not their names;
-    "csv" keeps the names, as text, and numbers them as they appear. "graphml", "gml" and "gexf" keep names, as text,
-    and order, with weights as the edge attribute "weight"; they are made by NetworkX, which needs up to a kilobyte of
-    memory for each edge.
+    "csv" keeps the names, as text, and numbers them as they appear. "graphml", "gml" and "gexf" keep names, all text or
+    all whole numbers, and order, with weights as the edge attribute "weight"; they are made by NetworkX, which needs up
+    to a kilobyte of memory for each edge.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
@@ -104,7 +104,7 @@ def content_of(graph: Graph, format: str) -> GraphContent:
         n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
         return GraphContent(lambda file: sparse.save_npz(file, matrix), lambda: n_bytes)
     if format in NETWORK_FORMATS:
-        network = as_network(graph, names_for(graph, format))
+        network = named_network(graph, format)
         return GraphContent(lambda file: write_network(file, network, format), lambda: network_bytes(network, format))
     formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
     lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges

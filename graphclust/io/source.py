@@ -78,6 +78,12 @@ class Source:
         self._ahead = b""
         self._stream.seek(offset)
 
+    def blocks(self, size: int, progress: Progress) -> Iterator[bytes]:
+        """The rest in blocks of up to `size` bytes, wherever lines end."""
+        while block := self.read(size):
+            progress.step(self._raw.tell(), self._raw_size)
+            yield block
+
     def line_blocks(self, progress: Progress) -> Iterator[memoryview]:
         """The rest as blocks of whole lines, each ending with a newline, and each gone when the next is asked for."""
         size = BLOCK if self._size is None else min(BLOCK, self._size + 1)
