@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ive
 
-from graphclust.checks import Seed, as_number
+from graphclust.checks import Seed, as_array, as_number
 from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
@@ -35,7 +35,7 @@ class DenseKernel(Kernel):
     """
 
     def __init__(self, K: Any):
-        array = np.asarray(K)
+        array = as_array(K, "K")
         if array.dtype.kind not in "biuf":
             raise TypeError(f"K is {type(K).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
         _check_square(array.shape)
@@ -229,7 +229,7 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
 def _given_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
     if not sparse.issparse(Y):
-        Y = np.asarray(Y, dtype=np.float64)
+        Y = as_array(Y, "Y").astype(np.float64, copy=False)
     if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
         raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
     some = sparse.csr_array(Y)[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_labels, fits_numbers
+from graphclust.checks import as_array, as_labels, fits_numbers
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 
@@ -88,7 +88,7 @@ def node_labels(
     if hasattr(labels, "labels"):
         own = getattr(getattr(labels, "graph", None), "nodes", None)
         if own is None or nodes is None or _plain_list(own) == _plain_list(nodes):
-            return np.asarray(labels.labels)
+            return as_array(labels.labels, name)
         labels = dict(zip(_plain_list(own), labels.labels.tolist(), strict=True))
     if isinstance(labels, Mapping):
         return _of_mapping(labels, _rows(nodes, n_nodes), name)
@@ -96,7 +96,7 @@ def node_labels(
         return _of_communities(labels, _rows(nodes, n_nodes), name)
     if hasattr(labels, "to_numpy"):
         return _of_series(labels, nodes, n_nodes)
-    return labels if isinstance(labels, np.ndarray) else _as_array(labels)
+    return as_array(labels, name) if isinstance(labels, np.ndarray) else _as_array(labels)
 
 
 def _listed(labels: Any) -> Any:
