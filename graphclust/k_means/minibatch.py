@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.iteration import KMeansResult, finished
-from graphclust.k_means.points import Points, as_cluster_count, as_points
+from graphclust.k_means.points import Points, as_cluster_count, as_points, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
@@ -127,7 +127,7 @@ def minibatch_kmeans(
     True
     """
     rng = as_generator(rng)
-    points = as_points(X)
+    points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)

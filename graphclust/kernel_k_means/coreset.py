@@ -55,8 +55,8 @@ def coreset_kernel_kmeans(
     max_iter : of `kernel_kmeans` on the coreset.
 
     The labels are the nearest centres, the cost is for these centres and all points; `n_iter` and `history` are those
-    of the coreset, and `cost_on_coreset` is its cost; `n_clipped` is of both drawings of seeds. A ConvergenceWarning where the coreset has fewer than k
-    distinct points.
+    of the coreset, and `cost_on_coreset` is its cost; `n_clipped` is of both drawings of seeds. A ConvergenceWarning
+    where the coreset has fewer than k distinct points.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 

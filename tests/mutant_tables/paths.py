@@ -9,7 +9,7 @@ _PATH = "partition/path.py"
 _TABLE = ["test_the_table_holds_the_recomputed_figures"]
 _ENVELOPES = ["test_the_envelope_is_where_each_line_is_the_highest"]
 _ENVELOPES += ["test_lines_below_the_envelope_come_nearest_where_their_empty_range_is"]
-_GAINS = ["test_gains_are_the_recomputed_changes_of_the_objective"]
+_GAINS = ["test_second_is_the_best_of_all_other_clusters_by_recomputed_objectives"]
 _NEW = ["test_each_new_node_goes_where_the_recomputed_objective_is_largest"]
 _VERDICT = ["test_figures_of_coresets_that_are_made_up"]
 
@@ -174,6 +174,20 @@ MUTANTS = [
         "order = np.lexsort((to, -gain, rows))",
         "order = np.lexsort((to, gain, rows))",
         _GAINS,
+    ),
+    (
+        "unlinked-tangent-to-the-upper-hull",
+        "objective/unlinked.py",
+        "_slope(xs, ys, hull[-2], hull[-1]) >= _slope(xs, ys, hull[-1], c)",
+        "_slope(xs, ys, hull[-2], hull[-1]) <= _slope(xs, ys, hull[-1], c)",
+        ["test_best_unlinked_cluster_of_many_is_that_of_a_search_through_all"],
+    ),
+    (
+        "unlinked-own-cluster-stays-on-the-hull",
+        "objective/unlinked.py",
+        "order[order != c]",
+        "order",
+        ["test_best_unlinked_cluster_of_many_is_that_of_a_search_through_all"],
     ),
     (
         "certainty-counts-the-own-loop-as-a-link",
