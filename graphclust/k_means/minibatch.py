@@ -104,7 +104,9 @@ def minibatch_kmeans(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> KMeansResult:
-    """Cluster points into k parts by mini-batches; `nested_minibatch_kmeans` is nearly always better.
+    """Cluster points into k parts by mini-batches; see `nested_minibatch_kmeans` for points that are all at hand.
+
+    That ends at a fixed point of Lloyd's iteration on all points; this ends near one, or not, by how batches fall.
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     sample_weight : weights >= 0, shape (n,): points are drawn in proportion and then count alike.

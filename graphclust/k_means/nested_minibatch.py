@@ -36,7 +36,9 @@ def nested_minibatch_kmeans(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> KMeansResult:
-    """Cluster many points into k parts of low inertia: as good as `kmeans` and near its end far earlier.
+    """Cluster many points into k parts: to a fixed point of Lloyd's iteration on all, and near its end far earlier.
+
+    The fixed point is another than that of `kmeans`, of about the same inertia, not of a lower one in every case.
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     sample_weight : weights >= 0, shape (n,).

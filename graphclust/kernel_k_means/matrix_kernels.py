@@ -148,6 +148,9 @@ class HeatKernel(Kernel):
 
     Raises what `as_graph` raises, ParameterError or TypeError for a `t` that is no positive number.
 
+    Jourdan & Schwartzman 2024 print exp(-t D^-1/2 A D^-1/2), under which the most similar nodes are the farthest apart;
+    this is Chung's kernel instead, e^-t exp(t D^-1/2 A D^-1/2).
+
     Source: Chung 1997, "Spectral graph theory", chapter 10; computed by the Chebyshev expansion of the exponential,
     exp(-t L) = e^-t (I_0(t) + 2 sum over d >= 1 of I_d(t) T_d(I - L)), I_d modified Bessel functions and T_d Chebyshev
     polynomials (Tal-Ezer & Kosloff 1984), in about 9 sqrt(t) products with the graph.
@@ -216,6 +219,9 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
     """D^-1 A D^-1 of the nearest-neighbour graph in which every point is also its own neighbour; all weigh alike.
 
     X, n_neighbors, method, rng : see `knn_graph`; neighbourhood of either counts.
+
+    Jourdan & Schwartzman 2024 do not say whether a point is its own neighbour; here it is, for without the diagonal
+    squared distances of neighbors would be negative.
 
     Raises what `knn_graph` raises. Source: the k-nn kernel of Jourdan & Schwartzman 2024.
 
