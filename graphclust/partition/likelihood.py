@@ -1,7 +1,8 @@
 """How well clusters explain the edges, whatever resolution they were made for, and the resolution that they call for.
 
 They compare the weight inside clusters with what chance would put there, in a model with one rate of edges for each
-cluster and one between all of them (k + 1 rates; a single cluster has one); with degrees as masses, the degree-corrected blocks of Karrer & Newman 2011.
+cluster and one between all of them, so k + 1 rates for k clusters and one for a single cluster; with degrees as masses,
+the degree-corrected blocks of Karrer & Newman 2011.
 """
 
 from __future__ import annotations
