@@ -66,8 +66,8 @@ MUTANTS = [
     (
         "figures-of-cuts-from-inside-as-if-of-volumes",
         _DESCENT,
-        "cut = -inside if self.counts_loops_off else volume - inside",
-        "cut = volume - inside",
+        "np.maximum(-inside if self.counts_loops_off else volume - inside, 0.0)",
+        "np.maximum(volume - inside, 0.0)",
         _TABLE,
     ),
     (
@@ -115,8 +115,8 @@ MUTANTS = [
     (
         "suggestion-counts-one-cluster",
         _SUGGESTION,
-        "if 1 < k <= WELL_BELOW_TOP",
-        "if k <= WELL_BELOW_TOP",
+        "max(2, fewest_apart(path)), WELL_BELOW_TOP",
+        "max(1, fewest_apart(path)), WELL_BELOW_TOP",
         ["test_numbers_near_one_another_are_one_answer"],
     ),
     (
@@ -134,10 +134,24 @@ MUTANTS = [
         ["test_the_edges_say_which_of_the_numbers_near_the_best_it_is"],
     ),
     (
+        "suggestion-unites-components",
+        _SUGGESTION,
+        "if k >= path.n_components)",
+        "if k >= 1)",
+        ["test_no_suggestion_unites_components_where_the_path_holds_a_larger_k"],
+    ),
+    (
+        "path-of-cliques-as-short-as-others",
+        "partition/path_making.py",
+        "found[0][1] >= WIDE_BEYOND",
+        "found[0][1] >= 100.0",
+        ["test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes"],
+    ),
+    (
         "description-far-away",
         _SUGGESTION,
-        "< other < CLOSER * k]",
-        "< other < 100 * k]",
+        "< other < CLOSER * k and",
+        "< other < 100 * k and",
         ["test_the_edges_say_which_of_the_numbers_near_the_best_it_is"],
     ),
     (
