@@ -170,6 +170,8 @@ MASKED_MATRIX = np.ma.masked_equal(np.ones((4, 4)), 0.0)
         (lambda: gc.as_graph(MASKED_MATRIX), "G"),
         (lambda: gc.modularity(nx.path_graph(4), MASKED_LABELS), "labels"),
         (lambda: gc.normalized_cut(nx.path_graph(4), MASKED_LABELS), "labels"),
+        (lambda: gc.modularity(nx.path_graph(4), [0, 0, 1, np.ma.masked]), "labels"),
+        (lambda: gc.modularity(nx.path_graph(4), {0: 0, 1: 0, 2: 1, 3: np.ma.masked}), "labels"),
         (lambda: gc.adjusted_rand_index(PLACES, MASKED_LABELS), "other"),
         (lambda: gc.coreset_sc(nx.path_graph(4), 2, rng=0).model().predict(MASKED_MATRIX), "rows"),
     ],

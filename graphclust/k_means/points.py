@@ -211,14 +211,19 @@ def as_points(X: Any, name: str = "X") -> Points:
 def as_points_to_cluster(X: Any, name: str = "X") -> Points:
     """`as_points` whose squared distances can be told from 0: all are zeros, or some number is large enough."""
     points = as_points(X, name)
-    precision = np.finfo(points.dtype)
-    least = float(np.sqrt(precision.tiny / precision.eps))
-    if 0.0 < points.largest < least:
-        raise GraphValidationError(
-            f"{name} holds no number above {points.largest:.3g} in size, expected some of at least {least:.3g} in "
-            f"{points.dtype}: squared distances would vanish; multiply {name} by a power of ten"
-        )
+    check_not_vanishing(points.largest, points.dtype, name)
     return points
+
+
+def check_not_vanishing(largest: float, dtype: Any, name: str) -> None:
+    """Refuse points whose largest number is so small that squared distances between them would be 0."""
+    precision = np.finfo(dtype)
+    least = float(np.sqrt(precision.tiny / precision.eps))
+    if 0.0 < largest < least:
+        raise GraphValidationError(
+            f"{name} holds no number above {largest:.3g} in size, expected some of at least {least:.3g} in {dtype}: "
+            f"squared distances would vanish; multiply {name} by a power of ten"
+        )
 
 
 def _sparse_points(X: Any, name: str) -> SparsePoints:
