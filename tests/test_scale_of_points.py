@@ -119,6 +119,19 @@ def test_sizes_that_no_result_has_are_refused_by_name(run, word):
         run()
 
 
+@pytest.mark.parametrize("run", [kmeans, minibatch_kmeans, nested_minibatch_kmeans])
+def test_the_largest_points_that_are_taken_have_finite_sums(run):
+    """Up to the size that is refused, 180 squared distances add up to a number."""
+    expected = run(X, 3, rng=1)
+    for exponent in range(495, 512):
+        try:
+            found = run(np.ldexp(X, exponent), 3, rng=1)
+        except GraphValidationError:
+            break
+        assert (found.labels == expected.labels).all() and np.isfinite(found.inertia)
+    assert 500 < exponent < 510
+
+
 def test_points_that_are_all_zeros_are_no_small_numbers():
     assert kmeans(np.zeros((3, 2)), 1).inertia == 0.0
 

@@ -204,7 +204,7 @@ def as_points(X: Any, name: str = "X") -> Points:
         raise GraphValidationError(f"{name} has shape {array.shape}, expected (n_points, n_features), both >= 1")
     array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
     points = DensePoints(array)
-    points.largest = _check_range(array, array.shape[1], name)
+    points.largest = _check_range(array, *array.shape, name)
     return points
 
 
@@ -242,13 +242,17 @@ def _sparse_points(X: Any, name: str) -> SparsePoints:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     points = SparsePoints(matrix)
-    points.largest = _check_range(matrix.data, matrix.shape[1], name)
+    points.largest = _check_range(matrix.data, *matrix.shape, name)
     return points
 
 
-def _check_range(values: np.ndarray, d: int, name: str) -> float:
-    """The largest size of the values; refuse what is not finite, or so large that a squared distance would not be."""
-    allowed, largest = float(np.sqrt(np.finfo(values.dtype).max / (8 * d))), 0.0
+def _check_range(values: np.ndarray, n: int, d: int, name: str) -> float:
+    """The largest size of the values; refuse what is not finite, or has squared distances, or sums of n, that are not.
+
+    Sums are taken in float64, where those of float32 have room.
+    """
+    n_summed = n if values.dtype == np.float64 else 1
+    allowed, largest = float(np.sqrt(np.finfo(values.dtype).max / (8 * d) / n_summed)), 0.0
     flat = values.reshape(-1)
     for start in range(0, len(flat), _ENTRIES):
         piece = flat[start : start + _ENTRIES]
@@ -274,7 +278,7 @@ def as_centroids(init: Any, k: int, points: Points) -> np.ndarray:
     if (given.n, given.d) != (k, points.d):
         raise GraphValidationError(f"init has shape {(given.n, given.d)}, expected k centroids: ({k}, {points.d})")
     centroids = np.array(given.rows(np.arange(k)), dtype=points.dtype)
-    _check_range(centroids, points.d, "init")
+    _check_range(centroids, k, points.d, "init")
     return centroids
 
 
