@@ -159,6 +159,14 @@ def test_no_suggestion_unites_components_where_the_path_holds_a_larger_k(seed):
     assert alone.k == path.n_components
 
 
+def test_the_nearest_k_and_the_shortest_description_unite_no_components():
+    """Of 5, 11 and 30 the nearest to 12 cliques is 11; 40 paths of two edges are the shorter to describe as 34."""
+    cliques = nx.disjoint_union_all([nx.complete_graph(4)] * 12)
+    assert cluster_path(cliques, [5, 11, 30], rng=0).suggest().k == 30
+    paths = nx.disjoint_union_all([nx.path_graph(3)] * 40)
+    assert described_shortest(cluster_path(paths, rng=0), 40, Progress()) == 40
+
+
 def test_the_end_of_a_path_that_unites_components_is_named():
     graph = nx.disjoint_union_all([nx.complete_graph(4)] * 12)
     suggestion = cluster_path(graph, range(1, 9), rng=0).suggest()

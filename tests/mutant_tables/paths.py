@@ -138,7 +138,7 @@ MUTANTS = [
         _SUGGESTION,
         "if k >= path.n_components)",
         "if k >= 1)",
-        ["test_no_suggestion_unites_components_where_the_path_holds_a_larger_k"],
+        ["test_the_nearest_k_and_the_shortest_description_unite_no_components"],
     ),
     (
         "path-of-cliques-as-short-as-others",
