@@ -24,7 +24,7 @@ from graphclust.scales import balanced_rows
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
 X = np.repeat(CENTERS, 60, axis=0) + np.random.default_rng(0).normal(size=(180, 2))
 WIDE = np.hstack([X, np.random.default_rng(1).normal(size=(180, 70))])  # for the loops of many features
-EXPONENTS = (-450, -140, -100, 60, 129, 500)
+EXPONENTS = (-450, 129, 500)
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS)
@@ -68,7 +68,7 @@ def test_spherical_k_means_of_single_precision(exponent):
     assert (found.labels == expected.labels).all() and (found.labels >= 0).all()
 
 
-@pytest.mark.parametrize("exponent", [-990, -660, -60, 60, 530, 1015])
+@pytest.mark.parametrize("exponent", [-990, 530, 1015])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
 @pytest.mark.parametrize("weights", ["gaussian", "umap"])
 def test_graphs_of_neighbors_of_points_times_a_power_of_two_are_equal(metric, weights, exponent):
@@ -77,7 +77,7 @@ def test_graphs_of_neighbors_of_points_times_a_power_of_two_are_equal(metric, we
     assert found.weights == pytest.approx(expected.weights, abs=3e-5 if weights == "umap" else 0.0)
 
 
-@pytest.mark.parametrize("exponent", [-660, -60, 60, 530])
+@pytest.mark.parametrize("exponent", [-660, 530])
 def test_approximate_neighbors_of_points_times_a_power_of_two(exponent):
     found, expected = (
         nearest_neighbors(points, 5, method="approximate", rng=0) for points in (np.ldexp(X, exponent), X)
@@ -92,7 +92,7 @@ def test_clusters_of_very_small_points_are_found():
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "linear", "laplacian", "cosine"])
-@pytest.mark.parametrize("exponent", [-450, -60, 60, 480])
+@pytest.mark.parametrize("exponent", [-450, 480])
 def test_kernel_k_means_of_points_times_a_power_of_two(kernel, exponent):
     found, expected = (kernel_kmeans(points, 3, kernel=kernel, rng=1) for points in (np.ldexp(X, exponent), X))
     assert (found.labels == expected.labels).all()
