@@ -183,6 +183,13 @@ def test_the_end_of_a_path_that_unites_components_is_named():
     assert remark.endswith("; the path ends at 51, larger ks were not looked at")
 
 
+@pytest.mark.slow
+def test_a_default_path_ends_at_4000_clusters_and_says_so():
+    suggestion = cluster_path(nx.disjoint_union_all([nx.path_graph(2)] * 4100), rng=0).suggest()
+    assert suggestion.k == 4000 and not suggestion.clear
+    assert "ends at 4,000 clusters, so that some of the 4,100 components are united" in suggestion.reasons[0]
+
+
 def test_the_number_natural_at_resolution_1_is_so_called_only_where_it_is_on_the_path():
     graph = nx.fast_gnp_random_graph(600, 0.02, seed=1)
     whole, cut = (cluster_path(graph, ks, rng=0).suggest().reasons[0] for ks in (None, [2, 3]))

@@ -63,7 +63,8 @@ class Suggestion:
 
     k : the number of clusters. clear : whether the graph shows it; otherwise it is a way to look at the graph: of the
         numbers near the best candidate the one whose clusters describe the edges in the fewest bits, or the number that
-        is natural at the usual resolution of 1 where no stable one has a wide range.
+        is natural at the usual resolution of 1 where no stable one has a wide range. It unites no two connected
+        components that are searched, unless the path ends before; `reasons` say where a path ends.
     reasons : plain sentences; `str(suggestion)` is all of them.
     candidates : those with the widest ranges, the widest first. runners_up : of them, those other than k.
     """
