@@ -204,7 +204,7 @@ def as_points(X: Any, name: str = "X") -> Points:
         raise GraphValidationError(f"{name} has shape {array.shape}, expected (n_points, n_features), both >= 1")
     array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
     points = DensePoints(array)
-    points.largest = _check_range(array, *array.shape, name)
+    points.largest = _check_range(array, array.shape[0], array.shape[1], name)
     return points
 
 
@@ -242,7 +242,7 @@ def _sparse_points(X: Any, name: str) -> SparsePoints:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     points = SparsePoints(matrix)
-    points.largest = _check_range(matrix.data, *matrix.shape, name)
+    points.largest = _check_range(matrix.data, matrix.shape[0], matrix.shape[1], name)
     return points
 
 
