@@ -11,6 +11,17 @@ from graphclust.errors import GraphValidationError, ParameterError
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 
 
+def as_array(values: Any, name: str) -> npt.NDArray[Any]:
+    """`values` as a NumPy array; a TypeError for masked ones, whose mask NumPy would drop."""
+    rows = values if isinstance(values, list | tuple) else ()
+    if isinstance(values, np.ma.MaskedArray) or any(isinstance(row, np.ma.MaskedArray) for row in rows):
+        raise TypeError(
+            f"{name} is a masked array, expected every entry to be given; leave masked rows out, or pass "
+            f"{name}.filled(0) with the value that they should have"
+        )
+    return np.asarray(values)
+
+
 def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None = None, why: str = "") -> int:
     """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
@@ -66,7 +77,7 @@ def as_generator(rng: Seed, name: str = "rng") -> np.random.Generator:
 
 def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
     """One label a node as an int64 array of shape (n_nodes,): -1 for none, otherwise a cluster's number."""
-    array = np.asarray(labels)
+    array = as_array(labels, name)
     if array.shape != (n_nodes,):
         raise GraphValidationError(f"{name} has shape {array.shape}, expected one label per node: ({n_nodes},)")
     if array.dtype.kind not in "iu":
@@ -89,7 +100,7 @@ def as_weights(weights: Any, n: int, name: str = "sample_weight") -> npt.NDArray
     """Weights >= 0, not all zero, as float64 of shape (n,); a number is that of every point, None means all ones."""
     if weights is None:
         return np.ones(n)
-    array = np.asarray(weights)
+    array = as_array(weights, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {array.dtype}, expected numbers")
     array = np.full(n, array, np.float64) if array.ndim == 0 else np.ascontiguousarray(array, dtype=np.float64)

@@ -24,6 +24,7 @@ LAYER = {
     "objective": FOUNDATIONS,
     "progress": FOUNDATIONS,
     "progress_bar": FOUNDATIONS,
+    "scales": FOUNDATIONS,
     "coreset": ALGORITHMS,
     "generators": ALGORITHMS,
     "k_means": ALGORITHMS,

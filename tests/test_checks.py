@@ -2,9 +2,11 @@
 
 import fractions
 
+import networkx as nx
 import numpy as np
 import pytest
 
+import graphclust as gc
 from graphclust.checks import as_choice, as_generator, as_labels, as_number, as_weights, as_whole_number
 from graphclust.errors import GraphClustError, GraphValidationError, ParameterError
 
@@ -135,3 +137,56 @@ def test_weights_that_are_no_numbers_are_type_errors(weights):
 def test_errors_are_also_what_a_caller_would_expect():
     for error, builtin in ((ParameterError, ValueError), (GraphValidationError, ValueError)):
         assert issubclass(error, GraphClustError) and issubclass(error, builtin)
+
+
+POINTS, PLACES = np.array([[0.0, 1.0], [1.0, 0.0], [5.0, 5.0], [6.0, 5.0]]), np.array([0, 0, 1, 1])
+MASKED, MASKED_LABELS = np.ma.masked_greater(POINTS, 5.5), np.ma.masked_array(PLACES, [0, 0, 0, 1])
+MASKED_WEIGHTS = np.ma.masked_array(np.ones(4), [0, 0, 0, 1])
+MASKED_MATRIX = np.ma.masked_equal(np.ones((4, 4)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("run", "name"),
+    [
+        *(
+            (lambda f=f: f(MASKED, 2), "X")
+            for f in (
+                gc.kmeans, gc.minibatch_kmeans, gc.nested_minibatch_kmeans, gc.spherical_kmeans, gc.kmeans_plusplus,
+                gc.distance_seeding, gc.kmeans_parallel, gc.kernel_kmeans, gc.nearest_neighbors, gc.knn_graph,
+            )
+        ),
+        (lambda: gc.kmeans(list(MASKED), 2), "X"),
+        (lambda: gc.kmeans(POINTS, 2, init=MASKED[2:]), "init"),
+        (lambda: gc.kmeans(POINTS, 2, sample_weight=MASKED_WEIGHTS), "sample_weight"),
+        (lambda: gc.kmeans(POINTS, 2, validation=MASKED), "validation"),
+        (lambda: gc.kmeans(POINTS, 2, rng=0).predict(MASKED), "X"),
+        (lambda: gc.kernel_kmeans(POINTS, 2, rng=0).predict(MASKED), "Y"),
+        (lambda: gc.kernel_kmeans(MASKED_MATRIX, 2, kernel="precomputed"), "K"),
+        (lambda: gc.kernel_kmeans(POINTS, 2, sample_weight=MASKED_WEIGHTS), "sample_weight"),
+        (lambda: gc.kernel_kmeans(POINTS, 2, init=MASKED_LABELS), "init"),
+        (lambda: gc.nearest_neighbors(POINTS, 2, queries=MASKED), "queries"),
+        (lambda: gc.graph_from_neighbors(np.ma.masked_array([[1], [0]])), "indices"),
+        (lambda: gc.graph_from_neighbors([[1], [0]], np.ma.masked_array([[1.0], [1.0]]), weights="umap"), "distances"),
+        (lambda: gc.as_graph(MASKED_MATRIX), "G"),
+        (lambda: gc.modularity(nx.path_graph(4), MASKED_LABELS), "labels"),
+        (lambda: gc.normalized_cut(nx.path_graph(4), MASKED_LABELS), "labels"),
+        (lambda: gc.modularity(nx.path_graph(4), [0, 0, 1, np.ma.masked]), "labels"),
+        (lambda: gc.modularity(nx.path_graph(4), {0: 0, 1: 0, 2: 1, 3: np.ma.masked}), "labels"),
+        (lambda: gc.adjusted_rand_index(PLACES, MASKED_LABELS), "other"),
+        (lambda: gc.coreset_sc(nx.path_graph(4), 2, rng=0).model().predict(MASKED_MATRIX), "rows"),
+    ],
+)  # fmt: skip
+def test_masked_arrays_are_refused_by_the_name_of_the_argument(run, name):
+    with pytest.raises(TypeError, match=rf"^{name} is a masked array, expected every entry to be given"):
+        run()
+
+
+@pytest.mark.parametrize("fit", ["fit", "fit_predict"])
+@pytest.mark.parametrize(
+    "estimator",
+    [gc.KMeans, gc.MiniBatchKMeans, gc.NestedMiniBatchKMeans, gc.SphericalKMeans, gc.KernelKMeans,
+     gc.SpectralClustering, gc.CoresetSpectralClustering],
+)  # fmt: skip
+def test_estimators_refuse_masked_points(estimator, fit):
+    with pytest.raises(TypeError, match="X is a masked array"):
+        getattr(estimator(2), fit)(MASKED)

@@ -11,6 +11,7 @@ from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.kernel_k_means.coreset_quality import kernel_coreset_quality
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.coreset_quality import coreset_quality, cost_on_all, cost_on_coreset
@@ -70,6 +71,25 @@ def test_coresets_of_points():
     assert few.larger_helps and few.spread > many.spread
     assert kernel_coreset_quality(points, 4, coreset_size=400, kernel="linear", rng=1).larger_size == 400
     assert len(few.costs) == 5 and few.costs_of_larger.mean() < few.costs.mean()
+
+
+def test_costs_on_the_coreset_and_on_all_are_equal_where_the_coreset_is_all_points():
+    points = np.random.default_rng(4).normal(size=(60, 2))
+    quality = kernel_coreset_quality(points, 3, coreset_size=60, kernel="linear", rng=1)
+    assert quality.cost_on_coreset == pytest.approx(quality.cost_on_all, rel=1e-12)
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 300])
+def test_cost_on_a_coreset_is_that_of_its_points_about_the_means_of_their_last_clusters(max_iter):
+    rng = np.random.default_rng(4)
+    points, weights = rng.normal(size=(60, 2)), rng.random(60)
+    found = coreset_kernel_kmeans(
+        points, 3, coreset_size=60, kernel="linear", sample_weight=weights, max_iter=max_iter, rng=2
+    )
+    labels = found.centers.coefficients.tocsc().indices  # of the coreset, each point being part of one center
+    means = [np.average(points[labels == c], axis=0, weights=weights[labels == c]) for c in range(3)]
+    expected = (weights * ((points - np.array(means)[labels]) ** 2).sum(axis=1)).sum()
+    assert found.cost_on_coreset == pytest.approx(expected, rel=1e-12)
 
 
 def test_figures_of_coresets_that_are_made_up():

@@ -53,6 +53,15 @@ def test_from_given_centroids_it_finds_what_one_process_finds(client, points, ro
     assert found.inertia == pytest.approx(alone.inertia) and (np.diff(found.history) <= 1e-12).all()
 
 
+def test_the_scale_of_points_changes_no_label_and_points_too_small_are_refused(client, points):
+    start = points[[0, 1, 400, 700, 1400]]
+    found = distributed.kmeans(chunked(points * 2.0**130, 700, 800), 5, client=client, init=start * 2.0**130)
+    assert (found.labels == graphclust.kmeans(points, 5, init=start).labels).all()
+    for init in ("k-means||", start):
+        with pytest.raises(GraphValidationError, match="squared distances would vanish"):
+            distributed.kmeans(chunked(points * 1e-200, 700, 800), 5, client=client, init=init)
+
+
 def test_parallel_seeding_finds_separated_clusters(client, points):
     shuffled = np.random.default_rng(3).permutation(points)
     found = distributed.kmeans(chunked(shuffled, 400, 1100), 5, client=client, rng=9)

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -217,6 +218,44 @@ def test_spectral_estimators_are_the_functions():
             SpectralClustering(2, **{"affinity": "nearest_neighbors"} | wrong).fit(X)
     with pytest.raises(ValueError, match="gamma"):
         SpectralClustering(2, gamma=-1.0).fit(X)
+
+
+def test_new_points_join_the_cluster_by_which_the_objective_gains_most():
+    """Held-out points of separate clusters get their cluster's label; each is what the clustering's model says."""
+    fitted, new = X[::2], X[1::2]
+    model = CoresetSpectralClustering(4, n_neighbors=6, random_state=3).fit(fitted)
+    assert adjusted_rand_score(model.predict(new), CLASSES[1::2]) == 1.0
+    assert (model.predict(fitted) == model.labels_).all()
+    assert (model.predict(sparse.csr_array(new)) == model.predict(new)).all()
+    links = np.zeros((len(new), len(fitted)))
+    for row, nearest in zip(links, graphclust.nearest_neighbors(fitted, 6, queries=new)[0], strict=True):
+        row[nearest] = 1.0
+    assert (model.predict(new) == model.clustering_.model().predict(links)).all()
+    given = CoresetSpectralClustering(4, affinity="precomputed", random_state=3).fit(model.affinity_matrix_)
+    assert (given.predict(links) == given.clustering_.model().predict(links)).all()
+    kernel = CoresetSpectralClustering(4, affinity="rbf", gamma=0.5, random_state=3).fit(fitted)
+    assert adjusted_rand_score(kernel.predict(new), CLASSES[1::2]) == 1.0
+    for wrong, error in ((X[:, :1], "features"), (X[:, :1].T, "features"), ([[np.nan] * X.shape[1]], "NaN")):
+        with pytest.raises(ValueError, match=error):
+            model.predict(wrong)
+    with pytest.raises(NotFittedError):
+        CoresetSpectralClustering(4).predict(X)
+
+
+def test_few_fitted_points_are_all_neighbors_of_a_new_one():
+    model = CoresetSpectralClustering(2, n_neighbors=10, random_state=1).fit([[0.0], [0.1], [5.0], [5.1]])
+    assert model.predict([[0.2], [4.8]]).shape == (2,)
+
+
+def test_metric_and_method_of_neighbors_are_those_of_the_graph():
+    for options in ({"metric": "cosine"}, {"metric": "manhattan"}, {"method": "approximate"}):
+        named = {"metric": options.get("metric", "euclidean"), "neighbors_method": options.get("method", "auto")}
+        model = CoresetSpectralClustering(4, n_neighbors=6, random_state=3, **named).fit(X)
+        assert (model.affinity_matrix_ != knn_graph(X, 6, rng=3, **options).to_scipy()).nnz == 0
+        assert (model.predict(X) >= 0).all()
+    for wrong in ({"metric": "precomputed"}, {"neighbors_method": "fast"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            CoresetSpectralClustering(4, **wrong).fit(X)
 
 
 @pytest.mark.filterwarnings("ignore:Graph is not fully connected")

@@ -314,6 +314,28 @@ def test_the_geodesic_mean_of_points_more_than_a_right_angle_away():
     assert np.arctan2(found[1], found[0]) == pytest.approx(mean, abs=1e-9)
 
 
+@pytest.mark.parametrize("mean", ["euclidean", "geodesic"])
+def test_spherical_inertia_never_rises_where_clusters_span_more_than_a_half_circle(mean):
+    """From the first point the steps for these five lead to another local mean, of a larger sum."""
+    circle = np.radians([50.0, 160.0, 20.0, 130.0, 270.0])
+    points = np.stack([np.cos(circle), np.sin(circle)], axis=1)
+    result = spherical_kmeans(points, 1, mean=mean, init=points[:1])
+    assert (np.diff(result.history) <= 0.0).all() and len(result.history) >= 2
+    if mean == "geodesic":
+        assert result.inertia == pytest.approx((np.radians([0.0, 110.0, 30.0, 80.0, 140.0]) ** 2).sum())
+    for seed in range(60):
+        points = np.random.default_rng(seed).normal(size=(9, 2 + seed % 2))
+        weights = np.random.default_rng(seed).random(9)
+        result = spherical_kmeans(points, 1 + seed % 3, mean=mean, sample_weight=weights, rng=seed)
+        assert (np.diff(result.history) <= 1e-12).all()
+        assert np.linalg.norm(result.centroids, axis=1) == pytest.approx(1.0)
+
+
+def test_opposite_directions_leave_a_geodesic_centroid_of_unit_length():
+    result = spherical_kmeans([[1.0, 0.0], [-1.0, 0.0]], 1, mean="geodesic", init=[[0.6, 0.8]])
+    assert np.linalg.norm(result.centroids[0]) == pytest.approx(1.0) and (np.diff(result.history) <= 0.0).all()
+
+
 def test_a_row_of_zeros_has_no_direction():
     result = spherical_kmeans([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]], 2, rng=1)
     assert result.labels[1] == -1

@@ -69,9 +69,19 @@ def test_the_description_is_of_the_clusters_their_rates_and_the_edges(objective)
     clusters = log(N_NODES) + log(comb(N_NODES - 1, K - 1)) + log(ways)
     n_edges = on.graph.n_entries / 2
     edges = -log_likelihood(on, sums) * n_edges / on.graph.total_volume
-    assert description_length(on, sums) == pytest.approx(clusters + K / 2 * log(n_edges) + edges, rel=1e-12)
+    rates = (K + 1) / 2 * log(n_edges)  # K inside the clusters, and one between them
+    assert description_length(on, sums) == pytest.approx(clusters + rates + edges, rel=1e-12)
     heavier = weighed(as_graph(1000.0 * on.graph.to_scipy()), objective)
     assert description_length(heavier, summed(heavier, labels, K)[1]) == pytest.approx(description_length(on, sums))
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_a_single_cluster_has_one_rate(objective):
+    """It is described by its size, for which there are n possible ones, and one rate: its likelihood is 0 by chance."""
+    on, _ = on_and_labels(objective)
+    sums = sums_of(on, np.zeros(N_NODES, np.int64))
+    assert log_likelihood(on, sums) == pytest.approx(0.0, abs=1e-9)
+    assert description_length(on, sums) == pytest.approx(log(N_NODES) + log(on.graph.n_entries / 2) / 2, rel=1e-12)
 
 
 def test_the_planted_clusters_have_the_shortest_description():

@@ -45,6 +45,54 @@ def test_exact_neighbors_are_those_of_brute_force(seed, d):
     assert distances == pytest.approx(np.sort(distance.cdist(points, points), axis=1)[:, 1:8])
 
 
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_neighbors_of_query_points_are_those_of_brute_force(metric, as_given):
+    rng = np.random.default_rng(7)
+    points, queries = rng.normal(size=(60, 4)), rng.normal(size=(9, 4))
+    apart = distance.cdist(queries, points, {"manhattan": "cityblock"}.get(metric, metric))
+    expected = np.argsort(apart, axis=1, kind="stable")
+    for k in (1, 5, 60):
+        neighbors, distances = nearest_neighbors(as_given(points), k, queries=as_given(queries), metric=metric)
+        assert (neighbors == expected[:, :k]).all()
+        assert distances == pytest.approx(np.sort(apart, axis=1)[:, :k])
+    given = nearest_neighbors(points, 5, queries=points[:3], metric=metric)
+    assert given[0][:, 0].tolist() == [0, 1, 2] and given[1][:, 0] == pytest.approx([0.0] * 3, abs=1e-15)
+    lists = nearest_neighbors(as_given(np.zeros((60, 60))), 5, queries=apart, metric="precomputed")
+    assert (lists[0] == expected[:, :5]).all()
+
+
+def test_approximate_neighbors_of_query_points_are_mostly_the_true_ones():
+    rng = np.random.default_rng(8)
+    points, queries = rng.normal(size=(2000, 8)), rng.normal(size=(50, 8))
+    exact = nearest_neighbors(points, 10, queries=queries)[0]
+    found = nearest_neighbors(points, 10, queries=queries, method="approximate", n_probes=30, rng=0)[0]
+    assert np.mean([len(set(a) & set(b)) for a, b in zip(exact.tolist(), found.tolist(), strict=True)]) > 9.5
+
+
+def test_queries_that_cannot_be_used():
+    points = np.eye(3)
+    for queries, error, word in [
+        (np.eye(2), GraphValidationError, r"queries has shape \(2, 2\), expected \(m, 3\)"),
+        ([[np.nan, 0.0, 0.0]], GraphValidationError, r"queries\[0, 0\] is nan"),
+        (sparse.csr_array(points), TypeError, "dense and sparse"),
+        (np.empty((0, 3)), GraphValidationError, "n >= 1"),
+    ]:
+        with pytest.raises(error, match=word):
+            nearest_neighbors(points, 1, queries=queries)
+    with pytest.raises(ParameterError, match=r"n_neighbors=4 .* at most the 3 points"):
+        nearest_neighbors(points, 4, queries=points)
+    with pytest.raises(GraphValidationError, match=r"expected \(m, 3\), the distances to X"):
+        nearest_neighbors(points, 1, queries=np.eye(2), metric="precomputed")
+
+
+def test_auto_is_exact_for_few_points_and_for_those_that_have_no_approximate_search():
+    points = np.random.default_rng(9).normal(size=(400, 3))
+    for X, metric in ((points, "euclidean"), (sparse.csr_array(points), "cosine"), (points, "manhattan")):
+        found = nearest_neighbors(X, 4, metric=metric, method="auto")
+        assert (found[0] == nearest_neighbors(X, 4, metric=metric)[0]).all()
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_far_from_the_origin(method):
     points = np.random.default_rng(518).normal(size=(300, 5))

@@ -287,3 +287,14 @@ def test_progress_is_told_and_can_stop_the_work():
 def test_connected_graphs_have_linked_unions_only(name):
     path = cluster_path(connected_part(name), rng=0)
     assert (path.descent.excess[1:] > 0.0).all()
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+def test_nothing_is_cut_where_all_is_one_cluster(objective):
+    """However the sums of the weights are rounded."""
+    for seed in range(5):
+        A = np.random.default_rng(seed).random((30, 30))
+        rows = cluster_path(A + A.T, range(1, 6), objective=objective, rng=0).table()
+        assert rows[0].normalized_cut == 0.0 and all(row.normalized_cut > 0.0 for row in rows[1:])
+    apart = cluster_path(nx.disjoint_union(nx.complete_graph(7), nx.complete_graph(5)), [1, 2], rng=0).table()
+    assert [row.normalized_cut for row in apart] == [0.0, 0.0]

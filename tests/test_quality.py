@@ -19,6 +19,8 @@ from graphclust.objective.cuts import (
     normalized_cut,
     volume,
 )
+from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.quotient import quotient_graph
 
 TRIANGLES = nx.barbell_graph(3, 0)  # two triangles joined by one edge
 
@@ -108,6 +110,64 @@ def test_agrees_with_networkx(seed):
     assert modularity(graph, labels) == pytest.approx(nx.community.modularity(graph, clusters))
     two_sides = nx.normalized_cut_size(graph, clusters[0], weight="weight")
     assert normalized_cut(graph, (labels > 0).astype(int)) == pytest.approx(two_sides)
+
+
+def looped_graph(seed: int) -> nx.Graph:
+    graph = nx.gnp_random_graph(30, 0.2, seed=seed)
+    graph.add_edges_from((u, u) for u in range(0, 30, 4))
+    for u, v in graph.edges:
+        graph[u][v]["weight"] = 1.0 + (u * v) % 5
+    return graph
+
+
+@pytest.mark.parametrize("resolution", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("seed", [518, 2209])
+def test_modularity_with_self_loops_counted_twice_is_that_of_networkx_and_igraph(seed, resolution):
+    igraph = pytest.importorskip("igraph")
+    graph = looped_graph(seed)
+    labels = np.random.default_rng(seed).permutation(np.arange(30) % 3)
+    twice = modularity(graph, labels, resolution=resolution, self_loops="twice")
+    clusters = [set(np.flatnonzero(labels == c).tolist()) for c in range(3)]
+    assert twice == pytest.approx(nx.community.modularity(graph, clusters, resolution=resolution))
+    other = igraph.Graph.from_networkx(graph)
+    assert twice == pytest.approx(other.modularity(labels.tolist(), weights="weight", resolution=resolution))
+    A = nx.to_numpy_array(graph)
+    d, together = A.sum(axis=1), labels[:, None] == labels
+    once = ((A - resolution * np.outer(d, d) / d.sum()) * together).sum() / d.sum()
+    assert modularity(graph, labels, resolution=resolution) == pytest.approx(once) and abs(once - twice) > 1e-3
+
+
+@pytest.mark.parametrize("graph", [nx.les_miserables_graph(), looped_graph(7)], ids=["les miserables", "looped"])
+def test_a_quotient_graph_has_the_modularity_of_its_graph(graph):
+    """Its loops hold each inner edge in both directions, and self-loops as they are."""
+    labels = np.arange(len(graph)) % 5
+    assert modularity(quotient_graph(graph, labels), range(5)) == pytest.approx(modularity(graph, labels))
+
+
+@pytest.mark.parametrize("graph", [nx.les_miserables_graph(), looped_graph(7)], ids=["les miserables", "looped"])
+def test_a_quotient_graph_of_edges_that_count_once_has_it_where_self_loops_count_twice(graph):
+    labels = dict(zip(graph, np.arange(len(graph)) % 5, strict=True))
+    quotient = nx.Graph()
+    quotient.add_nodes_from(range(5))
+    for u, v, w in graph.edges(data="weight"):
+        before = quotient.get_edge_data(labels[u], labels[v], {"weight": 0.0})["weight"]
+        quotient.add_edge(labels[u], labels[v], weight=before + w)
+    twice = modularity(graph, labels, self_loops="twice")
+    assert modularity(quotient, range(5), self_loops="twice") == pytest.approx(twice)
+    assert abs(modularity(quotient, range(5)) - twice) > 0.01
+
+
+def test_conventions_agree_without_self_loops_and_other_words_are_refused():
+    graph, labels = nx.karate_club_graph(), np.arange(34) % 3
+    assert modularity(graph, labels, self_loops="twice") == modularity(graph, labels)
+    with pytest.raises(ParameterError, match="self_loops='thrice' is unknown, expected one of 'once', 'twice'"):
+        modularity(graph, labels, self_loops="thrice")
+
+
+def test_a_clustering_of_a_graph_with_self_loops_says_how_they_count():
+    found = coreset_sc(looped_graph(3), 3, rng=0)
+    assert any(remark.startswith("8 self-loops counted once in degrees and modularity") for remark in found.remarks)
+    assert not any("self-loop" in remark for remark in coreset_sc(nx.karate_club_graph(), 2, rng=0).remarks)
 
 
 @pytest.mark.parametrize("name", ["karate", "looped block model", "weighted", "tiny pieces", "some loops"])

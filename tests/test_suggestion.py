@@ -126,6 +126,86 @@ def test_disconnected_clusters_are_natural_down_to_no_resolution():
     assert suggestion.candidates[0].stability == 1.0
 
 
+@pytest.mark.parametrize(
+    ("graph", "k"),
+    [
+        (nx.disjoint_union_all([nx.complete_graph(5)] * 50), 50),
+        (nx.disjoint_union_all([nx.path_graph(2)] * 101), 101),
+        (nx.ring_of_cliques(200, 4), 200),
+        *(
+            pytest.param(graph, k, marks=pytest.mark.slow)
+            for graph, k in (
+                (nx.caveman_graph(100, 3), 100),
+                (nx.disjoint_union_all([nx.complete_graph(3)] * 300), 300),
+                (nx.disjoint_union_all([nx.path_graph(n) for n in (2, 3, 4, 5) * 20]), 80),
+                (nx.connected_caveman_graph(100, 4), 100),
+                (planted_partition(200, 12, 8, 1.5, rng=1).graph.to_scipy(), 200),
+            )
+        ),
+    ],
+    ids=["K5", "edges", "ring of cliques", "caveman", "K3", "paths", "connected caveman", "planted"],
+)
+def test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes(graph, k):
+    graph = as_graph(graph)
+    assert k > 3 * np.sqrt(graph.n_nodes)
+    path = cluster_path(graph, rng=0)
+    suggestion = path.suggest()
+    assert suggestion.k == k and suggestion.clear and suggestion.k in path
+    assert coreset_sc(graph, k=None, rng=0).n_clusters == k
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
+def test_no_suggestion_unites_components_where_the_path_holds_a_larger_k(seed):
+    rng = np.random.default_rng(seed)
+    parts = [nx.gnp_random_graph(int(n), 0.5, seed=seed) for n in rng.integers(3, 12, 40)]
+    graph = nx.disjoint_union_all(parts)
+    graph.remove_nodes_from(list(nx.isolates(graph)))
+    path = cluster_path(graph, components="all", rng=seed)
+    assert path.n_components == nx.number_connected_components(graph) <= path.suggest().k
+    alone = cluster_path(graph, range(2, path.n_components + 1), components="all", rng=seed).suggest()
+    assert alone.k == path.n_components
+
+
+def test_the_nearest_k_and_the_shortest_description_unite_no_components():
+    """Of 5, 11 and 30 the nearest to 12 cliques is 11; 40 paths of two edges are the shorter to describe as 34."""
+    cliques = nx.disjoint_union_all([nx.complete_graph(4)] * 12)
+    assert cluster_path(cliques, [5, 11, 30], rng=0).suggest().k == 30
+    paths = nx.disjoint_union_all([nx.path_graph(3)] * 40)
+    assert described_shortest(cluster_path(paths, rng=0), 40, Progress()) == 40
+
+
+def test_the_end_of_a_path_that_unites_components_is_named():
+    graph = nx.disjoint_union_all([nx.complete_graph(4)] * 12)
+    suggestion = cluster_path(graph, range(1, 9), rng=0).suggest()
+    assert not suggestion.clear and suggestion.k == 8
+    assert "the path ends at 8 clusters, so that some of the 12 components are united" in suggestion.reasons[0]
+    remark = next(remark for remark in coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0).remarks)
+    assert remark.endswith("; the path ends at 51, larger ks were not looked at")
+
+
+@pytest.mark.slow
+def test_a_default_path_ends_at_4000_clusters_and_says_so():
+    suggestion = cluster_path(nx.disjoint_union_all([nx.path_graph(2)] * 4100), rng=0).suggest()
+    assert suggestion.k == 4000 and not suggestion.clear
+    assert "ends at 4,000 clusters, so that some of the 4,100 components are united" in suggestion.reasons[0]
+
+
+def test_the_number_natural_at_resolution_1_is_so_called_only_where_it_is_on_the_path():
+    graph = nx.fast_gnp_random_graph(600, 0.02, seed=1)
+    whole, cut = (cluster_path(graph, ks, rng=0).suggest().reasons[0] for ks in (None, [2, 3]))
+    assert " is what is natural at resolution 1" in whole or "fewest bits" in whole
+    assert "3 is the nearest on the path to what is natural at resolution 1" in cut
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [nx.fast_gnp_random_graph(600, 0.02, seed=1), nx.cycle_graph(200), nx.grid_2d_graph(20, 20), nx.path_graph(300)],
+    ids=["random", "cycle", "grid", "path"],
+)
+def test_a_path_without_small_groups_ends_at_three_times_the_square_root_of_the_nodes(graph):
+    assert cluster_path(as_graph(graph), rng=0).ks[-1] == int(3 * np.sqrt(graph.number_of_nodes()))
+
+
 def test_the_same_path_suggests_the_same():
     graph = planted_partition(5, 60, 8, 3, rng=2).graph
     assert cluster_path(graph, rng=1).suggest() == cluster_path(graph, rng=1).suggest()
@@ -147,7 +227,7 @@ def test_what_stands_out():
 def test_numbers_near_one_another_are_one_answer():
     ks = range(1, 61)
     ranges = {k: (1.0, 1.0 + 0.1 * (k in (39, 40, 41)) + 0.15 * (k == 10) + 9.0 * (k == 1)) for k in ks}
-    path = SimpleNamespace(ks=ks, ranges=ranges, descent=SimpleNamespace(unions=np.empty((80, 2))))
+    path = SimpleNamespace(ks=ks, ranges=ranges, descent=SimpleNamespace(unions=np.empty((80, 2))), n_components=1)
     found = widest(path)
     assert [k for k, _ in found] == [39, 10]
     assert found[0][1] == pytest.approx(3 * np.log(1.1)) and found[1][1] == pytest.approx(np.log(1.15))

@@ -52,6 +52,22 @@ def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
     np.testing.assert_allclose(formed.degrees, expected.sum(axis=1), rtol=1e-10)
 
 
+@pytest.mark.parametrize("name", WITH_EDGES)
+def test_the_square_of_the_kernel_is_the_two_step_product_and_the_paths_over_implied_loops(name):
+    """(A + L) D^-1 (A + L), whose rows sum to D, is A D^-1 A and what goes once or twice along a loop of L."""
+    A = make(name).toarray()
+    kernel = NormalizedCutKernel.of(make_graph(name))
+    points = kernel.points
+    A, D = A[np.ix_(points, points)], kernel.degrees[points]
+    L = np.diag(D - A.sum(axis=1))  # the implied loops
+    B = two_step_factor(kernel, Coreset(points, D)).toarray()[:, points]
+    over_loops = L / D @ A + A / D @ L + L / D @ L
+    square = np.outer(D, D) * ((K := (A + L) / np.outer(D, D)) @ np.diag(D) @ K)
+    np.testing.assert_allclose(B @ B.T + over_loops, square, rtol=1e-10, atol=1e-12 * D.max())
+    np.testing.assert_allclose(square.sum(axis=1), D, rtol=1e-10)
+    assert ((B @ B.T).sum(axis=1) <= D * (1 + 1e-12)).all()
+
+
 def test_a_hub_links_its_visitors_in_runs_and_keeps_their_total():
     n = 200
     star = nx.star_graph(n)

@@ -57,6 +57,7 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     assert_type(gc.graph_from_table({"a": [1], "b": [2]}, "a", "b", nodes=[1, 2]), gc.Graph)
     gc.graph_from_table({}, weight=3)  # type: ignore[arg-type]
     gc.nearest_neighbors(matrix, 5, metric="cosine")
+    gc.nearest_neighbors(matrix, 5, queries=matrix, method="auto")
     assert_type(gc.graph_from_neighbors([[1], [0]], weights=None), gc.Graph)
     assert_type(gc.planted_partition(3, 10, 4.0, 1.0, rng=0), gc.PlantedGraph)
     assert_type(gc.planted_store(path, 4, 10, 4, 2, rng=0, progress=listener), gc.PlantedGraph)

@@ -10,7 +10,7 @@ from math import ceil, log
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_array, as_choice, as_generator, as_number, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
@@ -46,7 +46,7 @@ class Coreset:
 
 def check_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> None:
     """Refuse nodes that are not an increasing choice of the graph's points, and weights that are no weights."""
-    nodes, weights = np.asarray(coreset.nodes), np.asarray(coreset.weights)
+    nodes, weights = as_array(coreset.nodes, "coreset.nodes"), as_array(coreset.weights, "coreset.weights")
     if nodes.dtype.kind not in "iu" or nodes.ndim != 1 or weights.shape != nodes.shape:
         raise GraphValidationError(
             f"coreset has nodes of dtype {nodes.dtype}, shape {nodes.shape}, and weights of shape {weights.shape}, "

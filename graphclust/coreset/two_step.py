@@ -1,7 +1,7 @@
 """The two-step coreset graph: coreset nodes are linked by the neighbours they share.
 
 In a sparse graph two nodes of one cluster rarely share an edge but share many neighbours, so the coreset graph of
-K = D^-1 A D^-1 falls apart where that of its square does not. Its graph is A_H = B B^T with
+K = D^-1 A D^-1 falls apart where that of two steps along edges does not. Its graph is A_H = B B^T with
 B = W' D_C^-1 A[C, :] D^-1/2. Two steps fold a bipartite structure: they link the nodes of one side only. Whoever
 clusters A_H must therefore ask for several times k pieces and merge them by the links of the whole graph, as
 `coreset_sc` does; adding the one-step links of the lazy walk instead drowns a sample, since the few edges that it
@@ -95,6 +95,10 @@ def _linked(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndar
 
 def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:
     """B = W' D_C^-1 A[C, :] D^-1/2, shape (m, n_nodes): B B^T is the two-step graph, diagonal included, never formed.
+
+    B B^T = W' D_C^-1 A[C, :] D^-1 A[:, C] D_C^-1 W' counts paths of two edges: D has the implied loops in it, A has
+    not. The square of the kernel, (A + loops) in place of A, has three terms more, of paths that stay at one end; with
+    them the rows of a coreset of all nodes would sum to D, without them they sum to less. See the module.
 
     Its entries are those of the coreset's rows, however large a hub is. See `block_power_embedding`.
 

@@ -16,7 +16,7 @@ from graphclust.k_means.candidates import Part, candidates_by_blocks
 from graphclust.k_means.centroid_update import own_sq_distances
 from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.parallel_seeding import N_ROUNDS, OVERSAMPLING, centroids_of_candidates
-from graphclust.k_means.points import as_points
+from graphclust.k_means.points import as_points, check_not_vanishing
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -62,6 +62,8 @@ def kmeans(
     n = int(engine.boundaries[-1])
     if k > n:
         raise ParameterError(f"k={k} is more than the {n} points, expected k <= {n}")
+    sizes = engine.fetch(engine.each(size_and_dtype, parts))
+    check_not_vanishing(max(largest for largest, _ in sizes), sizes[0][1], "X")
     if isinstance(init, str):
         with progress.stage("seeding"):
             key = int(rng.integers(2**63))
@@ -131,6 +133,11 @@ def sums_of(engine: Engine, parts: ByBlock, centroids: np.ndarray) -> list[Block
 def same_centroids(source: Any, centroids: np.ndarray) -> np.ndarray:
     """The centroids, sent once; workers have them from each other."""
     return centroids
+
+
+def size_and_dtype(source: Any, first: int, last: int, part: Part) -> tuple[float, np.dtype[Any]]:
+    """The largest absolute value in a block, and the type of its numbers."""
+    return part.points.largest, part.points.dtype
 
 
 def part_of(source: Any, first: int, last: int, chunk: Any) -> Part:

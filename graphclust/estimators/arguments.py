@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from graphclust.checks import as_whole_number
+from graphclust.checks import as_array, as_whole_number
 
 
 def as_rng(random_state: Any) -> np.random.Generator:
@@ -32,6 +32,8 @@ def as_n_clusters(n_clusters: Any, n_samples: int) -> int:
 
 def as_points(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """Points as float64 or float32, C-ordered or CSR, and the number and names of their features kept or compared."""
+    if isinstance(X, np.ndarray):
+        X = as_array(X, "X")
     return validate_data(
         estimator, X, reset=reset, accept_sparse="csr" if sparse else False, dtype=[np.float64, np.float32], order="C"
     )

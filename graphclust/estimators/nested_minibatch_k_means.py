@@ -15,7 +15,7 @@ __all__ = ["NestedMiniBatchKMeans"]
 
 
 class NestedMiniBatchKMeans(CentroidModel):
-    """k-means as good as `KMeans` and near its end far earlier: `graphclust.nested_minibatch_kmeans`.
+    """k-means to a fixed point, as `KMeans`, and near its end far earlier: `graphclust.nested_minibatch_kmeans`.
 
     n_clusters, init, random_state : as for `KMeans`.
     batch_size : points of the first batch; it doubles until it holds all points.

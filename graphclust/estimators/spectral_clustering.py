@@ -6,16 +6,19 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from graphclust.checks import as_choice, as_whole_number
+from graphclust.checks import as_array, as_choice, as_whole_number
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
 from graphclust.estimators.arguments import as_n_clusters, as_rng
 from graphclust.graph.container import Graph
 from graphclust.neighbors.graphs import knn_graph
+from graphclust.neighbors.metrics import SYNONYMS
+from graphclust.neighbors.search import METHODS, nearest_neighbors
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.spectral.whole_graph import spectral_clustering
@@ -26,6 +29,8 @@ SPARSE_FORMATS = ("csr", "csc", "coo")
 GIVEN = {"precomputed": "affinity", "precomputed_nearest_neighbors": "distance"}
 OF_NEIGHBORS = ("nearest_neighbors", "precomputed_nearest_neighbors")
 EIGEN_SOLVERS = ("arpack", "lobpcg", "amg")
+METRICS = ("euclidean", "cosine", "manhattan")
+PREDICTIONS = 0  # seed of the approximate search for neighbors of new points: the same points get the same labels
 
 
 class _GraphModel(ClusterMixin, BaseEstimator):
@@ -36,15 +41,9 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     random_state: Any
     clustering_: Clustering
 
-    def _graph(self, X: Any) -> Graph:
+    @abstractmethod
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
         """The graph of the checked data by the affinity."""
-        match as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed")):
-            case "nearest_neighbors":
-                n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
-                return knn_graph(X, min(n_neighbors, X.shape[0] - 1))
-            case "rbf":
-                return graph_by_distance(X, self.gamma)
-        return graph_of_affinities(X)
 
     @abstractmethod
     def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
@@ -52,16 +51,22 @@ class _GraphModel(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
-        X = validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, ensure_min_samples=2)
+        X = self._checked(X, ensure_min_samples=2)
         if self.affinity in GIVEN:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"X should be a square {GIVEN[self.affinity]} matrix, got shape {X.shape}")
             check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
-        graph = self._graph(X)
+        rng = as_rng(self.random_state)
+        graph = self._graph(X, rng)
         k = as_n_clusters(self.n_clusters, graph.n_nodes)
-        self.clustering_ = self._cluster(graph, k, as_rng(self.random_state))
+        self.clustering_ = self._cluster(graph, k, rng)
         self.labels_ = self.clustering_.labels
         return self
+
+    def _checked(self, X: Any, **options: Any) -> Any:
+        if isinstance(X, np.ndarray):
+            X = as_array(X, "X")
+        return validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, **options)
 
     @property
     def affinity_matrix_(self) -> sparse.csr_array:
@@ -140,13 +145,15 @@ class SpectralClustering(_GraphModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _graph(self, X: Any) -> Graph:
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
         if self.affinity in OF_NEIGHBORS:
             metric = "euclidean" if self.affinity == "nearest_neighbors" else "precomputed"
             n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=2)
             return knn_graph(X, min(n_neighbors, X.shape[0]) - 1, metric=metric, symmetrize="mean")
-        if self.affinity in ("rbf", "precomputed"):
-            return super()._graph(X)
+        if self.affinity == "rbf":
+            return graph_by_distance(X, self.gamma)
+        if self.affinity == "precomputed":
+            return graph_of_affinities(X)
         options = dict(self.kernel_params or {})
         if not callable(self.affinity):
             as_choice(self.affinity, "affinity", (*OF_NEIGHBORS, "precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
@@ -166,11 +173,14 @@ class CoresetSpectralClustering(_GraphModel):
     n_clusters, gamma, random_state : as for `SpectralClustering`.
     affinity : "nearest_neighbors" for the graph in which each point is joined with n_neighbors others, if there are so
         many, see `graphclust.knn_graph`; "rbf" or "precomputed" as for `SpectralClustering`.
+    metric, neighbors_method : of the nearest neighbours, the `metric` and `method` of `graphclust.knn_graph`. "auto" is
+        exact up to 2^36 multiplications, such as 33,000 points of 64 features, and approximate beyond where Faiss is
+        there, the points are dense and the metric is "euclidean" or "cosine".
     method, objective, resolution, effort, components, coreset_size : see `graphclust.coreset_sc`. By default the
         clusters are those that people recognise; objective="normalized_cut" is what spectral clustering is for.
 
     Fitted: labels_ (n_samples,), -1 for points without neighbours; affinity_matrix_, the graph as CSR; clustering_, a
-    `graphclust.Clustering`; n_features_in_.
+    `graphclust.Clustering`; n_features_in_. The points that were fitted are kept for `predict`, not copied.
 
     Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
 
@@ -179,6 +189,8 @@ class CoresetSpectralClustering(_GraphModel):
     >>> model = CoresetSpectralClustering(2, n_neighbors=2, random_state=1)
     >>> model.fit_predict([[0.0], [0.5], [1.0], [1.5], [5.0], [5.5], [6.0]])
     array([0, 0, 0, 0, 1, 1, 1])
+    >>> model.predict([[0.7], [9.0]])
+    array([0, 1])
     """
 
     def __init__(
@@ -187,6 +199,8 @@ class CoresetSpectralClustering(_GraphModel):
         *,
         affinity: str = "nearest_neighbors",
         n_neighbors: int = 10,
+        metric: str = "euclidean",
+        neighbors_method: str = "auto",
         gamma: float = 1.0,
         method: str = "auto",
         objective: str | None = None,
@@ -199,6 +213,8 @@ class CoresetSpectralClustering(_GraphModel):
         self.n_clusters = n_clusters
         self.affinity = affinity
         self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.neighbors_method = neighbors_method
         self.gamma = gamma
         self.method = method
         self.objective = objective
@@ -207,6 +223,58 @@ class CoresetSpectralClustering(_GraphModel):
         self.components = components
         self.coreset_size = coreset_size
         self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> CoresetSpectralClustering:
+        """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
+        super().fit(X)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """The cluster of new points by their affinities to those that were fitted; shape (m,), -1 for those without.
+
+        X : points, shape (m, n_features); with affinity="precomputed" their affinities >= 0 to the fitted points, shape
+            (m, n_samples).
+
+        A new point joins the cluster by which the objective gains most, see `graphclust.ClusterModel.predict`: each by
+        itself, linked with its n_neighbors nearest among the fitted points, or by the kernel with all. Fitted points
+        mostly get their labels_; a label that other links have moved can differ.
+
+        Raises NotFittedError before `fit`, ValueError and TypeError for points that cannot be used.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        match self.affinity:
+            case "nearest_neighbors":
+                rows = self._links_to_neighbors(X)
+            case "rbf":
+                rows = rbf_kernel(X, self._fitted_points, self.gamma)
+            case _:
+                rows = X
+        return self.clustering_.model().predict(rows)
+
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        kind = as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed"))
+        as_choice(self.neighbors_method, "neighbors_method", METHODS)
+        metric = as_choice(self.metric, "metric", (*METRICS, *SYNONYMS))
+        if kind == "precomputed":
+            return graph_of_affinities(X)
+        self._fitted_points = X
+        if kind == "rbf":
+            return graph_by_distance(X, self.gamma)
+        n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
+        return knn_graph(X, min(n_neighbors, X.shape[0] - 1), metric=metric, method=self.neighbors_method, rng=rng)
+
+    def _links_to_neighbors(self, X: Any) -> sparse.csr_array:
+        """A link of weight 1 from each new point to each of its nearest fitted ones, (m, n_samples)."""
+        points = self._fitted_points
+        if sparse.issparse(points) != sparse.issparse(X):
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+        k = min(self.n_neighbors, points.shape[0])
+        found, _ = nearest_neighbors(
+            points, k, queries=X, metric=self.metric, method=self.neighbors_method, rng=PREDICTIONS
+        )
+        starts = np.arange(0, found.size + 1, k)
+        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=(len(found), points.shape[0]))
 
     def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
         names = ("method", "objective", "resolution", "effort", "components", "coreset_size")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphValidationError, GraphWarning, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
@@ -70,11 +70,9 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
         graph = _unweighted(graph) if weight is None else graph
     elif isinstance(G, np.ndarray):
-        if isinstance(G, np.ma.MaskedArray):
-            raise TypeError("G is a masked array, expected every entry to be given; pass G.filled(0)")
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix")
-        graph = _from_scipy(sparse.csr_array(as_float_weights(np.asarray(G))), symmetrize, rounding(G.dtype))
+        graph = _from_scipy(sparse.csr_array(as_float_weights(as_array(G, "G"))), symmetrize, rounding(G.dtype))
         graph = _unweighted(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)

@@ -3,6 +3,7 @@
 Memory: for each point an upper and a lower bound (float64) and one lower bound a group (float32). A group is one
 centroid, or about 48 where the points have few features, or more where the bounds would take more than a gibibyte.
 Dense points whose features are bytes, or nearly so, are kept as bytes too: a quarter of what they take as float32.
+Points far beyond the range of float32 are copied and compared times a power of two, which changes no label.
 """
 
 import numpy as np
@@ -12,11 +13,14 @@ from graphclust.compiled.points.rounded_points import tighten_bounds
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.points import DensePoints, Points, point_blocks, sq_lengths
 from graphclust.k_means.rounded_points import RoundedPoints
+from graphclust.scales import exponent_beyond, largest_size, times_power_of_two
 
 _MOST_BYTES = 1 << 30
 _ROWS_MULTIPLIED = 1024
 # How much of a distance rounding to bytes may change: from about one part in a hundred on it cost more than it saved.
 _LARGEST_ERROR = 0.005
+# Of the largest number: bounds on distances 1e-8 times as long, and sums of 1e8 movements, are far inside float32.
+_SMALLEST, _LARGEST = 1e-20, 1e28
 
 
 class BoundedAssignment:
@@ -29,15 +33,16 @@ class BoundedAssignment:
         self, points: Points, centroids: np.ndarray, order: np.ndarray | None = None, most_groups: int | None = None
     ):
         k = len(centroids)
-        self.points = points
+        self.exponent = -exponent_beyond(max(points.largest, largest_size(centroids)), _SMALLEST, _LARGEST)
+        self.points = points if self.exponent == 0 else points.scaled(self.exponent)
         self.centroids = centroids
         self.order = np.arange(points.n) if order is None else order
         n = len(self.order)
         self.loop, n_groups = points.assignment(k)
         n_groups = max(1, min(n_groups, most_groups or k, _MOST_BYTES // (4 * n)))
-        self.groups = groups_of(group_centroids(centroids, n_groups))
+        self.groups = groups_of(group_centroids(self.compared, n_groups))
         n_groups = len(self.groups.starts) - 1
-        self.against = points.against(centroids)
+        self.against = self.points.against(self.compared)
         self.moved = np.zeros(k)
         self.group_drift = np.zeros(n_groups + 1)
         self.drift = Drift(np.zeros(k), np.zeros(n_groups + 1, np.float32), np.array([points.rounding, 0.0]))
@@ -48,16 +53,21 @@ class BoundedAssignment:
         rounds = points.enter_loop is not None and 1 < k == n_groups
         self.rounded = RoundedPoints(n, points.d) if rounds else None
 
+    @property
+    def compared(self) -> np.ndarray:
+        """The centroids on the scale of `points`."""
+        return self.centroids if self.exponent == 0 else times_power_of_two(self.centroids, self.exponent)
+
     def assign(self, n_positions: int | None = None) -> np.ndarray:
         """The label of each point, exact; a view that the next call changes."""
         n_positions = len(self.order) if n_positions is None else n_positions
         groups, drift, bounds = self.groups, self.drift, self.bounds
         each_is_a_group = len(groups.starts) > len(self.centroids)
-        movers = self.points.movers(self.centroids, self.moved if each_is_a_group else np.zeros(len(self.moved)))
+        movers = self.points.movers(self.compared, self.moved if each_is_a_group else np.zeros(len(self.moved)))
         n_bounded = min(self.n_bounded, n_positions) if self.points.enter_loop is not None else n_positions
         boundaries = point_blocks(n_bounded, len(self.centroids) * self.points.work)
         if self.rounded is not None and n_bounded > 0:
-            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.centroids), drift, bounds)
+            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.compared), drift, bounds)
         if n_bounded < n_positions:
             self._enter(n_bounded, n_positions)
         run_in_blocks(self.loop, boundaries, self.against, *movers, groups, drift, bounds)
@@ -65,15 +75,16 @@ class BoundedAssignment:
 
     def _enter(self, first: int, last: int) -> None:
         """Label positions first to last - 1, which have no bounds yet."""
-        sq_norms = sq_lengths(self.centroids)
+        centroids = self.compared
+        sq_norms = sq_lengths(centroids)
         if self.rounded is not None and first == 0:
             self.rounded.choose_steps(self.points.values, self.order[:last])
         for start in range(first, last, _ROWS_MULTIPLIED):
             stop = min(start + _ROWS_MULTIPLIED, last)
             rows = self.points.rows_at_once(self.order[start:stop])  # type: ignore[union-attr]  # dense ones only
-            products = rows @ self.centroids.T
+            products = rows @ centroids.T
             boundaries = start + row_blocks(stop - start, _ROWS_MULTIPLIED // 4)
-            entering = Entering(rows, self.centroids, products, sq_norms, start)
+            entering = Entering(rows, centroids, products, sq_norms, start)
             run_in_blocks(self.points.enter_loop, boundaries, entering, self.groups, self.drift, self.bounds)
             if self.rounded is not None:
                 self.rounded.enter(rows, start)
@@ -86,9 +97,9 @@ class BoundedAssignment:
         """Go on with these centroids; returns how far each one moved, which need not be computed if it is known."""
         if moved is None:
             moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
-        self.against = self.points.renewed(self.against, centroids, moved)
-        self.centroids, self.moved = centroids, moved
-        add_movement(moved, self.groups, self.group_drift, self.drift)
+        self.centroids, self.moved = centroids, np.ldexp(moved, self.exponent)
+        self.against = self.points.renewed(self.against, self.compared, self.moved)
+        add_movement(self.moved, self.groups, self.group_drift, self.drift)
         return moved
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.k_means.iteration import KMeansResult, lloyd
-from graphclust.k_means.points import as_cluster_count, as_points
+from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import starting_centroids
 from graphclust.k_means.validation import ValidationCurve
@@ -59,7 +59,7 @@ def kmeans(
     (1.0, [0.5, 10.5])
     """
     rng = as_generator(rng)
-    points = as_points(X)
+    points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
     n_init = as_whole_number(n_init, "n_init", at_least=1)

@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.iteration import KMeansResult, finished
-from graphclust.k_means.points import Points, as_cluster_count, as_points
+from graphclust.k_means.points import Points, as_cluster_count, as_points, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
@@ -104,7 +104,9 @@ def minibatch_kmeans(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> KMeansResult:
-    """Cluster points into k parts by mini-batches; `nested_minibatch_kmeans` is nearly always better.
+    """Cluster points into k parts by mini-batches; see `nested_minibatch_kmeans` for points that are all at hand.
+
+    That ends at a fixed point of Lloyd's iteration on all points; this ends near one, or not, by how batches fall.
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     sample_weight : weights >= 0, shape (n,): points are drawn in proportion and then count alike.
@@ -127,7 +129,7 @@ def minibatch_kmeans(
     True
     """
     rng = as_generator(rng)
-    points = as_points(X)
+    points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.k_means.iteration import KMeansResult, grow_batch
-from graphclust.k_means.points import as_cluster_count, as_points
+from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import start_from_some
 from graphclust.k_means.validation import ValidationCurve
@@ -36,7 +36,9 @@ def nested_minibatch_kmeans(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> KMeansResult:
-    """Cluster many points into k parts of low inertia: as good as `kmeans` and near its end far earlier.
+    """Cluster many points into k parts: to a fixed point of Lloyd's iteration on all, and near its end far earlier.
+
+    The fixed point is another than that of `kmeans`, of about the same inertia, not of a lower one in every case.
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     sample_weight : weights >= 0, shape (n,).
@@ -57,7 +59,7 @@ def nested_minibatch_kmeans(
     (1.0, [0.5, 10.5])
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    points = as_points(X)
+    points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
     batch_size = min(as_whole_number(batch_size, "batch_size", at_least=1), points.n)

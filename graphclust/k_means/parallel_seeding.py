@@ -17,7 +17,7 @@ from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.graph.block_engine import InProcess
 from graphclust.k_means.candidates import Part, candidates_by_blocks
 from graphclust.k_means.iteration import lloyd
-from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
+from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -55,7 +55,7 @@ def kmeans_parallel(
     [0.0, 9.0]
     """
     rng = as_generator(rng)
-    points = as_points(X)
+    points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
     oversampling = as_number(oversampling, "oversampling", above=0.0)

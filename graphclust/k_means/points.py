@@ -1,12 +1,13 @@
 """The data of k-means, dense or sparse: what the algorithms ask of points, each answered by a compiled loop."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_whole_number
+from graphclust.checks import as_array, as_whole_number
 from graphclust.compiled.points.bounded_assignment import Pairs, assign_bounded, assign_by_products
 from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
 from graphclust.compiled.points.point_distances import own_sq_distances, pair_sq_distances
@@ -24,6 +25,7 @@ from graphclust.compiled.points.sparse_assignment import (
 from graphclust.compiled.points.tiled_assignment import assign_in_tiles
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.scales import largest_size, times_power_of_two
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.
 _SMALL_WORK = 1 << 19
@@ -56,6 +58,11 @@ class DensePoints:
         # The loop for points without bounds, if it is another one: it wants their products with the centroids.
         self.enter_loop = None if self.d < _FEW_FEATURES else assign_by_products
 
+    @cached_property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        return largest_size(self.values)
+
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
         """The loop that assigns to k centroids, and for how many groups of them it should keep bounds."""
         return (assign_in_tiles, max(1, k // _GROUP_SIZE)) if self.d < _FEW_FEATURES else (assign_bounded, k)
@@ -83,6 +90,10 @@ class DensePoints:
     def chosen(self, rows: np.ndarray | slice) -> "DensePoints":
         """These points alone."""
         return DensePoints(self.values[rows])
+
+    def scaled(self, exponent: int) -> "DensePoints":
+        """These points times 2^exponent."""
+        return DensePoints(times_power_of_two(self.values, exponent))
 
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         """|x - origin|^2 of these points, float64."""
@@ -122,6 +133,11 @@ class SparsePoints:
         self.work = max(1, longest)
         self.rounding = (longest + 16) * float(np.finfo(self.dtype).eps) + 1e-6
 
+    @cached_property
+    def largest(self) -> float:
+        """As for dense points."""
+        return largest_size(self.values)
+
     def assignment(self, k: int) -> tuple[Callable[..., None], int]:
         """As for dense points."""
         return assign_sparse, k
@@ -160,6 +176,10 @@ class SparsePoints:
         """As for dense points."""
         return SparsePoints(self.matrix[rows])
 
+    def scaled(self, exponent: int) -> "SparsePoints":
+        """As for dense points."""
+        return SparsePoints(times_power_of_two(self.matrix, exponent))
+
     def sq_lengths(self, rows: np.ndarray, origin: np.ndarray) -> np.ndarray:
         """As for dense points."""
         return self.sq_norms[rows] - 2.0 * (self.matrix[rows] @ origin) + (origin**2).sum()
@@ -177,14 +197,33 @@ def as_points(X: Any, name: str = "X") -> Points:
     """Finite points, shape (n, d) with n and d >= 1, of float32 or float64; whole numbers become float64."""
     if sparse.issparse(X):
         return _sparse_points(X, name)
-    array = np.asarray(X)
+    array = as_array(X, name)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} is {type(X).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
     if array.ndim != 2 or 0 in array.shape:
         raise GraphValidationError(f"{name} has shape {array.shape}, expected (n_points, n_features), both >= 1")
     array = np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
-    _check_range(array, array.shape[1], name)
-    return DensePoints(array)
+    points = DensePoints(array)
+    points.largest = _check_range(array, array.shape[0], array.shape[1], name)
+    return points
+
+
+def as_points_to_cluster(X: Any, name: str = "X") -> Points:
+    """`as_points` whose squared distances can be told from 0: all are zeros, or some number is large enough."""
+    points = as_points(X, name)
+    check_not_vanishing(points.largest, points.dtype, name)
+    return points
+
+
+def check_not_vanishing(largest: float, dtype: Any, name: str) -> None:
+    """Refuse points whose largest number is so small that squared distances between them would be 0."""
+    precision = np.finfo(dtype)
+    least = float(np.sqrt(precision.tiny / precision.eps))
+    if 0.0 < largest < least:
+        raise GraphValidationError(
+            f"{name} holds no number above {largest:.3g} in size, expected some of at least {least:.3g} in {dtype}: "
+            f"squared distances would vanish; multiply {name} by a power of ten"
+        )
 
 
 def _sparse_points(X: Any, name: str) -> SparsePoints:
@@ -202,19 +241,27 @@ def _sparse_points(X: Any, name: str) -> SparsePoints:
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-    _check_range(matrix.data, matrix.shape[1], name)
-    return SparsePoints(matrix)
+    points = SparsePoints(matrix)
+    points.largest = _check_range(matrix.data, matrix.shape[0], matrix.shape[1], name)
+    return points
 
 
-def _check_range(values: np.ndarray, d: int, name: str) -> None:
-    """Refuse what is not finite, or so large that a squared distance would not be."""
-    largest = float(np.sqrt(np.finfo(values.dtype).max / (8 * d)))
+def _check_range(values: np.ndarray, n: int, d: int, name: str) -> float:
+    """The largest size of the values; refuse what is not finite, or has squared distances, or sums of n, that are not.
+
+    Sums are taken in float64, where those of float32 have room.
+    """
+    n_summed = n if values.dtype == np.float64 else 1
+    allowed, largest = float(np.sqrt(np.finfo(values.dtype).max / (8 * d) / n_summed)), 0.0
     flat = values.reshape(-1)
     for start in range(0, len(flat), _ENTRIES):
         piece = flat[start : start + _ENTRIES]
-        if not (piece.min() > -largest and piece.max() < largest):
-            bad = piece[~(np.abs(piece) < largest)][0]
-            raise GraphValidationError(f"{name} holds {bad}, expected finite numbers below {largest:.3g} in size")
+        lowest, highest = float(piece.min()), float(piece.max())
+        if not (lowest > -allowed and highest < allowed):
+            bad = piece[~(np.abs(piece) < allowed)][0]
+            raise GraphValidationError(f"{name} holds {bad}, expected finite numbers below {allowed:.3g} in size")
+        largest = max(largest, highest, -lowest)
+    return largest
 
 
 def as_cluster_count(k: Any, n_points: int) -> int:
@@ -231,7 +278,7 @@ def as_centroids(init: Any, k: int, points: Points) -> np.ndarray:
     if (given.n, given.d) != (k, points.d):
         raise GraphValidationError(f"init has shape {(given.n, given.d)}, expected k centroids: ({k}, {points.d})")
     centroids = np.array(given.rows(np.arange(k)), dtype=points.dtype)
-    _check_range(centroids, points.d, "init")
+    _check_range(centroids, k, points.d, "init")
     return centroids
 
 

@@ -25,7 +25,7 @@ from graphclust.compiled.points.point_seeding import (
 )
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, warn_caller
-from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points
+from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points_to_cluster
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 ROWS = 4096
@@ -58,7 +58,7 @@ def distance_seeding(
     >>> distance_seeding([[0.0], [1.0], [10.0]], 2, exponent=float("inf"), rng=1)
     array([1, 2])
     """
-    points = as_points(X)
+    points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
     weights = as_weights(sample_weight, points.n)
     if exponent != np.inf:

@@ -1,7 +1,8 @@
 """Spherical k-means: points and centroids on the unit sphere, each point with the centroid at the smallest angle.
 
 The mean of a cluster is its normalised Euclidean mean, which makes Lloyd's iteration lower sum w |x - c|^2 =
-sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower sum w angle^2 (lecture notes 1.4).
+sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower sum w angle^2 (lecture notes 1.4). The
+latter is a local mean where a cluster spans more than a half-circle; an update that would cost more is not made.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.k_means.starts import starting_centroids
 from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import ProgressLike, as_progress
+from graphclust.scales import balanced_rows
 
 MEANS = ("euclidean", "geodesic")
 _MOST_STEPS = 50
@@ -52,7 +54,8 @@ def spherical_kmeans(
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64. Only their directions count; a row of
         zeros has none: its label is -1 and it has no part in the inertia.
-    mean : "euclidean" for the normalised mean, "geodesic" for the point of least summed squared angle.
+    mean : "euclidean" for the normalised mean, "geodesic" for a local mean by angle: a point where the cluster's summed
+        squared angle is least nearby. A cluster keeps its centroid where the new one would cost more.
     sample_weight : weights >= 0, shape (n,).
     init : "k-means++", "greedy k-means++", "k-means||" or "random", on the directions, or centroids of shape (k, d).
     validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by update.
@@ -102,16 +105,20 @@ def spherical_kmeans(
             progress.offer(partial(result_of, nearest.copy(), centroids, history[-1]))
             labels[:] = nearest
             means, _ = updated_centroids(directions, weights, labels, len(centroids))
-            if mean == "geodesic":
-                means = geodesic_means(directions, weights, labels, _unit(means)).astype(directions.dtype, copy=False)
-            elif len(means) == len(centroids):
+            if len(means) == len(centroids):
                 # Where directions cancel out any centroid is as good: the cluster keeps its own.
                 means = np.where(np.abs(means).max(axis=1, keepdims=True) > 0.0, means, centroids)
+            means = _unit(means)
+            if mean == "geodesic":
+                means = _unit(geodesic_means(directions, weights, labels, means).astype(directions.dtype, copy=False))
+                if len(means) == len(centroids):
+                    before, after = (_angle_costs(directions, weights, labels, each) for each in (centroids, means))
+                    means = np.where((after <= before)[:, None], means, centroids)
             n_iter += 1
             if len(means) == len(centroids):
-                bounds.move(_unit(means))
+                bounds.move(means)
             else:
-                bounds = BoundedAssignment(directions, _unit(means))
+                bounds = BoundedAssignment(directions, means)
             curve.record(bounds.centroids)
             progress.step(n_iter, max_iter)
     warn_if_fewer(len(centroids), k)
@@ -119,7 +126,11 @@ def spherical_kmeans(
 
 
 def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Point of the sphere with the least sum of w angle^2 for each cluster, from unit centroids near it."""
+    """A local mean of each cluster: a point near the given unit centroid where the sum of w angle^2 is stationary.
+
+    Within a quarter-circle of all points it is the point of the least sum; wider clusters can have several, and the
+    steps may then lead to one of a larger sum than at the start.
+    """
     centroids = centroids.astype(np.float64)
     for _ in range(_MOST_STEPS):
         angles = _angles(points, labels, centroids.astype(points.dtype))
@@ -136,6 +147,11 @@ def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, cent
     return centroids
 
 
+def _angle_costs(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
+    """Sum of w angle^2 of each cluster, (k,)."""
+    return np.bincount(labels, weights * _angles(points, labels, centroids) ** 2, minlength=len(centroids))
+
+
 def _angles(points: Points, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     half_chords = np.sqrt(own_sq_distances(points, centroids, labels)) / 2.0
     return 2.0 * np.arcsin(np.minimum(half_chords, 1.0))
@@ -148,12 +164,16 @@ def _inertia(points: Points, weights: np.ndarray, labels: np.ndarray, centroids:
 
 
 def _normalized(points: Points) -> tuple[Points, np.ndarray]:
-    """The points scaled to unit length, rows of zeros left as they are, and their lengths."""
-    lengths = np.sqrt(points.sq_lengths(np.arange(points.n), np.zeros(points.d)))
+    """The points scaled to unit length, rows of zeros left as they are, and lengths that are 0 for these alone."""
+    dense = isinstance(points, DensePoints)
+    rows = points.values if isinstance(points, DensePoints) else points.matrix
+    # Squares of numbers out of these bounds lose digits, of float32 too.
+    rows, _ = balanced_rows(rows, 1e-12, 1e15)
+    balanced: Points = DensePoints(rows) if dense else SparsePoints(rows)
+    lengths = np.sqrt(balanced.sq_lengths(np.arange(points.n), np.zeros(points.d)))
     scale = (1.0 / np.where(lengths > 0.0, lengths, 1.0)).astype(points.dtype)
-    if isinstance(points, DensePoints):
-        return DensePoints(points.values * scale[:, None]), lengths
-    return SparsePoints(sparse.csr_array(sparse.diags_array(scale) @ points.matrix)), lengths
+    units = rows * scale[:, None] if dense else sparse.csr_array(sparse.diags_array(scale) @ rows)
+    return DensePoints(units) if dense else SparsePoints(units), lengths
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

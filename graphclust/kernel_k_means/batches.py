@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.seeding import draw_seeds, warn_if_fewer_points
@@ -55,7 +55,7 @@ def shares(counts: np.ndarray, totals: np.ndarray, rate: str) -> np.ndarray:
 
 
 def _as_rows(rows: Any, name: str, n: int) -> np.ndarray:
-    array = np.asarray(rows)
+    array = as_array(rows, name)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}, expected row numbers")
     if array.ndim != 1 or len(array) == 0 or array.min() < 0 or array.max() >= n:

@@ -66,6 +66,7 @@ class KernelKMeansResult:
         costs s (n - k) more. 0 where no distance was negative, None where it was not sought.
     centers : the centres.
     n_clipped : how many squared distances below zero became 0 while seeds were drawn (see `KernelSeeds`).
+    cost_on_coreset : the weighted cost of the coreset's points at their last labels; None where no coreset was drawn.
     """
 
     labels: np.ndarray
@@ -77,6 +78,7 @@ class KernelKMeansResult:
     proposed_shift: float | None
     centers: KernelCenters
     n_clipped: int = 0
+    cost_on_coreset: float | None = None
 
     def __repr__(self) -> str:
         return (

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_choice, as_weights
-from graphclust.errors import ParameterError
+from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
@@ -46,4 +46,11 @@ def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:
     if sample_weight is None and kernel.weights is not None:
         return kernel.weights
     weights = as_weights(sample_weight, kernel.n)
+    with np.errstate(over="ignore"):
+        most = np.abs(kernel.diagonal).max() * weights.sum() * weights.sum()
+    if not np.isfinite(most):
+        raise GraphValidationError(
+            f"the kernel holds k(x, x) up to {np.abs(kernel.diagonal).max():.3g}, whose weighted sums over {kernel.n} "
+            "points overflow; divide the matrix, the points or sample_weight by a power of ten"
+        )
     return weights if kernel.weights is None else np.where(kernel.weights > 0.0, weights, 0.0)

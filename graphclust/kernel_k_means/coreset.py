@@ -55,8 +55,8 @@ def coreset_kernel_kmeans(
     max_iter : of `kernel_kmeans` on the coreset.
 
     The labels are the nearest centres, the cost is for these centres and all points; `n_iter` and `history` are those
-    of the coreset; `n_clipped` is of both drawings of seeds. A ConvergenceWarning where the coreset has fewer than k
-    distinct points.
+    of the coreset, and `cost_on_coreset` is its cost; `n_clipped` is of both drawings of seeds. A ConvergenceWarning
+    where the coreset has fewer than k distinct points.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
@@ -99,7 +99,8 @@ def coreset_kernel_kmeans(
     )
     with progress.stage("labels"):
         nearest, sq_distances = centers.nearest(progress)
-    return replace(labeled(centers, nearest, sq_distances, weights, found.history.tolist()), n_clipped=n_clipped)
+    result = labeled(centers, nearest, sq_distances, weights, found.history.tolist())
+    return replace(result, n_clipped=n_clipped, cost_on_coreset=found.cost)
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ def kernel_coreset_quality(
                 sampling=sampling, second_term=second_term, oversampling=oversampling, max_iter=max_iter, rng=rng,
                 progress=progress,
             )  # fmt: skip
-        on_coreset = float(found.history[-1]) if len(found.history) else found.cost
-        return found.labels, on_coreset, found.cost
+        assert found.cost_on_coreset is not None
+        return found.labels, found.cost_on_coreset, found.cost
 
     size = as_whole_number(coreset_size, "coreset_size", at_least=1)
     return compared(clustered, size, as_kernel(K_or_X, kernel, weight).n, n_repeats)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ive
 
-from graphclust.checks import Seed, as_number
+from graphclust.checks import Seed, as_array, as_number
 from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
@@ -35,7 +35,7 @@ class DenseKernel(Kernel):
     """
 
     def __init__(self, K: Any):
-        array = np.asarray(K)
+        array = as_array(K, "K")
         if array.dtype.kind not in "biuf":
             raise TypeError(f"K is {type(K).__name__} of dtype {array.dtype}, expected a matrix of real numbers")
         _check_square(array.shape)
@@ -148,6 +148,9 @@ class HeatKernel(Kernel):
 
     Raises what `as_graph` raises, ParameterError or TypeError for a `t` that is no positive number.
 
+    Jourdan & Schwartzman 2024 print exp(-t D^-1/2 A D^-1/2), under which the most similar nodes are the farthest apart;
+    this is Chung's kernel instead, e^-t exp(t D^-1/2 A D^-1/2).
+
     Source: Chung 1997, "Spectral graph theory", chapter 10; computed by the Chebyshev expansion of the exponential,
     exp(-t L) = e^-t (I_0(t) + 2 sum over d >= 1 of I_d(t) T_d(I - L)), I_d modified Bessel functions and T_d Chebyshev
     polynomials (Tal-Ezer & Kosloff 1984), in about 9 sqrt(t) products with the graph.
@@ -217,6 +220,9 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
 
     X, n_neighbors, method, rng : see `knn_graph`; neighbourhood of either counts.
 
+    Jourdan & Schwartzman 2024 do not say whether a point is its own neighbour; here it is, for without the diagonal
+    squared distances of neighbors would be negative.
+
     Raises what `knn_graph` raises. Source: the k-nn kernel of Jourdan & Schwartzman 2024.
 
     >>> nearest_neighbor_kernel([[0.0], [1.0], [5.0], [6.0]], 1).diagonal
@@ -229,7 +235,7 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
 def _given_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
     if not sparse.issparse(Y):
-        Y = np.asarray(Y, dtype=np.float64)
+        Y = as_array(Y, "Y").astype(np.float64, copy=False)
     if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
         raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
     some = sparse.csr_array(Y)[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]

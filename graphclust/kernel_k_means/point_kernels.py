@@ -14,9 +14,10 @@ from graphclust.checks import as_number, as_whole_number
 from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, Scaled, Spans, Votes, add_gaussian_sums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
-from graphclust.k_means.points import DensePoints, as_points
+from graphclust.k_means.points import DensePoints, as_points, as_points_to_cluster
 from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
 from graphclust.progress import Progress
+from graphclust.scales import balanced_rows, exponent_beyond, largest_size
 
 __all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
 
@@ -24,10 +25,15 @@ _SLICE = 4096
 
 
 class PointKernel(Kernel):
-    """A kernel of the points X, shape (n, d), dense; entries have the dtype of X, whole numbers count as float64."""
+    """A kernel of the points X, shape (n, d), dense; entries have the dtype of X, whole numbers count as float64.
+
+    squares : whether the entries are made of squared lengths, which vanish where all points are too small.
+    """
+
+    squares = True
 
     def __init__(self, X: Any):
-        self.X = _dense(X, "X")
+        self.X = _dense(X, "X", self.squares)
         self.n, self.dtype = len(self.X), self.X.dtype
         self.diagonal = np.ones(self.n)
 
@@ -68,9 +74,10 @@ class GaussianKernel(PointKernel):
         super().__init__(X)
         self.origin = self.X.mean(axis=0, dtype=np.float64)
         if kappa is None:
-            pieces = range(0, self.n, _SLICE)
-            spread = sum(((self.X[i : i + _SLICE] - self.origin) ** 2).sum() for i in pieces)
-            kappa = 2.0 * spread / self.n or 1.0
+            pieces, exponent = range(0, self.n, _SLICE), exponent_beyond(largest_size(self.X), 1e-100, 1e100)
+            offsets = (np.ldexp(self.X[i : i + _SLICE] - self.origin, -exponent) for i in pieces)
+            spread = float(sum((offset**2).sum() for offset in offsets))
+            kappa = float(np.ldexp(2.0 * spread / self.n, 2 * exponent)) or 1.0
         self.kappa = as_number(kappa, "kappa", above=0.0)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -143,6 +150,8 @@ class LaplacianKernel(PointKernel):
     array([[1.    , 0.3679]])
     """
 
+    squares = False
+
     def __init__(self, X: Any, kappa: float | None = None):
         super().__init__(X)
         if kappa is None:
@@ -176,6 +185,14 @@ class PolynomialKernel(PointKernel):
             self.X, self.dtype = self.X.astype(np.float64, copy=False), np.dtype(np.float64)
         self.scale = 1.0 / self.X.shape[1] if scale is None else as_number(scale, "scale", above=0.0)
         self.offset = as_number(offset, "offset")
+        with np.errstate(over="ignore"):
+            longest = np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64).max()
+            most = (self.scale * longest + abs(self.offset)) ** self.degree
+        if not most <= np.finfo(self.dtype).max:
+            raise GraphValidationError(
+                f"X holds numbers up to {largest_size(self.X):.3g} in size, of which a kernel of degree {self.degree} "
+                f"overflows in {self.dtype}; divide X by a power of ten, or pass a smaller scale"
+            )
         self.diagonal = self.self_affinities(self.X)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -199,6 +216,8 @@ class CosineKernel(PointKernel):
     array([[1. , 0.6]])
     """
 
+    squares = False
+
     def __init__(self, X: Any):
         super().__init__(X)
         self.diagonal = self.self_affinities(self.X)
@@ -220,12 +239,13 @@ def _padded(starts: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
+    vectors, _ = balanced_rows(vectors, 1e-12, 1e15)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
 
 
-def _dense(X: Any, name: str) -> np.ndarray:
-    points = as_points(X, name)
+def _dense(X: Any, name: str, squares: bool = False) -> np.ndarray:
+    points = as_points_to_cluster(X, name) if squares else as_points(X, name)
     if not isinstance(points, DensePoints):
         raise TypeError(f"{name} is sparse, expected dense points; a sparse kernel matrix needs kernel='precomputed'")
     return points.values

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import Seed, as_choice
+from graphclust.checks import Seed, as_array, as_choice
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
@@ -43,7 +43,8 @@ def knn_graph(
         >= 0, shape (n, n), in a sparse matrix those that are known, at least n_neighbors in each row beside its
         diagonal.
     method : "exact" (needs scikit-learn, but for precomputed distances) or "approximate" (needs Faiss, float32; dense
-        points, "euclidean" or "cosine"): pip install "graphclust[neighbors]".
+        points, "euclidean" or "cosine"): pip install "graphclust[neighbors]". "auto" is approximate where it can be and
+        n^2 d exceeds 2^36, as for 33,000 points of 64 dimensions.
     symmetrize : "union" joins two points if either is among the other's neighbours, "mutual" if both are, which may
         leave points isolated; "mean" takes the mean weight of both directions, half of one where only one is listed.
     weights : None counts each edge 1; "gaussian" gives exp(-d(i, j)^2 / (s_i s_j)), at least 1e-12, where s_i is
@@ -95,7 +96,7 @@ def graph_from_neighbors(
            [0., 1., 0.]])
     """
     _check_rules(symmetrize, weights)
-    neighbors = np.asarray(indices)
+    neighbors = as_array(indices, "indices")
     n = len(neighbors)
     if neighbors.ndim != 2 or neighbors.dtype.kind not in "iu" or neighbors.shape[1] < 1:
         raise GraphValidationError(
@@ -130,7 +131,7 @@ def _as_distances(distances: npt.ArrayLike | None, weights: str, given: np.ndarr
     """Finite ones, with 0 where no neighbor is."""
     if distances is None:
         raise ParameterError(f"weights={weights!r} needs the distances to the neighbors, expected distances=")
-    apart = np.asarray(distances, dtype=np.float64)
+    apart = as_array(distances, "distances").astype(np.float64, copy=False)
     if apart.shape != given.shape:
         raise GraphValidationError(f"distances has shape {apart.shape}, expected that of indices, {given.shape}")
     apart = np.where(given, apart, 0.0)

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import norm as sparse_norm
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphValidationError
+from graphclust.scales import balanced_rows, exponent_beyond, largest_size, times_power_of_two
 
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # as scikit-learn has them
@@ -21,14 +22,16 @@ def as_metric(metric: str) -> str:
     return SYNONYMS.get(metric, metric)
 
 
-def as_points(X: Any) -> Any:
-    """Finite points (n, d), n >= 2, d >= 1, as a C-ordered float64 array, or as CSR with summed duplicates."""
+def as_points(X: Any, name: str = "X", at_least: int = 2) -> Any:
+    """Finite points (n, d), d >= 1, as a C-ordered float64 array, or as CSR with summed duplicates."""
     given_as_matrix = sparse.issparse(X)
-    points = X if given_as_matrix else np.asarray(X)
+    points = X if given_as_matrix else as_array(X, name)
     if points.dtype.kind not in "biuf":
-        raise TypeError(f"X has dtype {points.dtype}, expected numbers")
-    if points.ndim != 2 or points.shape[0] < 2 or points.shape[1] < 1:
-        raise GraphValidationError(f"X has shape {points.shape}, expected (n, d) with n >= 2 points and d >= 1")
+        raise TypeError(f"{name} has dtype {points.dtype}, expected numbers")
+    if points.ndim != 2 or points.shape[0] < at_least or points.shape[1] < 1:
+        raise GraphValidationError(
+            f"{name} has shape {points.shape}, expected (n, d) with n >= {at_least} points and d >= 1"
+        )
     if given_as_matrix:
         points = sparse.csr_array(points, dtype=np.float64)
         points.sum_duplicates()
@@ -36,18 +39,28 @@ def as_points(X: Any) -> Any:
     else:
         points = values = np.ascontiguousarray(points, dtype=np.float64)
     if not np.isfinite(values).all():
-        where = "a stored entry of X" if given_as_matrix else "X[{}, {}]".format(*np.argwhere(~np.isfinite(points))[0])
+        where = f"a stored entry of {name}"
+        if not given_as_matrix:
+            where = "{}[{}, {}]".format(name, *np.argwhere(~np.isfinite(points))[0])
         raise GraphValidationError(f"{where} is {values[~np.isfinite(values)][0]}, expected finite numbers")
     return points
 
 
-def prepared(points: Any, metric: str) -> Any:
-    """The points as the distances take them: for "cosine" of unit length.
+def on_one_scale(points: Any, others: Any) -> tuple[Any, Any, int]:
+    """Both over 2^e, and e, for which squares and their sums neither vanish nor overflow; e is mostly 0."""
+    exponent = exponent_beyond(max(largest_size(points), largest_size(others)), 1e-100, 1e100)
+    if exponent == 0:
+        return points, others, 0
+    scaled = times_power_of_two(points, -exponent)
+    return scaled, scaled if others is points else times_power_of_two(others, -exponent), exponent
 
-    A point of length 0 has no direction: it gets one of its own, at right angles to all, together with its like.
+
+def of_unit_length(points: Any) -> Any:
+    """The points' directions.
+
+    A point of length 0 has none: it gets one of its own, at right angles to all, together with its like.
     """
-    if metric != "cosine":
-        return points
+    points, _ = balanced_rows(points, 1e-100, 1e100)
     lengths = sparse_norm(points, axis=1) if sparse.issparse(points) else np.linalg.norm(points, axis=1)
     scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
     units = sparse.csr_array(sparse.diags_array(scale) @ points) if sparse.issparse(points) else points * scale[:, None]
@@ -64,14 +77,17 @@ def width(points: Any) -> int:
     return max(1, points.nnz // points.shape[0]) if sparse.issparse(points) else points.shape[1]
 
 
-def distances_to(points: Any, queries: np.ndarray, candidates: np.ndarray, metric: str) -> np.ndarray:
-    """Distances of points (m,), by number, to their candidates (m, c); of "euclidean" and "cosine" still unfinished."""
+def distances_to(points: Any, queries: Any, candidates: np.ndarray, metric: str) -> np.ndarray:
+    """Distances of queries (m, d) to their candidates among the points, by number (m, c).
+
+    Of "euclidean" and "cosine" they are still unfinished.
+    """
     if sparse.issparse(points):
-        apart = points[candidates.ravel()] - points[np.repeat(queries, candidates.shape[1])]
+        apart = points[candidates.ravel()] - queries[np.repeat(np.arange(len(candidates)), candidates.shape[1])]
         sums = abs(apart).sum(axis=1) if metric == "manhattan" else apart.multiply(apart).sum(axis=1)
         return np.asarray(sums).reshape(candidates.shape)
     difference = points[candidates]
-    difference -= points[queries[:, None]]
+    difference -= queries[:, None]
     if metric == "manhattan":
         return np.abs(difference, out=difference).sum(axis=2)
     return np.einsum("ijk,ijk->ij", difference, difference)

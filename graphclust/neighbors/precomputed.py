@@ -12,39 +12,45 @@ from graphclust.errors import GraphValidationError
 _ENTRIES = 1 << 24  # of the matrix that are sorted at a time
 
 
-def nearest_by_distances(distances: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest of each point by its row, ties to the lower index; in a sparse matrix what is missing is far."""
-    n = distances.shape[0]
-    if distances.shape[1] != n:
-        raise GraphValidationError(f"X has shape {distances.shape}, expected a square matrix of distances")
+def nearest_by_distances(distances: Any, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest of each point by its row, ties to the lower index; in a sparse matrix what is missing is far.
+
+    among_themselves : whether column i is the point of row i, which is none of its own neighbors.
+    """
+    if among_themselves and distances.shape[0] != distances.shape[1]:
+        raise GraphValidationError(f"{name} has shape {distances.shape}, expected a square matrix of distances")
     values = distances.data if sparse.issparse(distances) else distances
     if values.size and values.min() < 0.0:
-        raise GraphValidationError(f"X holds the distance {values.min()}, expected distances >= 0")
-    return _of_sparse(distances, k) if sparse.issparse(distances) else _of_dense(distances, k)
+        raise GraphValidationError(f"{name} holds the distance {values.min()}, expected distances >= 0")
+    if sparse.issparse(distances):
+        return _of_sparse(distances, k, name, among_themselves)
+    return _of_dense(distances, k, among_themselves)
 
 
-def _of_dense(distances: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _of_dense(distances: np.ndarray, k: int, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
     n = len(distances)
     neighbors, found = np.empty((n, k), np.int64), np.empty((n, k))
-    rows = max(1, _ENTRIES // n)
+    rows = max(1, _ENTRIES // distances.shape[1])
     for first in range(0, n, rows):
         block = distances[first : first + rows].copy()
-        block[np.arange(len(block)), np.arange(first, first + len(block))] = np.inf
+        if among_themselves:
+            block[np.arange(len(block)), np.arange(first, first + len(block))] = np.inf
         order = np.argsort(block, axis=1, kind="stable")[:, :k]
         neighbors[first : first + rows] = order
         found[first : first + rows] = np.take_along_axis(block, order, axis=1)
     return neighbors, found
 
 
-def _of_sparse(distances: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _of_sparse(distances: sparse.csr_array, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
     n = distances.shape[0]
     rows = np.repeat(np.arange(n), np.diff(distances.indptr))
-    others = rows != distances.indices
+    others = rows != distances.indices if among_themselves else np.ones(len(rows), bool)
     rows, columns, values = rows[others], distances.indices[others], distances.data[others]
     counts = np.bincount(rows, minlength=n)
     if counts.min() < k:
         raise GraphValidationError(
-            f"X holds {counts.min()} distances of point {counts.argmin()} to others, expected at least n_neighbors={k}"
+            f"{name} holds {counts.min()} distances of point {counts.argmin()} to others, expected at least "
+            f"n_neighbors={k}"
         )
     order = np.lexsort((columns, values, rows))
     starts = np.cumsum(counts) - counts

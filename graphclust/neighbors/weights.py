@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphclust.scales import exponent_beyond, largest_size, times_power_of_two
+
 LEAST_WEIGHT = 1e-12  # a neighbour that is far away on both scales stays a neighbour
 # umap-learn's own: halvings, how near to its aim a sum has to come, the least scale as a share of the mean distance.
 _HALVINGS, _TOLERANCE, _LEAST_SCALE = 64, 1e-5, 1e-3
@@ -34,6 +36,8 @@ def membership(distances: np.ndarray, given: np.ndarray, counts: np.ndarray) -> 
     given : bool, (n, m), where there is a neighbour. counts : (n,), how many were asked for, the point itself not being
         one.
     """
+    exponent = exponent_beyond(largest_size(distances), 1e-6, 1e6)  # the bisection begins at 1
+    distances = times_power_of_two(distances, -exponent)
     far = np.where(given & (distances > 0.0), distances, np.inf).min(axis=1)
     nearest = np.where(np.isfinite(far), far, 0.0)
     beyond = np.where(given, np.maximum(distances - nearest[:, None], 0.0), np.inf)

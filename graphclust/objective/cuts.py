@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_number
+from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs.cuts import leaving_weights
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph, GraphLike
@@ -102,15 +102,26 @@ def conductance(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weigh
     return _ratio(cut, np.minimum(volume, rest))
 
 
-def modularity(G: GraphLike, labels: LabelsLike, *, resolution: float = 1.0, weight: str | None = "weight") -> float:
+def modularity(
+    G: GraphLike,
+    labels: LabelsLike,
+    *,
+    resolution: float = 1.0,
+    self_loops: str = "once",
+    weight: str | None = "weight",
+) -> float:
     """Modularity: the share of the volume inside clusters, less what the degrees alone would put there.
 
     The sum over clusters of inside(S) / vol(V) - resolution (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
 
     G, labels, weight : see `volume`.
     resolution : a number >= 0; the larger, the smaller are the clusters of greatest modularity.
-    Returns NetworkX's value on graphs without self-loops, which count once here; 0 for a graph without edges.
-    Raises what `volume` raises; ParameterError for an impossible resolution.
+    self_loops : how often a self-loop counts in its node's degree, and so inside its cluster. "once", as in all of this
+        package, for the diagonal of an adjacency matrix: a `quotient_graph`, whose loops hold each inner edge in both
+        directions, has the modularity of the graph. "twice", as in NetworkX and igraph, for a list of edges, and for a
+        quotient graph whose loops hold each inner edge once, as `networkx.quotient_graph` makes them.
+    Returns a float, 0 for a graph without edges.
+    Raises what `volume` raises; ParameterError for an impossible resolution and another word for self_loops.
 
     Source: Newman, "Modularity and community structure in networks", PNAS 2006; the resolution, Reichardt and
     Bornholdt, "Statistical mechanics of community detection", Physical Review E 2006.
@@ -118,14 +129,20 @@ def modularity(G: GraphLike, labels: LabelsLike, *, resolution: float = 1.0, wei
     >>> import networkx as nx
     >>> round(modularity(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1]), 4)  # 6/7 - 1/2
     0.3571
+    >>> loop = nx.Graph([(0, 1), (1, 1)])  # 1/3 - (2/3)^2 - (1/3)^2, and 2/4 - (3/4)^2 - (1/4)^2
+    >>> round(modularity(loop, [0, 1]), 4), modularity(loop, [0, 1], self_loops="twice")
+    (-0.2222, -0.125)
     """
     resolution = as_number(resolution, "resolution", at_least=0.0)
+    as_choice(self_loops, "self_loops", ("once", "twice"))
     graph, labels, k = _graph_and_labels(G, labels, weight)
-    if graph.total_volume == 0:
-        return 0.0
     cut, volume = cut_and_volume(graph, labels, k)
-    share = volume / graph.total_volume
-    return float(((volume - cut) / graph.total_volume - resolution * share**2).sum())
+    total = graph.total_volume
+    if self_loops == "twice":
+        volume, total = volume + _sum_by_label(graph.loops, labels, k), total + float(graph.loops.sum())
+    if total == 0:
+        return 0.0
+    return float(((volume - cut) / total - resolution * (volume / total) ** 2).sum())
 
 
 def kernel_k_means_cost(

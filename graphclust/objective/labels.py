@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_labels, fits_numbers
+from graphclust.checks import as_array, as_labels, fits_numbers
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 
@@ -88,7 +88,7 @@ def node_labels(
     if hasattr(labels, "labels"):
         own = getattr(getattr(labels, "graph", None), "nodes", None)
         if own is None or nodes is None or _plain_list(own) == _plain_list(nodes):
-            return np.asarray(labels.labels)
+            return as_array(labels.labels, name)
         labels = dict(zip(_plain_list(own), labels.labels.tolist(), strict=True))
     if isinstance(labels, Mapping):
         return _of_mapping(labels, _rows(nodes, n_nodes), name)
@@ -96,7 +96,7 @@ def node_labels(
         return _of_communities(labels, _rows(nodes, n_nodes), name)
     if hasattr(labels, "to_numpy"):
         return _of_series(labels, nodes, n_nodes)
-    return labels if isinstance(labels, np.ndarray) else _as_array(labels)
+    return as_array(labels, name) if isinstance(labels, np.ndarray) else _as_array(labels, name)
 
 
 def _listed(labels: Any) -> Any:
@@ -129,7 +129,7 @@ def _of_mapping(labels: Mapping[Hashable, Any], rows: dict[Hashable, int], name:
     if len(labels) > len(rows):
         stranger = next(node for node in labels if node not in rows)
         raise GraphValidationError(f"{name} has a label for {stranger!r}, which is no node of the graph")
-    return _as_array([labels[node] for node in rows])
+    return _as_array([labels[node] for node in rows], name)
 
 
 def _of_communities(labels: Iterable[Iterable[Hashable]], rows: dict[Hashable, int], name: str) -> np.ndarray:
@@ -167,10 +167,10 @@ def _of_series(series: Any, nodes: Sequence[Hashable] | np.ndarray | None, n_nod
     return ordered
 
 
-def _as_array(labels: Any) -> np.ndarray:
+def _as_array(labels: Any, name: str) -> np.ndarray:
     """A list of labels as an array in which each is what it was: NumPy would make text of numbers beside text."""
     if not isinstance(labels, list) or {str, tuple}.isdisjoint(map(type, labels)):
-        return np.asarray(labels)
+        return as_array(labels, name)
     if all(isinstance(label, str) for label in labels):
         return np.asarray(labels)
     array = np.empty(len(labels), object)

@@ -13,6 +13,7 @@ from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
 from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
@@ -146,15 +147,11 @@ def gains_over_second(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The best other cluster of each node, how much worse it is than the own, and what one link more would change.
 
-    Looked at are the clusters that a node is linked to, and the one of least mass, to go to which costs least.
+    Compared are the clusters that a node is linked to and the best of all if no link counts.
     """
     n = len(labels)
     loops, mass = on.terms.loops, on.terms.mass
-    second, best = np.full(n, -1), np.full(n, -np.inf)
-    for lightest in np.argsort(sums.mass, kind="stable")[:2].tolist():
-        other = (labels >= 0) & (labels != lightest) & (second < 0)
-        gain = gain_of_joining(objective, 0.0, loops, mass, sums.inside[lightest], sums.mass[lightest])
-        second[other], best[other] = lightest, gain[other]
+    second, best = best_unlinked(objective, on.terms, labels, sums)
     rows = np.repeat(np.arange(n), np.diff(links.indptr))
     elsewhere = (links.indices != labels[rows]) & (labels[rows] >= 0)
     rows, to, link = rows[elsewhere], links.indices[elsewhere], links.data[elsewhere]
@@ -172,7 +169,7 @@ def gains_over_second(
     gains[movable] = loss - best[movable]
     both = 1.0 / sums.mass[own] + 1.0 / sums.mass[target] if objective.kind == RATIO else 2.0
     one_link[movable] = both
-    return second.astype(np.int64), gains, one_link
+    return second, gains, one_link
 
 
 def next_unions(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_whole_number
-from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, warn_caller
+from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import cut_and_volume
@@ -137,7 +137,10 @@ class Clustering:
 
     @cached_property
     def modularity(self) -> float:
-        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2."""
+        """Newman's modularity at resolution 1: sum over clusters of inside(S) / vol(V) - (vol(S) / vol(V))^2.
+
+        Self-loops count once; the function `modularity` has NetworkX's and igraph's convention too.
+        """
         cut, volume = self._cut_and_volume
         total = self.graph.total_volume
         return float(((volume - cut) / total - (volume / total) ** 2).sum())
@@ -256,6 +259,11 @@ def clustering_of(
     if n_found < k:
         remarks.append(f"only {n_found} of k={k} clusters have nodes")
         warn_caller(remarks[-1], ConvergenceWarning)
+    if n_loops := int(np.count_nonzero(graph.loops)):
+        remarks.append(
+            f"{counted(n_loops, 'self-loop')} counted once in degrees and modularity; NetworkX and igraph count twice, "
+            'as modularity(G, labels, self_loops="twice") does'
+        )
     largest = np.bincount(labels + 1, weights=graph.degrees)[1:].max() / graph.total_volume  # the first are isolated
     if k > 2 and n_found > 1 and largest > DOMINANT:
         remarks.append(

@@ -112,7 +112,8 @@ class Clusters:
         inside, mass, volume, sizes = (
             values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
         )
-        cut = -inside if self.counts_loops_off else volume - inside
+        # Rounding may leave a little of either sign where nothing is cut.
+        cut = np.maximum(-inside if self.counts_loops_off else volume - inside, 0.0) * (len(inside) > 1)
         heaviest = int(volume.argmax())
         order = np.arange(len(self.left))[self.left]
         all_volume, all_sizes = volume.copy(), sizes.copy()

@@ -1,7 +1,8 @@
 """How well clusters explain the edges, whatever resolution they were made for, and the resolution that they call for.
 
 They compare the weight inside clusters with what chance would put there, in a model with one rate of edges for each
-cluster and one between all of them; with degrees as masses, the degree-corrected blocks of Karrer & Newman 2011.
+cluster and one between all of them, so k + 1 rates for k clusters and one for a single cluster; with degrees as masses,
+the degree-corrected blocks of Karrer & Newman 2011.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def description_length(on: Weighed, sums: ClusterSums) -> float:
     clusters = gammaln(n + 1.0) - gammaln(size + 1.0).sum() + np.log(n)
     clusters += gammaln(n) - gammaln(k) - gammaln(n - k + 1.0)
     edges = -log_likelihood(on, sums) * n_edges / on.graph.total_volume
-    return float(clusters + 0.5 * k * np.log(n_edges) + edges)
+    n_rates = k + 1 if k > 1 else 1  # of each cluster, and between them
+    return float(clusters + 0.5 * n_rates * np.log(n_edges) + edges)
 
 
 def implied_resolution(on: Weighed, sums: ClusterSums) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -217,6 +218,11 @@ class Path:
         from graphclust.partition.suggestion import suggestion_of
 
         return suggestion_of(self, as_progress(progress, time_budget))
+
+    @cached_property
+    def n_components(self) -> int:
+        """Connected components among the nodes that are searched: fewer clusters than these unite some."""
+        return len(np.unique(self.graph.components[self.kept]))
 
     @property
     def on_nodes(self) -> Weighed:

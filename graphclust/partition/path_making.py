@@ -21,11 +21,17 @@ from graphclust.partition.path import Path
 from graphclust.partition.reduction import prolonged_through
 from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import searched_nodes
+from graphclust.partition.suggestion import widest
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["cluster_path"]
 
 MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0
+MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; a path goes a quarter beyond
+# A path is made longer where its finest partition still has so much of the weight inside, and a number beyond its end
+# is natural over so large a range, as a logarithm: cliques, and 200 planted blocks of 12 nodes, have 2.7 to 3.5, the
+# pairs of a cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
+INSIDE_AT_THE_END, WIDE_BEYOND = 0.5, 2.0
 # The first partition is made without one of more clusters before it, so the few below it are less good: the path starts
 # above the largest k that it is asked for.
 AHEAD, AHEAD_AT_LEAST = 1.3, 10
@@ -49,7 +55,8 @@ def cluster_path(
 
     G, weight, symmetrize : as `coreset_sc` takes them.
     ks : the numbers of clusters, each from 1 to the number of nodes with edges. By default 1, 2, ... up to the least
-        of 1,000, three times the square root of the nodes, and the nodes.
+        of 1,000, three times the square root of the nodes, and the nodes; a quarter beyond the number of connected
+        components where these are more, up to 4,000; and up to 1,000 where the graph falls into more small groups.
     objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
     components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
         out, as `coreset_sc` does, for the k in the middle of the range on a logarithmic scale; "all" does not.
@@ -79,6 +86,7 @@ def cluster_path(
     if graph.n_entries == 0:
         raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
     linked = np.flatnonzero(~graph.isolated)
+    is_default = asked is None
     if asked is None:
         asked = list(default_ks(graph))
     if asked[-1] > len(linked):
@@ -89,7 +97,20 @@ def cluster_path(
     kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
-    return path_over(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress)
+    seed = int(rng.integers(2**63))
+    if not is_default:
+        return path_over(graph, kept, asked, aim, remarks, seed, progress)
+    n_components = len(np.unique(graph.components[kept]))
+    if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > asked[-1]:
+        asked = list(range(1, min(max(beyond, asked[-1]), MOST_COMPONENTS, len(kept)) + 1))
+    path = path_over(graph, kept, asked, aim, remarks, seed, progress)
+    most = min(MOST_CLUSTERS, len(kept) // 2)
+    if most > asked[-1] and path.descent.figures[asked[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
+        longer = path_over(graph, kept, list(range(1, most + 1)), aim, remarks, seed, progress)
+        found = widest(longer)
+        if found and found[0][0] > asked[-1] and found[0][1] >= WIDE_BEYOND:
+            return longer
+    return path
 
 
 def middle_of_ks(ks: Sequence[int]) -> int:

@@ -74,8 +74,10 @@ def coreset_sc(
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
         partition on the whole graph. "auto" takes it for large graphs with few triangles, for very dense ones, and when
         `coreset_size`, `oversampling` or `sampling` is given.
-        "paper" is the published algorithm, exactly; after the gate it reads only rows of sampled nodes, so that a graph
-        from `open_store` is clustered without any pass over its edges. It needs a coreset whose nodes have some 5
+        "paper" is the published algorithm; how its spectral clustering rounds the coreset's eigenvectors is a choice of
+        this package: rows of unit length, the coreset's weights, the best of ten starts of k-means. After the gate it
+        reads only rows of sampled nodes, so that a graph from `open_store` is clustered without any pass over its
+        edges. It needs a coreset whose nodes have some 5
         neighbors in it; nodes without any are `undecided`. "auto" takes it when one of its own options is given: loops,
         shift, second_term, rounds, embedding, degrees.
     The options from here on have None for not given; giving one asks for a method that has it, whatever its value.

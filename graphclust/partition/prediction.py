@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from graphclust.checks import as_array
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
 from graphclust.objective.gains import gain_of_joining
@@ -129,7 +130,7 @@ class ClusterModel:
 
 def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
     """New nodes' links as float64 CSR, checked."""
-    array = rows if sparse.issparse(rows) else np.asarray(rows)
+    array = rows if sparse.issparse(rows) else as_array(rows, "rows")
     if array.ndim != 2 or array.shape[1] != n_old:
         raise GraphValidationError(
             f"rows has shape {array.shape}, expected a row for each new node and a column for each of the {n_old} "

@@ -63,7 +63,8 @@ class Suggestion:
 
     k : the number of clusters. clear : whether the graph shows it; otherwise it is a way to look at the graph: of the
         numbers near the best candidate the one whose clusters describe the edges in the fewest bits, or the number that
-        is natural at the usual resolution of 1 where no stable one has a wide range.
+        is natural at the usual resolution of 1 where no stable one has a wide range. It unites no two connected
+        components that are searched, unless the path ends before; `reasons` say where a path ends.
     reasons : plain sentences; `str(suggestion)` is all of them.
     candidates : those with the widest ranges, the widest first. runners_up : of them, those other than k.
     """
@@ -95,9 +96,11 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
         for (k, width), stability in zip(found, stable, strict=True)
     )
     wide = bool(found) and is_usable(candidates[0])
-    clear = wide and is_clear(candidates)
+    clear = wide and is_clear(candidates) and path.ks[-1] >= path.n_components
     if not wide:
-        k, how = natural_at(path, 1.0), "what is natural at resolution 1, the usual one"
+        k = natural_at(path, 1.0)
+        is_natural = path.ranges[k][0] <= 1.0 < path.ranges[k][1]
+        how = f"{'' if is_natural else 'the nearest on the path to '}what is natural at resolution 1, the usual one"
     elif clear or progress.out_of_time():
         k, how = candidates[0].k, "the one with the widest range"
     else:
@@ -106,15 +109,19 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
         how = "the one, of the numbers near the best, whose clusters describe its edges in the fewest bits"
     said = sentences(path, candidates)
     if not clear:
-        said.insert(0, f"the graph shows no number of clusters clearly; {k} is {how}")
+        said.insert(0, f"the graph shows no number of clusters clearly; {k} is {how}{end_of(path)}")
     if progress.remark:
         said.append(progress.remark)
     return Suggestion(k, clear, tuple(said), candidates)
 
 
 def widest(path: Path) -> list[tuple[int, float]]:
-    """Numbers of clusters and the logarithmic width of their ranges with those near them, the widest first."""
-    ks = np.array([k for k in path.ks if 1 < k <= WELL_BELOW_TOP * len(path.descent.unions)], np.int64)
+    """Numbers of clusters and the logarithmic width of their ranges with those near them, the widest first.
+
+    Numbers that unite connected components are left out where the path holds larger ones.
+    """
+    fewest, most = max(2, fewest_apart(path)), WELL_BELOW_TOP * len(path.descent.unions)
+    ks = np.array([k for k in path.ks if fewest <= k <= max(most, fewest)], np.int64)
     bounds = np.clip([path.ranges[k] for k in ks.tolist()], LOWEST, None).reshape(-1, 2)
     widths = np.log(bounds[:, 1] / bounds[:, 0])
     widths[~np.isfinite(widths)] = 0.0  # the finest partition of a path has no finer one to be compared with
@@ -126,6 +133,22 @@ def widest(path: Path) -> list[tuple[int, float]]:
         found.append((k, max(together)))
         widths[window | _near(ks, k)] = 0.0
     return found
+
+
+def fewest_apart(path: Path) -> int:
+    """The least number of clusters on the path that unites no two components; its largest where all do."""
+    return next((k for k in path.ks if k >= path.n_components), path.ks[-1])
+
+
+def end_of(path: Path) -> str:
+    """What was not looked at, being beyond the end of a path."""
+    most, n_components = path.ks[-1], path.n_components
+    if n_components > most:
+        return (
+            f"; the path ends at {most:,} clusters, so that some of the {n_components:,} components are united: "
+            f"cluster_path(G, ks) goes as far as its ks"
+        )
+    return f"; the path ends at {most:,}, larger ks were not looked at" if most < len(path.kept) else ""
 
 
 def _near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
@@ -181,7 +204,8 @@ def described_shortest(path: Path, k: int, progress: Progress) -> int:
             lengths[k] = description_length(on, partitioned(on, k, path.aim, 1.0, rng, progress).sums)
         return lengths[k]
 
-    near = [other for other in path.ks if max(k / CLOSER, 1.5) < other < CLOSER * k]
+    fewest = fewest_apart(path)
+    near = [other for other in path.ks if max(k / CLOSER, 1.5) < other < CLOSER * k and other >= fewest]
     while not progress.out_of_time():
         fewer = [other for other in near if other <= (1.0 - NEAR) * k]
         more = [other for other in near if other >= (1.0 + NEAR) * k]
@@ -207,7 +231,8 @@ def is_clear(candidates: tuple[Candidate, ...]) -> bool:
 def natural_at(path: Path, resolution: float) -> int:
     """The k of the path that is natural at a resolution, or the nearest to it."""
     natural = next(k for k, (low, high) in path.ranges.items() if low <= resolution < high)
-    return min(path.ks, key=lambda k: (abs(k - natural), k))
+    fewest = fewest_apart(path)
+    return min((k for k in path.ks if k >= fewest), key=lambda k: (abs(k - natural), k))
 
 
 def sentences(path: Path, candidates: tuple[Candidate, ...]) -> list[str]:

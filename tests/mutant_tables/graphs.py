@@ -130,8 +130,8 @@ MUTANTS = [
     (
         "modularity-of-shares",
         "objective/cuts.py",
-        "- resolution * share**2).sum()",
-        "- resolution * share).sum()",
+        "- resolution * (volume / total) ** 2).sum()",
+        "- resolution * (volume / total)).sum()",
         ["test_two_triangles_joined_by_one_edge"],
     ),
     (
@@ -323,6 +323,13 @@ MUTANTS = [
         "(listed + mirrored - both)",
         "(listed + mirrored)",
         ["test_umap_weights_by_hand"],
+    ),
+    (
+        "modularity-counts-self-loops-twice-inside-alone",
+        "objective/cuts.py",
+        "total + float(graph.loops.sum())",
+        "total",
+        ["test_modularity_with_self_loops_counted_twice_is_that_of_networkx_and_igraph"],
     ),
     (
         "cosine-not-halved",

@@ -95,15 +95,15 @@ MUTANTS = [
     (
         "kappa-of-the-sample",
         "kernel_k_means/point_kernels.py",
-        "2.0 * spread / self.n or 1.0",
-        "2.0 * spread / (self.n - 1) or 1.0",
+        "2.0 * spread / self.n, 2",
+        "2.0 * spread / (self.n - 1), 2",
         ["test_entries_of_point_kernels_equal_their_formulas"],
     ),
     (
         "kappa-of-one-side",
         "kernel_k_means/point_kernels.py",
-        "2.0 * spread / self.n or 1.0",
-        "spread / self.n or 1.0",
+        "2.0 * spread / self.n, 2",
+        "spread / self.n, 2",
         ["test_entries_of_point_kernels_equal_their_formulas"],
     ),
     (

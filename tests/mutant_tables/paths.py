@@ -9,7 +9,7 @@ _PATH = "partition/path.py"
 _TABLE = ["test_the_table_holds_the_recomputed_figures"]
 _ENVELOPES = ["test_the_envelope_is_where_each_line_is_the_highest"]
 _ENVELOPES += ["test_lines_below_the_envelope_come_nearest_where_their_empty_range_is"]
-_GAINS = ["test_gains_are_the_recomputed_changes_of_the_objective"]
+_GAINS = ["test_second_is_the_best_of_all_other_clusters_by_recomputed_objectives"]
 _NEW = ["test_each_new_node_goes_where_the_recomputed_objective_is_largest"]
 _VERDICT = ["test_figures_of_coresets_that_are_made_up"]
 
@@ -66,8 +66,8 @@ MUTANTS = [
     (
         "figures-of-cuts-from-inside-as-if-of-volumes",
         _DESCENT,
-        "cut = -inside if self.counts_loops_off else volume - inside",
-        "cut = volume - inside",
+        "np.maximum(-inside if self.counts_loops_off else volume - inside, 0.0)",
+        "np.maximum(volume - inside, 0.0)",
         _TABLE,
     ),
     (
@@ -115,8 +115,8 @@ MUTANTS = [
     (
         "suggestion-counts-one-cluster",
         _SUGGESTION,
-        "if 1 < k <= WELL_BELOW_TOP",
-        "if k <= WELL_BELOW_TOP",
+        "max(2, fewest_apart(path)), WELL_BELOW_TOP",
+        "max(1, fewest_apart(path)), WELL_BELOW_TOP",
         ["test_numbers_near_one_another_are_one_answer"],
     ),
     (
@@ -134,10 +134,24 @@ MUTANTS = [
         ["test_the_edges_say_which_of_the_numbers_near_the_best_it_is"],
     ),
     (
+        "suggestion-unites-components",
+        _SUGGESTION,
+        "if k >= path.n_components)",
+        "if k >= 1)",
+        ["test_the_nearest_k_and_the_shortest_description_unite_no_components"],
+    ),
+    (
+        "path-of-cliques-as-short-as-others",
+        "partition/path_making.py",
+        "found[0][1] >= WIDE_BEYOND",
+        "found[0][1] >= 100.0",
+        ["test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes"],
+    ),
+    (
         "description-far-away",
         _SUGGESTION,
-        "< other < CLOSER * k]",
-        "< other < 100 * k]",
+        "< other < CLOSER * k and",
+        "< other < 100 * k and",
         ["test_the_edges_say_which_of_the_numbers_near_the_best_it_is"],
     ),
     (
@@ -174,6 +188,20 @@ MUTANTS = [
         "order = np.lexsort((to, -gain, rows))",
         "order = np.lexsort((to, gain, rows))",
         _GAINS,
+    ),
+    (
+        "unlinked-tangent-to-the-upper-hull",
+        "objective/unlinked.py",
+        "_slope(xs, ys, hull[-2], hull[-1]) >= _slope(xs, ys, hull[-1], c)",
+        "_slope(xs, ys, hull[-2], hull[-1]) <= _slope(xs, ys, hull[-1], c)",
+        ["test_best_unlinked_cluster_of_many_is_that_of_a_search_through_all"],
+    ),
+    (
+        "unlinked-own-cluster-stays-on-the-hull",
+        "objective/unlinked.py",
+        "order[order != c]",
+        "order",
+        ["test_best_unlinked_cluster_of_many_is_that_of_a_search_through_all"],
     ),
     (
         "certainty-counts-the-own-loop-as-a-link",

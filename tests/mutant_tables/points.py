@@ -142,6 +142,20 @@ MUTANTS = [
         ["test_the_geodesic_mean_of_points_more_than_a_right_angle_away"],
     ),
     (
+        "geodesic-mean-that-costs-more-is-taken",
+        "k_means/spherical.py",
+        "(after <= before)[:, None]",
+        "(after <= np.inf)[:, None]",
+        ["test_spherical_inertia_never_rises_where_clusters_span_more_than_a_half_circle"],
+    ),
+    (
+        "bounds-of-points-beyond-single-precision",
+        "k_means/bounds.py",
+        "largest_size(centroids)), _SMALLEST, _LARGEST)",
+        "largest_size(centroids)), 0.0, np.inf)",
+        ["test_k_means_of_points_beyond_single_precision"],
+    ),
+    (
         "angle-of-half-a-chord",
         "k_means/spherical.py",
         "2.0 * np.arcsin(np.minimum(half_chords, 1.0))",

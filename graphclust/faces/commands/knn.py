@@ -25,6 +25,7 @@ def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
     from graphclust.neighbors.graphs import RULES, WEIGHTS
     from graphclust.neighbors.metrics import METRICS, SYNONYMS
+    from graphclust.neighbors.search import METHODS
 
     knn = commands.add_parser(
         "knn", parents=[everywhere()], help="join each point of a file with its nearest neighbors", epilog=EXAMPLES
@@ -43,7 +44,7 @@ def add_to(commands: Any) -> None:
         "--metric", choices=(*METRICS, *SYNONYMS), default="euclidean",
         help="what is near (euclidean); precomputed: the rows are distances to all points",
     )  # fmt: skip
-    knn.add_argument("--method", choices=("exact", "approximate"), default="exact", help="how to search (exact)")
+    knn.add_argument("--method", choices=METHODS, default="exact", help="how to search (exact)")
     knn.add_argument(
         "--n-probes", type=int, default=16, metavar="N", help="lists an approximate search looks through (16)"
     )

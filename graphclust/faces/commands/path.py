@@ -30,7 +30,13 @@ def add_to(commands: Any) -> None:
         "path", parents=[graph_file(), everywhere()], help="cluster into every number of parts at once", epilog=EXAMPLES
     )
     path.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
-    path.add_argument("--to", dest="most", type=int, metavar="K", help="largest (3 sqrt(nodes), 1000 at most)")
+    path.add_argument(
+        "--to",
+        dest="most",
+        type=int,
+        metavar="K",
+        help="largest (3 sqrt(nodes), 1000 at most, or more for many small parts)",
+    )
     path.add_argument("--objective", choices=OBJECTIVES, default="modularity", help="what to make the parts for")
     path.add_argument("--components", choices=COMPONENTS, default="large", help="whether tiny ones may be clusters")
     path.add_argument(
@@ -48,11 +54,14 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.least < 1:
         raise ParameterError(f"--from {options.least} is out of range, expected at least 1")
     graph, _ = loaded(options, progress)
-    most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])
-    if most < options.least:
-        raise ParameterError(f"--to {most} is less than --from {options.least}")
+    ks = None
+    if options.most is not None or options.least > 1:
+        most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])
+        if most < options.least:
+            raise ParameterError(f"--to {most} is less than --from {options.least}")
+        ks = range(options.least, most + 1)
     path = cluster_path(
-        graph, range(options.least, most + 1), objective=options.objective, components=options.components,
+        graph, ks, objective=options.objective, components=options.components,
         time_budget=options.time_budget, rng=options.seed, progress=progress,
     )  # fmt: skip
     suggestion = path.suggest(progress=progress)
