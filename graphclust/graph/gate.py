@@ -64,7 +64,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     if isinstance(G, str | os.PathLike):
         from graphclust.io.load import load_graph
 
-        return load_graph(G, symmetrize=symmetrize or "max", weights="ignore" if weight is None else None)
+        asked = None if weight == "weight" else weight
+        return load_graph(G, symmetrize=symmetrize or "max", weights=None if weight else "ignore", weight=asked)
     if sparse.issparse(G):
         matrix: Any = G
         graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -13,7 +13,9 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
-from graphclust.io.edge_list import MayBeMetis, read_edge_list
+from graphclust.io.column_choice import Column, Columns, as_columns
+from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading
+from graphclust.io.edge_list import read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
 from graphclust.io.lines import shown
@@ -22,6 +24,7 @@ from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
 from graphclust.io.network_files import GML_START, read_network_file
 from graphclust.io.network_writers import NETWORK_FORMATS
+from graphclust.io.other_formats import refuse_other_formats
 from graphclust.io.source import Source, open_source
 from graphclust.io.store import is_store, open_store
 from graphclust.io.suitesparse import is_tar, read_suitesparse
@@ -68,6 +71,10 @@ def load_graph(
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     progress: ProgressLike = None,
 ) -> Graph: ...
 @overload
@@ -81,6 +88,10 @@ def load_graph(
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     progress: ProgressLike = None,
 ) -> tuple[Graph, LoadInfo]: ...
 def load_graph(
@@ -93,6 +104,10 @@ def load_graph(
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     progress: ProgressLike = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2, from a store, or by its name.
@@ -111,17 +126,28 @@ def load_graph(
     memory_limit : most bytes that the header of a file may ask for; None allows 200 for each byte of the file, at
         least 256 MiB and at most what the machine has.
     bipartite : rows and columns of a matrix, square or rectangular, are different nodes, the rows numbered first; an
-        entry joins its row with its column. Only for Matrix Market and SuiteSparse files that are not symmetric.
+        entry joins its row with its column. Of an edge list the sources are numbered first, then the targets; an id
+        that is on both sides is named "column:id". For edge lists, and for Matrix Market and SuiteSparse files that are
+        not symmetric. A network of KONECT says it itself, by `% bip`.
+    source, target, weight : the columns of an edge list, by their names or their places from 0. By default those whose
+        names are plainly the two ends and the weight, else the first two, and of three columns without names the third.
+        In GraphML, GML, GEXF and the lines of NetworkX's edge lists, weight is the name of an edge attribute.
+    header : whether the first line of an edge list names the columns. By default it does where it has words above
+        numbers or words that name columns, and where none of its words occurs again.
     progress : a listener `(stage, done, total)` or a `Progress`.
 
     The folder of a store is checked in one pass and mapped, see `open_store`.
 
-    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Matrix Market nodes are
-    numbered from 0. Repeated entries are added up, or counted once if there are no weights; self-loops stay; zero
-    weights are no edges; what was joined or repaired is in `Graph.remarks` and in one `GraphWarning`.
+    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Ids are text in a file
+    where one is no whole number, is in quotes or begins with a zero. Matrix Market nodes are numbered from 0. Repeated
+    entries are added up if there are weights; without, they are counted once, and only symmetrize="sum" adds them up.
+    Self-loops stay; zero weights are no edges; what was assumed, left out, joined or repaired is in `Graph.remarks`,
+    and what may surprise in one `GraphWarning`.
 
-    Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken or of no known format;
-    GraphValidationError for one that holds no graph: rectangular, negative, non-finite, without edges to read;
+    Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken, of no known format, or
+    a table in which no two columns are plainly the ends of an edge; GraphValidationError for one that holds no graph
+    (rectangular, negative, non-finite, without edges to read) and for a column that it does not have; ParameterError
+    for columns of a format that has none;
     ResourceLimitError, before the memory is taken, for one that would need more than the limits.
 
     Sources of the formats: https://math.nist.gov/MatrixMarket/formats.html; https://sparse.tamu.edu; Karypis, METIS 5.1
@@ -147,13 +173,15 @@ def load_graph(
         if limit is not None:
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
+    reading = Reading(ID_TYPE.get(format or ""), as_columns(source, target, weight, header), bool(bipartite))
     try:
         if is_store(path):
+            refuse_columns_of(reading.columns, "store", os.fsdecode(path))
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            fetched = _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, return_info)
+            fetched = _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
             graph, info = fetched or _load(
-                path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress
+                path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress
             )
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
@@ -166,7 +194,21 @@ def load_graph(
     return graph
 
 
-def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progress, details):
+def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
+    """Refuse names of columns for a format that has none; its own weights are all there are."""
+    if format in ("snap", "csv"):
+        return
+    wrong = {name: value for name, value in columns._asdict().items() if value is not None}
+    if format in NETWORK_FORMATS and isinstance(columns.weight, str):
+        del wrong["weight"]
+    for name, value in wrong.items():
+        raise ParameterError(
+            f"{name}={value!r} names a column of an edge list, but {path} is {format}; leave it out "
+            '(weights="ignore" counts every entry as 1)'
+        )
+
+
+def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, details):
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalogue import entry_at
 
@@ -179,36 +221,39 @@ def _fetched(path, format, symmetrize, weights, memory_limit, bipartite, progres
 
     if format not in (None, entry.source):
         raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
-    if bipartite and entry.source == "snap":
-        raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
-    request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
+    refuse_columns_of(reading.columns, "a data set", os.fsdecode(path))
+    if reading.bipartite and entry.source == "snap":
+        raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
+    request = Request(weights, symmetrize, reading.bipartite or entry.bipartite, memory_limit)
     if entry.source == "snap":
         return fetched_edges(entry, request, progress)
     return fetched_matrix(entry, request, progress, details)
 
 
-def _load(path, format, symmetrize, weights, max_bytes, memory_limit, bipartite, progress):
+def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress):
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
-        return _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress)
+        refuse_columns_of(reading.columns, "npz", os.fsdecode(path))
+        return _load_archive(path, symmetrize, weights, memory_limit, reading.bipartite, progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
             if format == "npz":
                 raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
-            recognized = format or recognize(source)
-            if bipartite and recognized not in ("matrix_market", "suitesparse"):
-                raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
-            edges = _read(source, recognized, weights, memory_limit, bipartite, progress, ID_TYPE.get(format))
+            recognized = format or recognize(source, reading)
+            check_format(recognized, reading, source.path)
+            edges = _read(source, recognized, weights, memory_limit, reading, progress)
         if recognized == "snap" and isinstance(edges.nodes, list):
             recognized = "csv"
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
+    except ReadAgain as again:
+        return _load(path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress)
     except MayBeMetis:
-        others = (symmetrize, weights, max_bytes, memory_limit, bipartite, progress)
+        others = (symmetrize, weights, max_bytes, memory_limit)
         try:
-            return _load(path, "metis", *others)
+            return _load(path, "metis", *others, Reading(), progress)
         except GraphFormatError:
-            return _load(path, "snap", *others)
+            return _load(path, "snap", *others, replace(reading, text_ids=False), progress)
     details = {key: value for key, value in edges.details.items() if key != "weighted"}
     n_bytes, repairs = source.n_read, tuple(edges.repairs)
     return graph, LoadInfo(
@@ -244,7 +289,14 @@ def _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress):
     return graph, LoadInfo(name, "npz", None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
-def recognize(source: Source) -> str:
+def check_format(format: str, reading: Reading, path: str) -> None:
+    """Refuse arguments that mean nothing to a format."""
+    refuse_columns_of(reading.columns, format, path)
+    if reading.bipartite and format not in ("matrix_market", "suitesparse", "snap", "csv"):
+        raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
+
+
+def recognize(source: Source, reading: Reading | None = None) -> str:
     """The format of a file by its first bytes; where they allow several, the later reader decides line by line."""
     head = source.head()
     if not head:
@@ -275,6 +327,9 @@ def recognize(source: Source) -> str:
             f"starts with {shown(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
             source.path,
         )
+    refuse_other_formats(head, source.path)
+    if reading is not None and reading.columns != Columns():
+        return "snap"
     lines = data_lines(head, 1)
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
         first = lines[0] if lines else text.split(b"\n")[0]
@@ -312,18 +367,19 @@ def _read(
     format: str,
     weights: str | None,
     memory_limit: int | None,
-    bipartite: bool,
+    reading: Reading,
     progress: Progress,
-    text_ids: bool | None,
 ) -> Edges:
     if not source.head():
         raise GraphFormatError("is empty, expected a graph", source.path)
     if format == "matrix_market":
-        return read_matrix_market(source, weights or "file", memory_limit, progress, bipartite)
+        return read_matrix_market(source, weights or "file", memory_limit, progress, reading.bipartite)
     if format == "suitesparse":
-        return read_suitesparse(source, weights or "file", memory_limit, progress, bipartite)
+        return read_suitesparse(source, weights or "file", memory_limit, progress, reading.bipartite)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
     if format in NETWORK_FORMATS:
-        return read_network_file(source, format, weights or "file", memory_limit, progress)
-    return read_edge_list(source, weights, progress, text_ids)
+        weight = reading.columns.weight
+        attribute = None if weight is None else str(weight)
+        return read_network_file(source, format, weights or "file", memory_limit, progress, attribute)
+    return read_edge_list(source, weights, progress, reading)

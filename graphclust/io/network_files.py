@@ -20,8 +20,15 @@ MOST_BYTES = 1 << 30
 _BYTES_AS_OBJECTS = 30  # NetworkX holds a graph in about so many bytes for each of its file
 
 
-def read_network_file(source: Source, format: str, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
-    """The edges of a GraphML, GML or GEXF file; the edge attribute "weight" holds the weight, where there is any.
+def read_network_file(
+    source: Source,
+    format: str,
+    weights: str,
+    memory_limit: int | None,
+    progress: Progress,
+    weight: str | None = None,
+) -> Edges:
+    """The edges of a GraphML, GML or GEXF file; an edge attribute, by default "weight", holds the weight.
 
     Nodes have their ids as names, in GML their labels; names that are all whole numbers become numbers. Parallel edges
     are repeated entries. Raises GraphFormatError for what NetworkX cannot read, and for XML that defines entities,
@@ -45,7 +52,7 @@ def read_network_file(source: Source, format: str, weights: str, memory_limit: i
             source.path,
             int(line[1]) if line else None,
         ) from None
-    return _edges_of(network, source.path, weights)
+    return _edges_of(network, source.path, weights, weight)
 
 
 def _content(source: Source, memory_limit: int | None, progress: Progress) -> bytes:
@@ -67,13 +74,18 @@ def _gml_label(content: bytes) -> str:
     return "label" if re.search(rb"\blabel\b", content) else "id"
 
 
-def _edges_of(network, path: str, weights: str) -> Edges:
+def _edges_of(network, path: str, weights: str, asked: str | None) -> Edges:
     nodes = list(network)
     if not nodes:
         raise GraphValidationError(f"{path}: the graph has 0 nodes, expected at least 1 node")
     number_of = {node: i for i, node in enumerate(nodes)}
     ends = np.array([(number_of[u], number_of[v]) for u, v in network.edges()], np.int32).reshape(-1, 2)
-    written = [weight for _, _, weight in network.edges(data="weight")]
+    written = [weight for _, _, weight in network.edges(data=asked or "weight")]
+    if asked is not None and all(weight is None for weight in written):
+        found = ", ".join(sorted({repr(name) for *_, data in network.edges(data=True) for name in data})[:20])
+        raise GraphValidationError(
+            f"{path}: weight={asked!r} is an attribute of no edge, expected one of {found or 'none'}"
+        )
     weighted = weights != "ignore" and any(weight is not None for weight in written)
     values = None
     if weighted:
