@@ -58,7 +58,8 @@ def as_columns(source: Any, target: Any, weight: Any, header: Any) -> Columns:
     if (source is None) != (target is None):
         given, other = ("source", "target") if target is None else ("target", "source")
         raise ParameterError(f"{given}= is given and {other}= is not, expected both ends of an edge, or none")
-    return Columns(*places, header=header)
+    source, target, weight = places
+    return Columns(source, target, weight, header)
 
 
 def choose(asked: Columns, names: list[str] | None, n_columns: int, rows: list[list[str]], path: str) -> Choice:

@@ -80,8 +80,8 @@ class EdgeLines:
         if self.layout.two_kinds and not self.layout.bipartite:
             one, other = self.layout.names
             said.append(
-                f"columns {one!r} and {other!r} may name two kinds of nodes, and an id in both is one node; if it is two, "
-                "pass bipartite=True"
+                f"columns {one!r} and {other!r} may name two kinds of nodes, and an id in both is one node; if it is "
+                "two, pass bipartite=True"
             )
         if self.reading.counted:
             first = data_lines(self.head, 1)[0].decode("utf-8", "replace")

@@ -44,9 +44,10 @@ def refuse_other_formats(head: bytes, path: str) -> None:
 
 
 def _refuse(what: str, text: bytes, path: str) -> None:
+    start = shown(text.strip().split(b"\n")[0], 40)
     raise GraphFormatError(
-        f"looks like {what} (it starts with {shown(text.strip().split(b'\n')[0], 40)!r}), which is not read here; write its edges as a "
-        "table `source,target,weight`, or as GraphML",
+        f"looks like {what} (it starts with {start!r}), which is not read here; write its edges as a table "
+        "`source,target,weight`, or as GraphML",
         path,
     )
 

@@ -7,15 +7,17 @@ import gzip
 import io
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_choice, as_number
 from graphclust.compiled.runtime.blocks import entry_blocks
-from graphclust.errors import GraphValidationError, ParameterError, counted
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
+from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.io.network_writers import NETWORK_FORMATS, as_network, names_for, network_bytes, write_network
@@ -34,10 +36,20 @@ _ENDINGS = {
 
 
 SAVED_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
+_NUMBER = re.compile(r"0|[1-9][0-9]*")
+_UNFIT = re.compile(r"[\n\r\0\ud800-\udfff]")  # what a line of a table in UTF-8 cannot hold
 PIPED = "snap"  # where neither a format nor an ending is given
 
 
-def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
+def save_graph(
+    path: str | os.PathLike,
+    G: GraphLike,
+    *,
+    format: str | None = None,
+    drop_loops: bool = False,
+    round_weights: float | None = None,
+    overwrite: bool = False,
+) -> None:
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
     path : of the file; what is written to a pipe or a device goes straight into it.
@@ -45,11 +57,15 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     format : "matrix_market", "snap", "csv", "metis", "npz" (of `scipy.sparse.save_npz`), "graphml", "gml" or "gexf";
         None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist, .csv, .graph, .metis, .npz, .graphml, .gml, .gexf.
         A pipe without one of these gets "snap", edges between tabs.
+    drop_loops : leave self-loops out, as METIS needs it.
+    round_weights : multiply the weights by this number and round them to whole numbers, at least 1, as METIS needs it.
 
-    `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
-    without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
-    weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes, not their names;
-    "csv" keeps the names, as text, and numbers them as they appear. "graphml", "gml" and "gexf" keep names, as text,
+    What was left out or rounded is said in a `GraphWarning`. Otherwise `load_graph` gives back the same arrays. What a
+    format cannot hold is an error: "snap" and "csv" have no nodes without edges, "snap" only nodes named by whole
+    numbers >= 0 in increasing order, "metis" no self-loops and only weights that are whole numbers. "matrix_market",
+    "metis" and "npz" keep the order of the nodes, not their names; "csv" keeps the names, text in quotes where it could
+    be taken for numbers, and the order of the nodes where a list of edges can: text is numbered as it appears, numbers
+    in increasing order. "graphml", "gml" and "gexf" keep names, as text,
     and order, with weights as the edge attribute "weight"; they are made by NetworkX, which needs up to a kilobyte of
     memory for each edge.
 
@@ -63,7 +79,7 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     ...     load_graph(f"{folder}/path.graph")
     Graph(4 nodes, 3 edges, unweighted)
     """
-    graph = as_graph(G)
+    graph, said = fit_for_writing(as_graph(G), drop_loops, round_weights)
     content = content_of(graph, format_of(path, format))
     with whole_file(path, overwrite, content.size) as file:
         if os.fsdecode(path).lower().endswith(".gz"):
@@ -71,6 +87,29 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
                 content.write(target)
         else:
             content.write(file)
+    if said:
+        warn_caller(f"{os.fsdecode(path)}: {'; '.join(said)}", GraphWarning)
+
+
+def fit_for_writing(graph: Graph, drop_loops: bool, round_weights: float | None) -> tuple[Graph, list[str]]:
+    """The graph without its self-loops and with whole weights, where that is asked for, and what was changed."""
+    said = []
+    matrix = graph.to_scipy()
+    n_loops = int(np.count_nonzero(graph.loops)) if drop_loops else 0
+    if n_loops:
+        said.append(f"{counted(n_loops, 'self-loop was', 'self-loops were')} left out")
+        matrix = (matrix - sparse.diags_array(matrix.diagonal(), format="csr")).tocsr()
+        matrix.eliminate_zeros()
+    if round_weights is not None:
+        factor = as_number(round_weights, "round_weights", above=0.0)
+        whole = np.maximum(np.rint(matrix.data * factor), 1.0)
+        if graph.weights is not None and (whole != matrix.data).any():
+            said.append(f"weights were multiplied by {factor:g} and rounded to whole numbers, at least 1")
+            matrix.data = whole
+    if not said:
+        return graph, said
+    weights = None if graph.weights is None else matrix.data
+    return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=graph.nodes), said
 
 
 def format_of(path: str | os.PathLike, format: str | None = None) -> str:
@@ -134,6 +173,21 @@ def _upper_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.nd
         yield low[upper], high[upper], None if graph.weights is None else graph.weights[start:end][upper]
 
 
+def _lower_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """The same by the higher ends, from each the nearest lower end first: in this order nodes appear as numbered.
+
+    They do where each node has an edge to a lower one or to the next; a loop comes last.
+    """
+    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
+    for first, last in itertools.pairwise(blocks):
+        start, end = graph.indptr[first], graph.indptr[last]
+        high = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
+        low = graph.indices[start:end]
+        lower = np.flatnonzero(low <= high)
+        order = lower[np.lexsort((-low[lower], low[lower] == high[lower], high[lower]))]
+        yield low[order], high[order], None if graph.weights is None else graph.weights[start:end][order]
+
+
 def _rows(low: list, high: list, weights: np.ndarray | None, between: str = " ") -> str:
     if weights is None:
         return "".join(f"{u}{between}{v}\n" for u, v in zip(low, high, strict=True))
@@ -159,7 +213,8 @@ def _refuse_isolated(graph: Graph, format: str) -> None:
 def _snap(graph: Graph) -> Iterator[str]:
     _refuse_isolated(graph, "snap")
     ids = np.arange(graph.n_nodes) if graph.nodes is None else np.asarray(graph.nodes)
-    if ids.dtype.kind not in "iu" or (ids[:1] < 0).any() or (ids[1:] <= ids[:-1]).any():
+    fits = ids.dtype.kind in "iu" and not (ids[:1] < 0).any() and not (ids[1:] <= ids[:-1]).any()
+    if not fits or int(ids[-1]) >= 2**63:
         raise GraphValidationError(
             "the nodes of G are not named by increasing whole numbers >= 0, as format='snap' needs; use format='csv'"
         )
@@ -173,12 +228,16 @@ def _snap(graph: Graph) -> Iterator[str]:
 def _csv(graph: Graph) -> Iterator[str]:
     _refuse_isolated(graph, "csv")
     names = as_texts(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
-    if names is None or any("\n" in name or "\r" in name or name != name.strip() for name in names):
-        raise GraphValidationError("the names of the nodes of G are not distinct single-line strings, as a table needs")
-    # In quotes nothing is taken for a comment, nor white space at the ends of a name for what is around it.
-    marked = any(name.startswith(("#", "%")) for name in names)
+    if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
+        raise GraphValidationError(
+            "the names of the nodes of G are not distinct single-line strings, as a table needs; use format='graphml'"
+        )
+    # In quotes nothing is taken for a comment, nor for a number.
+    marked = any(name.startswith(("#", "%")) for name in names) or (
+        graph.nodes is not None and isinstance(graph.nodes[0], str) and all(map(_NUMBER.fullmatch, names))
+    )
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
-    for low, high, weights in _upper_entries(graph):
+    for low, high, weights in _lower_entries(graph):
         text = io.StringIO()
         columns = [[names[u] for u in low.tolist()], [names[v] for v in high.tolist()]]
         if weights is not None:
@@ -191,10 +250,14 @@ def _csv(graph: Graph) -> Iterator[str]:
 def _metis(graph: Graph) -> Iterator[str]:
     if graph.loops.any():
         raise GraphValidationError(
-            f"G has {counted(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold"
+            f"G has {counted(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "
+            "drop_loops=True to leave them out"
         )
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
-        raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")
+        raise GraphValidationError(
+            "G has weights that are no whole numbers below 2^53, which METIS files cannot hold; pass round_weights=1000, "
+            "or another factor, to write round(1000 weight), at least 1"
+        )
     yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
     for first, last in itertools.pairwise(blocks):
