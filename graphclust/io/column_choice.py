@@ -1,6 +1,7 @@
 """Which columns of a table hold the two ends and the weight of an edge: those that the caller names, or the table."""
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -62,8 +63,10 @@ def as_columns(source: Any, target: Any, weight: Any, header: Any) -> Columns:
     return Columns(source, target, weight, header)
 
 
-def choose(asked: Columns, names: list[str] | None, n_columns: int, rows: list[list[str]], path: str) -> Choice:
-    """The columns of a table whose first rows are these; names is None without a header.
+def choose(
+    asked: Columns, names: list[str] | None, n_columns: int, rows: Callable[[], list[list[str]]], path: str
+) -> Choice:
+    """The columns of a table whose first rows are `rows()`; names is None without a header.
 
     Raises, with the columns found, GraphValidationError for a column that is not there, GraphFormatError where no pair
     is plainly the two ends.
@@ -95,7 +98,9 @@ def choose(asked: Columns, names: list[str] | None, n_columns: int, rows: list[l
     return Choice(others[0], others[1], weight, sure)
 
 
-def _ends_by_name(names: list[str], weight: int | None, sure: bool, rows: list[list[str]], path: str) -> Choice:
+def _ends_by_name(
+    names: list[str], weight: int | None, sure: bool, rows: Callable[[], list[list[str]]], path: str
+) -> Choice:
     pairs = [pair for pair in named_ends(names) if weight not in pair]
     if len(pairs) == 1:
         return Choice(*pairs[0], weight, sure)
@@ -110,7 +115,8 @@ def _ends_by_name(names: list[str], weight: int | None, sure: bool, rows: list[l
     if len(ends) > 2 and len(ids) == 2:
         ends = ids
     if len(ends) > 2:  # the two whose values are of one kind, where those of all others are of another
-        kinds = [_kind([row[column] for row in rows if column < len(row)]) for column in ends]
+        sample = rows()
+        kinds = [_kind([row[column] for row in sample if column < len(row)]) for column in ends]
         first = kinds[0]
         if first != "number" and kinds[1] == first and first not in kinds[2:]:
             ends = ends[:2]

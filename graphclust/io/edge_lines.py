@@ -145,7 +145,7 @@ def judge_first_line(sample: Sample, layout: Layout, reading: Reading, path: str
     if layout.n_columns != 2 or layout.has_header or m != n_rows - 1 or n < 2:
         return ""
     if (low >= 1 and high == n) or (low == 0 and high == n - 1):
-        if m >= n:
+        if m > n:  # no other edge has a node m
             raise ReadAgain(replace(reading, counted=True))
         return f"its first line, {n} {m}, was read as an edge; if it counts nodes and edges, take it out"
     return ""

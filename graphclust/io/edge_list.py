@@ -54,7 +54,9 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
         raise lines.no_edges()
     unfit.complain()
     n_rows = sum(len(part[0]) for part in chunks)
-    said = "" if layout.text_ids else judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
+    said = ""
+    if not layout.text_ids and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
+        said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
     edges = read_block.numbered(chunks, source.path)
     edges.symmetric = "list"
     edges.details["weighted"] = layout.weight is not None and weights != "ignore"

@@ -97,7 +97,7 @@ def layout_of(
     if has_header:
         if delimiter is not None and any(first_line < line < second_line for line, _ in marked):
             following = below[0]
-        choice = choose(asked, fields, len(fields), _rows(head, delimiter), path)
+        choice = choose(asked, fields, len(fields), lambda: _rows(head, delimiter), path)
         layout = _layout_of_choice(choice, fields, len(fields), delimiter, weights)
         numeric = _are_ends_ids(layout, following, lines[-1]) if text_ids is None else not text_ids
         return replace(layout, has_header=True, text_ids=not numeric, n_passed=first_line)
@@ -117,7 +117,7 @@ def layout_of(
         weighted = konect[2] != b"unweighted"
         choice = Choice(0, 1, 2 if weighted else None)
     else:
-        choice = choose(asked, names, len(fields), _rows(head, delimiter), path)
+        choice = choose(asked, names, len(fields), lambda: _rows(head, delimiter), path)
     if names is None and choice.weight == 2 and weights != "ignore" and not any(is_number(f) for f in fields[2:3]):
         refuse_columns(None, len(fields), path)
     layout = _layout_of_choice(choice, names, len(fields), delimiter, weights)

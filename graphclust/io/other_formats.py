@@ -21,7 +21,7 @@ _STARTS = {
     "a Newick tree": re.compile(rb"\s*\([^\n]*\)[^\n]*;\s*$"),
     "a YAML file": re.compile(rb"---\s*\n"),
 }
-_MARK = re.compile(rb"#\s*\S+")  # of LGL: a node, above its neighbors
+_MARK = re.compile(rb"#\s+\S+")  # of LGL: a node, above its neighbors
 _ARROW = re.compile(rb"\s*(\S+)\s*(-+>|<-+>?|--+|=+>)\s*(\S+)\s*;?\s*")
 
 
@@ -31,16 +31,21 @@ def refuse_other_formats(head: bytes, path: str) -> None:
     for what, start in _STARTS.items():
         if start.match(text):
             _refuse(what, text, path)
-    lines = [line.strip() for line in text.split(b"\n", 1000)[:1000]]
-    lines = [line for line in lines if line]
-    if _is_lgl(lines):
+    lines = _lines(text, 20)
+    if lines[0].startswith(b"#") and _is_lgl(_lines(text, 1000)):
         _refuse("an LGL file, with the neighbors of each node below a line `# node`", text, path)
     if len(lines) > 1 and all(map(_ARROW.fullmatch, lines[:10])):
         _refuse("a list of edges drawn as arrows", text, path)
-    if _is_trivial_graph(lines):
+    if b"\n#\n" in text and _is_trivial_graph(_lines(text, 1000)):
         _refuse("a trivial graph format (TGF) file, whose nodes and edges are parted by a line `#`", text, path)
     if _is_named_matrix(lines):
         _refuse("an adjacency matrix with the names of its rows and columns", text, path)
+
+
+def _lines(text: bytes, most: int) -> list[bytes]:
+    """The first lines that are not blank."""
+    lines = [line.strip() for line in text.split(b"\n", most)[:most]]
+    return [line for line in lines if line] or [b""]
 
 
 def _refuse(what: str, text: bytes, path: str) -> None:
@@ -72,7 +77,7 @@ def _is_trivial_graph(lines: list[bytes]) -> bool:
 
 def _is_named_matrix(lines: list[bytes]) -> bool:
     """Whether the first word of each line is the name of its column in the first line."""
-    rows = [[field.strip(b' "') for field in re.split(rb"[,;\t]", line)] for line in lines[:20]]
+    rows = [[field.strip(b' "') for field in re.split(rb"[,;\t]", line)] for line in lines]
     names = rows[0][1:] if rows else []
     return (
         len(names) > 1

@@ -255,8 +255,8 @@ def _metis(graph: Graph) -> Iterator[str]:
         )
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
         raise GraphValidationError(
-            "G has weights that are no whole numbers below 2^53, which METIS files cannot hold; pass round_weights=1000, "
-            "or another factor, to write round(1000 weight), at least 1"
+            "G has weights that are no whole numbers below 2^53, which METIS files cannot hold; pass "
+            "round_weights=1000, or another factor, to write round(1000 weight), at least 1"
         )
     yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
