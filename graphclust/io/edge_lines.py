@@ -9,7 +9,8 @@ from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.attribute_lines import AttributeLines, has_attributes
 from graphclust.io.column_choice import Columns
 from graphclust.io.edge_list_layout import Layout, data_lines, layout_of
-from graphclust.io.source import Source
+from graphclust.io.lines import shown
+from graphclust.io.source import HEAD, Source
 from graphclust.progress import Progress
 
 _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
@@ -22,13 +23,14 @@ class Reading:
 
     text_ids : True reads ids as text, False demands whole numbers, None lets the file decide. columns : those that the
     caller names. bipartite : ids of the two columns are different nodes. counted : the first line of data counts the
-    nodes and the edges.
+    nodes and the edges. quoted : fields may be in quotes, which are read line by line.
     """
 
     text_ids: bool | None = None
     columns: Columns = field(default_factory=Columns)
     bipartite: bool = False
     counted: bool = False
+    quoted: bool = False
 
 
 class ReadAgain(Exception):
@@ -46,19 +48,26 @@ class EdgeLines:
     """The lines of an edge list. n_lines : how many are done with."""
 
     def __init__(self, source: Source, weights: str | None, reading: Reading):
-        self.source, self.reading = source, reading
+        self.source = source
         self.head = source.head()
+        if _counts_edges(self.head):
+            reading = replace(reading, counted=True)
+        self.reading = reading
         self.n_lines = 0
         self.attributes: AttributeLines | None = None
         head, columns = self.head, reading.columns
+        self.first = data_lines(head, 1)[0] if reading.counted else b""
+        if reading.counted:
+            rows = head.removeprefix(_BOM).split(b"\n")
+            rows[[row.strip() for row in rows].index(self.first)] = b""
+            head = b"\n".join(rows)
         if any(map(has_attributes, data_lines(head))):
             weight = columns.weight if isinstance(columns.weight, str) else None
             self.attributes = AttributeLines(source.path, weight)
             head = AttributeLines(source.path, weight).rewrite(head[: head.rfind(b"\n") + 1] or head, 0)
             columns = columns._replace(weight=2)
         layout = layout_of(head, source.path, weights, reading.text_ids, columns)
-        n_passed = layout.n_passed + reading.counted
-        self.layout = replace(layout, n_passed=n_passed, bipartite=layout.bipartite or reading.bipartite)
+        self.layout = replace(layout, bipartite=layout.bipartite or reading.bipartite)
 
     def blocks(self, progress: Progress) -> Iterator[tuple[memoryview, int]]:
         """Blocks of lines to be read, with the bytes that each is in the file."""
@@ -84,12 +93,21 @@ class EdgeLines:
                 "two, pass bipartite=True"
             )
         if self.reading.counted:
-            first = data_lines(self.head, 1)[0].decode("utf-8", "replace")
-            said.append(f"its first line, {first!r}, was read as the numbers of nodes and edges")
+            said.append(f"its first line, {shown(self.first)!r}, was read as the numbers of nodes and edges")
         announced = _ANNOUNCED.search(self.head)
         if announced and n_rows < int(announced[1][:18]):
             said.append(f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?")
         return said
+
+    def check_counts(self, n_rows: int) -> None:
+        """Raise GraphFormatError where the first line should count the edges, and does not."""
+        if self.reading.counted and int(self.first.split()[1]) != n_rows:
+            raise GraphFormatError(
+                f"the first line is {shown(self.first)!r}, fewer columns than the others have; expected as many, or "
+                f"the numbers of nodes and of edges, which are {n_rows}",
+                self.source.path,
+                1,
+            )
 
     def no_edges(self) -> GraphValidationError:
         """The error of a file without an edge."""
@@ -98,6 +116,15 @@ class EdgeLines:
         return GraphValidationError(
             f"{self.source.path}: holds no edges{below}, expected at least one line `source target`{remedy}"
         )
+
+
+def _counts_edges(head: bytes) -> bool:
+    """Whether two numbers above rows of three columns are the numbers of nodes and of edges, as far as can be seen."""
+    first, second = [line.split() for line in [*data_lines(head), b"", b""]][:2]
+    if len(first) != 2 or len(second) != 3 or not all(word.isdigit() and len(word) < 19 for word in first):
+        return False
+    n_rows = len(data_lines(head, HEAD)) - 1
+    return int(first[1]) == n_rows if len(head) < HEAD else int(first[1]) >= n_rows
 
 
 def _first_block(block: memoryview, n_passed: int) -> memoryview:

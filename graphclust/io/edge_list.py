@@ -44,7 +44,8 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
     lines = EdgeLines(source, weights, reading)
     layout = lines.layout
     unfit = NegativeOrInfinite(source.path, weights or "file")
-    read_block = _TextReader(layout) if layout.text_ids else NumberReader(layout, reading)
+    as_text = layout.text_ids or reading.quoted
+    read_block = _TextReader(layout, reading) if as_text else NumberReader(layout, reading)
     chunks: list = []
     for block, _ in lines.blocks(progress):
         parts, n_lines = read_block(block, lines.n_lines, unfit, source.path)
@@ -55,8 +56,9 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
     unfit.complain()
     n_rows = sum(len(part[0]) for part in chunks)
     said = ""
-    if not layout.text_ids and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
+    if not as_text and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
         said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
+    lines.check_counts(n_rows)
     edges = read_block.numbered(chunks, source.path)
     edges.symmetric = "list"
     edges.details["weighted"] = layout.weight is not None and weights != "ignore"
@@ -135,12 +137,16 @@ class NumberReader:
     def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
         found = self.field.match(block, position)
         assert found is not None
+        if b'"' in found[0]:
+            self._read_quotes()
         return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
         line += block.count(b"\n", 0, position) + 1
         row = block[position : block.index(b"\n", position)].strip()
         text, n = shown(row), self.layout.n_columns
+        if b'"' in row:
+            self._read_quotes()
         if code in (text_rows.TOO_FEW, text_rows.TOO_MANY):
             raise GraphFormatError(
                 f"{text!r} has {'fewer' if code == text_rows.TOO_FEW else 'more'} columns than the first edge, {n}; "
@@ -165,6 +171,11 @@ class NumberReader:
             line,
         )
 
+    def _read_quotes(self) -> None:
+        """Quotes, which may hold delimiters, are read line by line."""
+        if self.layout.delimiter is not None:
+            raise ReadAgain(replace(self.reading, quoted=True))
+
     def _ends(self, row: bytes) -> list[str]:
         with contextlib.suppress(csv.Error, IndexError):
             fields = split(row.decode("utf-8", "replace"), self.layout.delimiter)
@@ -185,8 +196,8 @@ class NumberReader:
 class _TextReader:
     """Blocks of lines with ids of any text; nodes are numbered as they appear, in a bipartite list on either side."""
 
-    def __init__(self, layout: Layout):
-        self.layout = layout
+    def __init__(self, layout: Layout, reading: Reading):
+        self.layout, self.reading = layout, reading
         first: dict[str, int] = {}
         self.number_of = (first, {} if layout.bipartite else first)
         self.doubts = Doubts(layout)
@@ -271,12 +282,33 @@ class _TextReader:
                 for sources, targets, _ in chunks:
                     sources -= n_dropped
                     targets -= n_dropped
+        nodes: list[list] = names
+        if not self.layout.text_ids:
+            nodes = self._as_numbers(chunks, names, path)
         if self.layout.bipartite:
-            edges = _bipartite(path, chunks, names, self.layout)
+            edges = _bipartite(path, chunks, nodes, self.layout)
         else:
-            edges = Edges(path, len(names[0]), chunks, nodes=names[0])
+            in_order = nodes[0] == list(range(len(nodes[0])))
+            edges = Edges(path, len(nodes[0]), chunks, nodes=None if in_order else nodes[0])
         edges.repairs += said
         return edges
+
+    def _as_numbers(self, chunks: list, names: list[list[str]], path: str) -> list[list[int]]:
+        """The ids of either side as whole numbers in increasing order, by which the ends are renumbered."""
+        for name in (name for side in names for name in side):
+            if _is_padded(name) and self.reading.text_ids is None:
+                raise ReadAgain(replace(self.reading, text_ids=True, quoted=False))
+            if not (name.isascii() and name.isdigit()) or int(name) >= 2**63 or _is_padded(name):
+                raise GraphFormatError(
+                    f"the id {name[:80]!r} is no whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
+                    "are names pass format='csv'",
+                    path,
+                )
+        numbers = [np.array(list(map(int, side)), np.int64) for side in names]
+        ranks = [np.argsort(np.argsort(side)).astype(np.int32) for side in numbers]
+        for i, (sources, targets, weights) in enumerate(chunks):
+            chunks[i] = (ranks[0][sources], ranks[1][targets], weights)
+        return [np.sort(side).tolist() for side in numbers]
 
 
 def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:

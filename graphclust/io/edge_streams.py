@@ -23,7 +23,7 @@ class ListStream:
         self.lines = EdgeLines(source, weights, reading)
         layout = self.lines.layout
         # The attributes that are left out are counted over all lines, which a conversion may read in two goes.
-        self.fits = not (layout.text_ids or layout.bipartite or self.lines.attributes)
+        self.fits = not (layout.text_ids or layout.bipartite or reading.quoted or self.lines.attributes)
         self.facts: dict[str, Any] = {"offset": 0, "line": 0, "n_rows": 0, "low": 2**63, "high": 0, "first": None}
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
@@ -58,6 +58,7 @@ class ListStream:
         facts, path, lines = self.facts, self.source.path, self.lines
         if facts["first"] is None:
             raise lines.no_edges()
+        lines.check_counts(facts["n_rows"])
         source, target, weight = facts["first"]
         sample = Sample(source, target, weight, facts["n_rows"], facts["low"], facts["high"])
         said = judge_first_line(sample, lines.layout, self.reading, path)

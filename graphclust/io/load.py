@@ -139,10 +139,10 @@ def load_graph(
     The folder of a store is checked in one pass and mapped, see `open_store`.
 
     Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Ids are text in a file
-    where one is no whole number, is in quotes or begins with a zero. Matrix Market nodes are numbered from 0. Repeated
-    entries are added up if there are weights; without, they are counted once, and only symmetrize="sum" adds them up.
-    Self-loops stay; zero weights are no edges; what was assumed, left out, joined or repaired is in `Graph.remarks`,
-    and what may surprise in one `GraphWarning`.
+    whose first edge has no whole numbers, or has them in quotes, and where one begins with a zero. Matrix Market nodes
+    are numbered from 0. Repeated entries are added up if there are weights; without weights they are counted once, and
+    only symmetrize="sum" adds them up. Self-loops stay; zero weights are no edges. What was assumed, left out, joined
+    or repaired is in `Graph.remarks`, and what may surprise in one `GraphWarning`.
 
     Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken, of no known format, or
     a table in which no two columns are plainly the ends of an edge; GraphValidationError for one that holds no graph

@@ -20,6 +20,7 @@ from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.io.column_names import is_number
 from graphclust.io.network_writers import NETWORK_FORMATS, as_network, names_for, network_bytes, write_network
 from graphclust.io.node_names import as_texts
 from graphclust.io.pipes import is_pipe
@@ -36,7 +37,6 @@ _ENDINGS = {
 
 
 SAVED_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
-_NUMBER = re.compile(r"0|[1-9][0-9]*")
 _UNFIT = re.compile(r"[\n\r\0\ud800-\udfff]")  # what a line of a table in UTF-8 cannot hold
 PIPED = "snap"  # where neither a format nor an ending is given
 
@@ -60,14 +60,13 @@ def save_graph(
     drop_loops : leave self-loops out, as METIS needs it.
     round_weights : multiply the weights by this number and round them to whole numbers, at least 1, as METIS needs it.
 
-    What was left out or rounded is said in a `GraphWarning`. Otherwise `load_graph` gives back the same arrays. What a
-    format cannot hold is an error: "snap" and "csv" have no nodes without edges, "snap" only nodes named by whole
-    numbers >= 0 in increasing order, "metis" no self-loops and only weights that are whole numbers. "matrix_market",
-    "metis" and "npz" keep the order of the nodes, not their names; "csv" keeps the names, text in quotes where it could
-    be taken for numbers, and the order of the nodes where a list of edges can: text is numbered as it appears, numbers
-    in increasing order. "graphml", "gml" and "gexf" keep names, as text,
-    and order, with weights as the edge attribute "weight"; they are made by NetworkX, which needs up to a kilobyte of
-    memory for each edge.
+    What was left out or rounded is said in a `GraphWarning`. Otherwise `load_graph` gives back the same arrays, but for
+    the order of the nodes in "csv": text is numbered as it appears, which is as it was where each node has an edge to
+    an earlier one or to the next, and numbers are in increasing order. What a format cannot hold is an error: "snap"
+    and "csv" have no nodes without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no
+    self-loops and only weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes,
+    not their names. "csv", "graphml", "gml" and "gexf" keep the names, as text. The last three have weights as the edge
+    attribute "weight", and are made by NetworkX, which needs up to a kilobyte of memory for each edge.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
@@ -79,8 +78,9 @@ def save_graph(
     ...     load_graph(f"{folder}/path.graph")
     Graph(4 nodes, 3 edges, unweighted)
     """
-    graph, said = fit_for_writing(as_graph(G), drop_loops, round_weights)
-    content = content_of(graph, format_of(path, format))
+    format = format_of(path, format)
+    graph, said = fit_for_writing(as_graph(G), format, drop_loops, round_weights)
+    content = content_of(graph, format)
     with whole_file(path, overwrite, content.size) as file:
         if os.fsdecode(path).lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as target:
@@ -91,8 +91,10 @@ def save_graph(
         warn_caller(f"{os.fsdecode(path)}: {'; '.join(said)}", GraphWarning)
 
 
-def fit_for_writing(graph: Graph, drop_loops: bool, round_weights: float | None) -> tuple[Graph, list[str]]:
-    """The graph without its self-loops and with whole weights, where that is asked for, and what was changed."""
+def fit_for_writing(
+    graph: Graph, format: str, drop_loops: bool, round_weights: float | None
+) -> tuple[Graph, list[str]]:
+    """The graph without its self-loops and with whole weights, where that is asked for, and what is left out."""
     said = []
     matrix = graph.to_scipy()
     n_loops = int(np.count_nonzero(graph.loops)) if drop_loops else 0
@@ -107,9 +109,25 @@ def fit_for_writing(graph: Graph, drop_loops: bool, round_weights: float | None)
             said.append(f"weights were multiplied by {factor:g} and rounded to whole numbers, at least 1")
             matrix.data = whole
     if not said:
-        return graph, said
+        return graph, _names_lost(graph, format)
     weights = None if graph.weights is None else matrix.data
-    return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=graph.nodes), said
+    return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=graph.nodes), [
+        *said,
+        *_names_lost(graph, format),
+    ]
+
+
+def _names_lost(graph: Graph, format: str) -> list[str]:
+    """What a format does not keep of the names of the nodes."""
+    if graph.nodes is None or list(graph.nodes) == list(range(graph.n_nodes)):
+        return []
+    if format in ("matrix_market", "metis", "npz"):
+        return [f"the names of the nodes were left out, which {format} cannot hold; they are numbered in their order"]
+    kinds = {
+        str if isinstance(node, str) else int if isinstance(node, int | np.integer) else type(node)
+        for node in graph.nodes
+    }
+    return [] if kinds in ({int}, {str}) else ["names of nodes that are no text were written as text"]
 
 
 def format_of(path: str | os.PathLike, format: str | None = None) -> str:
@@ -233,9 +251,8 @@ def _csv(graph: Graph) -> Iterator[str]:
             "the names of the nodes of G are not distinct single-line strings, as a table needs; use format='graphml'"
         )
     # In quotes nothing is taken for a comment, nor for a number.
-    marked = any(name.startswith(("#", "%")) for name in names) or (
-        graph.nodes is not None and isinstance(graph.nodes[0], str) and all(map(_NUMBER.fullmatch, names))
-    )
+    as_text = graph.nodes is not None and not all(isinstance(node, int | np.integer) for node in graph.nodes)
+    marked = any(name.startswith(("#", "%")) or (as_text and is_number(name)) for name in names)
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
     for low, high, weights in _lower_entries(graph):
         text = io.StringIO()

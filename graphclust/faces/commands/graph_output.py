@@ -52,7 +52,7 @@ def write_graph(options: argparse.Namespace, graph: "Graph") -> None:
     from graphclust.io.save import content_of, fit_for_writing, save_graph
 
     try:
-        graph, said = fit_for_writing(graph, options.drop_loops, options.round_weights)
+        graph, said = fit_for_writing(graph, options.to, options.drop_loops, options.round_weights)
         content = content_of(graph, options.to) if options.output == "-" else None
         if content is None:
             save_graph(options.output, graph, format=options.to, overwrite=options.force)
