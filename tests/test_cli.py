@@ -198,7 +198,7 @@ def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
         ("g.mtx", "%%MatrixMarket matrix coordinate real general\n999 999 1\n1 2 3\n", ["--memory-limit", 100],
          ["pass a larger --memory-limit", "but --memory-limit is"]),
         ("g.mtx", "%%MatrixMarket matrix array real general\n1 1\n3\n", [], ["coordinate required"]),
-        ("g.txt", "1 2\n2 3\n", ["--bipartite"], ["--bipartite needs a matrix"]),
+        ("g.txt", "1 2\n2 3\n", ["--source", "a"], ["--source is given and --target is not"]),
         ("g.txt", "1 2\n2 3\n", ["--max-bytes", 3], ["holds more than --max-bytes 3 bytes", "raise --max-bytes"]),
         ("g.txt", "1 2\n2 3\n", ["--max-bytes", 0], ["--max-bytes 0 is out of range"]),
         ("g.mtx", "x y\n", [], ["use --format snap", "or --format csv"]),

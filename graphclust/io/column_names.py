@@ -21,6 +21,7 @@ _PAIR_WORDS = (
 )
 _PAIRS = frozenset(tuple(pair.split("/")) for pair in _PAIR_WORDS.split())
 _NEED_A_STEM = {("0", "1"), ("x", "y"), ("1", "2")}  # x and y alone are coordinates
+_THIRD = {("1", "2"): "3", ("a", "b"): "c", ("0", "1"): "2", ("x", "y"): "z", ("i", "j"): "k", ("u", "v"): "w"}
 _STEMS = "node id name vertex gene protein user person item entity interactor author word actor station city"
 _GLUED = re.compile(rf"({_STEMS.replace(' ', '|')})(a|b)")  # in one word, in small letters: nodea, nodeb
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
@@ -109,9 +110,15 @@ def named_ends(names: list[str]) -> list[tuple[int, int]]:
             pairs.append((i, j))
         elif are_ends(names[j], names[i]):
             pairs.append((j, i))
-    words = {pair: {word.lower() for word in _WORDS.findall(names[pair[0]])} for pair in pairs}
-    pairs = [pair for pair in pairs if words[pair].isdisjoint(_NO_ENDS)]
-    return [pair for pair in pairs if words[pair].isdisjoint(_CALLED)] or pairs
+    words = [[word.lower() for word in _WORDS.findall(name)] for name in names]
+    pairs = [pair for pair in pairs if _NO_ENDS.isdisjoint(words[pair[0]]) and not _goes_on(words, *pair)]
+    return [pair for pair in pairs if _CALLED.isdisjoint(words[pair[0]])] or pairs
+
+
+def _goes_on(words: list[list[str]], one: int, other: int) -> bool:
+    """Whether a third name goes on where two begin to count: a, b, c, or node1, node2, node3."""
+    third = [_THIRD.get(pair, pair[0]) for pair in zip(words[one], words[other], strict=False)]
+    return third != words[one] and third in words
 
 
 def is_of_an_edge(name: str) -> bool:

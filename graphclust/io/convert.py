@@ -144,7 +144,7 @@ def _stream(
     source: Source, format: str | None, weights: str | None, reading: Reading
 ) -> ListStream | MatrixStream | None:
     """The lines of a file; None for one that has to be loaded first."""
-    recognized = format or recognize(source, reading)
+    recognized = format or recognize(source)
     check_format(recognized, reading, source.path)
     if recognized == "matrix_market":
         return MatrixStream(source, weights or "file", reading.bipartite)

@@ -50,7 +50,7 @@ class EdgeLines:
     def __init__(self, source: Source, weights: str | None, reading: Reading):
         self.source = source
         self.head = source.head()
-        if _counts_edges(self.head):
+        if counts_edges(self.head):
             reading = replace(reading, counted=True)
         self.reading = reading
         self.n_lines = 0
@@ -118,7 +118,7 @@ class EdgeLines:
         )
 
 
-def _counts_edges(head: bytes) -> bool:
+def counts_edges(head: bytes) -> bool:
     """Whether two numbers above rows of three columns are the numbers of nodes and of edges, as far as can be seen."""
     first, second = [line.split() for line in [*data_lines(head), b"", b""]][:2]
     if len(first) != 2 or len(second) != 3 or not all(word.isdigit() and len(word) < 19 for word in first):

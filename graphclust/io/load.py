@@ -14,7 +14,7 @@ from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, Re
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
 from graphclust.io.column_choice import Column, Columns, as_columns
-from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading
+from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edges
 from graphclust.io.edge_list import read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
@@ -239,10 +239,10 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
         with progress.stage("reading"), open_source(path, max_bytes) as source:
             if format == "npz":
                 raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
-            recognized = format or recognize(source, reading)
+            recognized = format or recognize(source)
             check_format(recognized, reading, source.path)
             edges = _read(source, recognized, weights, memory_limit, reading, progress)
-        if recognized == "snap" and isinstance(edges.nodes, list):
+        if recognized == "snap" and isinstance(edges.nodes, list) and isinstance(edges.nodes[0], str):
             recognized = "csv"
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
@@ -296,7 +296,7 @@ def check_format(format: str, reading: Reading, path: str) -> None:
         raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
 
 
-def recognize(source: Source, reading: Reading | None = None) -> str:
+def recognize(source: Source) -> str:
     """The format of a file by its first bytes; where they allow several, the later reader decides line by line."""
     head = source.head()
     if not head:
@@ -328,8 +328,6 @@ def recognize(source: Source, reading: Reading | None = None) -> str:
             source.path,
         )
     refuse_other_formats(head, source.path)
-    if reading is not None and reading.columns != Columns():
-        return "snap"
     lines = data_lines(head, 1)
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
         first = lines[0] if lines else text.split(b"\n")[0]
@@ -355,6 +353,8 @@ def _looks_like_metis(head: bytes, path: str) -> bool:
     if all(len(line) == len(lines[0]) for line in lines) or not all(word.isdigit() for line in lines for word in line):
         return False
     n_nodes, n_edges = int(lines[0][0]), int(lines[0][1])
+    if counts_edges(head) and n_nodes != n_edges:
+        return False
     fmt = lines[0][2].zfill(3) if len(lines[0]) > 2 else b"000"
     n_leading = fmt.startswith(b"1") + (fmt[1:2] == b"1") * int(lines[0][3] if len(lines[0]) > 3 else 1)
     step = 2 if fmt.endswith(b"1") else 1
