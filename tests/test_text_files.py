@@ -27,6 +27,15 @@ def test_ids_in_quotes_are_text(tmp_path):
     assert load(tmp_path, '"source","target"\n2,1\n1,7\n', "p.csv")[1].nodes.tolist() == [1, 2, 7]
 
 
+def test_fields_that_are_not_used_may_be_empty(tmp_path):
+    text = "source,target,label,kind\n5,7,,\n7,9,x,\n9,5,,y\n"
+    assert load(tmp_path, text, "q.csv")[1].n_edges == 3
+    for row, words in (("5,,a,b", "two node ids"), ("5,7,a", "fewer columns"), ("5,7,a,b,c", "more columns")):
+        with pytest.raises(GraphFormatError, match=words) as caught:
+            load(tmp_path, text + row + "\n", "q.csv")
+        assert caught.value.line == 5
+
+
 def test_quotes_of_other_columns_are_passed_over(tmp_path):
     text = 'source,target,label,weight\n9,7,"a, ""b""",2\n5,7,c,"3.5"\n'
     _, graph, info = load(tmp_path, text, "q.csv")

@@ -37,8 +37,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         `graphclust.graph_from_table`), adjacency matrix as a pandas table of which rows and columns have the same
         names, path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a `Graph`, returned as
         it is.
-    weight : edge attribute of a NetworkX or igraph graph, or column of a table or of a file, that holds the weight; a missing one
-        counts 1. None makes all weights 1, those of a matrix or file as well.
+    weight : edge attribute of a NetworkX or igraph graph, or column of a table or of a file, that holds the weight; a
+        missing one counts 1. None makes all weights 1, those of a matrix or file as well.
     symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
         reads a file or a table as `load_graph` does by default, by "max".
 

@@ -193,7 +193,7 @@ def parse_edges(first, last, text, lines, edges, fault):
             n_other += 1
             continue
         for column in range(n_columns):
-            if text[at] == NEWLINE:
+            if text[at] == NEWLINE and not delimiter:  # after a delimiter this is an empty field
                 code = TOO_FEW
                 break
             if column in (source_column, target_column):

@@ -35,7 +35,7 @@ def everywhere() -> Parser:
     """Options of every command."""
     parser = Parser(add_help=False)
     loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="no progress, no report, only what was assumed of a file")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="no progress, no report but of what was assumed")
     loudness.add_argument("-v", "--verbose", action="store_true", help="say on stderr how long each stage took")
     parser.add_argument("--threads", type=int, metavar="N", help="how many to work on (all); labels stay the same")
     parser.add_argument("--debug", action="store_true", help="show where in the program an error arose")
