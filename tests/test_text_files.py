@@ -40,6 +40,9 @@ def test_quotes_of_other_columns_are_passed_over(tmp_path):
     text = 'source,target,label,weight\n9,7,"a, ""b""",2\n5,7,c,"3.5"\n'
     _, graph, info = load(tmp_path, text, "q.csv")
     assert graph.nodes == [5, 7, 9] and graph.weights.tolist() == [3.5, 3.5, 2, 2] and info.format == "snap"
+    assert load(tmp_path, 'label,source,target\n"a, b",1,2\n', "q.csv")[1].n_edges == 1
+    with pytest.raises(GraphFormatError, match="does not hold two node ids"):
+        load(tmp_path, '1,2\n"1",2\n', "q.csv")
     assert load(tmp_path, text.replace("5,7", "05,7"), "q.csv")[1].nodes == ["9", "7", "05"]
     with pytest.raises(GraphFormatError, match="the id 'x' is no whole number"):
         load(tmp_path, text.replace("5,7", "x,7"), "q.csv")
@@ -84,7 +87,7 @@ def test_whole_numbers_are_read_back(tmp_path):
         ({"weight": 3, "since": 5}, 3.0),
         ({"since": 5, "weight": 2.5}, 2.5),
         ({"note": "a 'weight': 7, {", "list": [1, {"weight": 9}], "weight": np.float64(0.5)}, 0.5),
-        ({"since": 5, 2: 7}, 1.0),
+        ({"weight": 3, 2: 7}, 3.0),
     ],
 )
 @pytest.mark.parametrize("delimiter", [" ", ",", "\t"])

@@ -145,7 +145,9 @@ class NumberReader:
         line += block.count(b"\n", 0, position) + 1
         row = block[position : block.index(b"\n", position)].strip()
         text, n = shown(row), self.layout.n_columns
-        if b'"' in row:
+        ends = self._ends(row)
+        are_ids = all(end.isascii() and end.isdigit() for end in ends)
+        if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
             self._read_quotes()
         if code in (text_rows.TOO_FEW, text_rows.TOO_MANY):
             raise GraphFormatError(
@@ -154,8 +156,7 @@ class NumberReader:
                 path,
                 line,
             )
-        ends = self._ends(row)
-        if all(end.isascii() and end.isdigit() for end in ends) and any(map(_is_padded, ends)):
+        if are_ids and any(map(_is_padded, ends)):
             if self.reading.text_ids is None:
                 raise ReadAgain(replace(self.reading, text_ids=True))
             raise GraphFormatError(
