@@ -146,8 +146,8 @@ def test_columns_that_are_plainly_the_ends(header):
 
 
 def test_every_name_of_an_end_is_known():
-    sources = ["source", "src", "from", "FromNodeId", "from node", "from_id", "sourceId", "source node"]
-    targets = ["target", "dst", "to", "ToNodeId", "to node", "to_id", "targetId", "target node"]
+    sources = ["source", "src", "from", "fromnodeid", "fromnode", "fromid", "sourceid", "sourcenode"]
+    targets = ["target", "dst", "to", "tonodeid", "tonode", "toid", "targetid", "targetnode"]
     for one, other in zip(sources, targets, strict=True):
         for names in ([one, other], [other, one], ["x", other, one]):
             layout = layout_of(",".join(names).encode() + b"\nx,y,z\n", "t.csv", None, None)

@@ -37,15 +37,15 @@ def test_fields_that_are_not_used_may_be_empty(tmp_path):
 
 
 def test_quotes_of_other_columns_are_passed_over(tmp_path):
-    text = 'source,target,label,weight\n9,7,"a, ""b""",2\n5,7,c,"3.5"\n'
+    text = 'source,target,label,weight\n30,10,"a, ""b""",2\n20,10,c,"3.5"\n'
     _, graph, info = load(tmp_path, text, "q.csv")
-    assert graph.nodes == [5, 7, 9] and graph.weights.tolist() == [3.5, 3.5, 2, 2] and info.format == "snap"
+    assert graph.nodes == [10, 20, 30] and graph.weights.tolist() == [3.5, 2, 3.5, 2] and info.format == "snap"
     assert load(tmp_path, 'label,source,target\n"a, b",1,2\n', "q.csv")[1].n_edges == 1
     with pytest.raises(GraphFormatError, match="does not hold two node ids"):
         load(tmp_path, '1,2\n"1",2\n', "q.csv")
-    assert load(tmp_path, text.replace("5,7", "05,7"), "q.csv")[1].nodes == ["9", "7", "05"]
+    assert load(tmp_path, text.replace("20,10", "020,10"), "q.csv")[1].nodes == ["30", "10", "020"]
     with pytest.raises(GraphFormatError, match="the id 'x' is no whole number"):
-        load(tmp_path, text.replace("5,7", "x,7"), "q.csv")
+        load(tmp_path, text.replace("20,10", "x,10"), "q.csv")
 
 
 NAMES = st.one_of(
@@ -64,6 +64,13 @@ def test_a_table_of_any_names_is_read_back_or_refused(tmp_path, names, weighted)
     except GraphValidationError as refusal:
         assert "not distinct single-line strings" in str(refusal)
         return
+    assert load_graph(tmp_path / "t.csv") == as_graph(network)
+
+
+def test_nodes_of_a_table_stay_in_order_where_each_has_a_lower_neighbor_or_the_next(tmp_path):
+    network = nx.empty_graph(list("abcd"))
+    network.add_edges_from([("a", "b"), ("b", "d"), ("c", "d"), ("d", "d")])
+    save_graph(tmp_path / "t.csv", network)
     assert load_graph(tmp_path / "t.csv") == as_graph(network)
 
 
