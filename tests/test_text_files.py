@@ -39,7 +39,12 @@ def test_fields_that_are_not_used_may_be_empty(tmp_path):
 def test_quotes_of_other_columns_are_passed_over(tmp_path):
     text = 'source,target,label,weight\n30,10,"a, ""b""",2\n20,10,c,"3.5"\n'
     _, graph, info = load(tmp_path, text, "q.csv")
-    assert graph.nodes == [10, 20, 30] and graph.weights.tolist() == [3.5, 2, 3.5, 2] and info.format == "snap"
+    assert (
+        graph.nodes == [10, 20, 30]
+        and graph.neighbors(0).tolist() == [1, 2]
+        and graph.weights.tolist() == [3.5, 2, 3.5, 2]
+        and info.format == "snap"
+    )
     assert load(tmp_path, 'label,source,target\n"a, b",1,2\n', "q.csv")[1].n_edges == 1
     with pytest.raises(GraphFormatError, match="does not hold two node ids"):
         load(tmp_path, '1,2\n"1",2\n', "q.csv")
