@@ -1,5 +1,8 @@
 """What a text file plainly says is read, what it does not say is not invented, and other formats are named."""
 
+import contextlib
+import time
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -166,6 +169,27 @@ def test_a_file_of_another_format_is_named(tmp_path, text, what):
 )
 def test_edge_lists_are_not_taken_for_other_formats(tmp_path, text):
     assert load(tmp_path, text, "g.csv")[1].n_edges
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 100_000 + "a b\nb c\n",
+        "a" + " {" * 50_000 + "\nb c\n",
+        "a b {'" + "\\'" * 50_000 + "}\nb c {}\n",
+        "-" * 100_000 + " b\nb c\n",
+        "(" + ")" * 100_000 + " b\nb c\n",
+        "A" * 100_000 + ",B\na,b\n",
+        ",".join(["a", "b"] * 2_000) + "\n1,2\n",
+    ],
+)
+def test_long_lines_take_no_longer_than_their_length(tmp_path, text):
+    path = tmp_path / "g.csv"
+    path.write_text(text)
+    start = time.process_time()
+    with contextlib.suppress(GraphFormatError, GraphValidationError):
+        load_graph(path, return_info=True)
+    assert time.process_time() - start < 2
 
 
 def test_a_first_line_that_counts_nodes_and_edges_is_no_edge(tmp_path):

@@ -12,7 +12,7 @@ from graphclust.io.lines import shown
 
 _LINE = re.compile(rb"[ \t]*(?!#|%)(\S.*?)([ \t]+|[,;])(\{.*\})[ \t\r]*", re.DOTALL)
 _TOKEN = re.compile(
-    r"""(?P<text>[bru]{0,2}'(?:[^'\\]|\\.)*'|[bru]{0,2}"(?:[^"\\]|\\.)*")|(?P<open>[\[{(])|(?P<close>[\])}])"""
+    r"""(?P<text>[bru]{0,2}'(?:[^'\\]|\\.)*(?:'|\\?\Z)|[bru]{0,2}"(?:[^"\\]|\\.)*(?:"|\\?\Z))|(?P<open>[\[{(])|(?P<close>[\])}])"""
     r"""|(?P<mark>[:,])|(?P<other>[^\s'"\[\]{}():,]+)|\s+"""
 )
 _OF_NUMPY = re.compile(r"(?:np|numpy)\.\w+\((.*)\)|Decimal\('(.*)'\)")
@@ -32,7 +32,7 @@ class AttributeLines:
         """The same lines with a weight, 1 where none is given, in place of each dict; `line` lines came before."""
         rows = block.split(b"\n")
         for i, row in enumerate(rows):
-            found = _LINE.fullmatch(row)
+            found = _LINE.fullmatch(row) if _ends_with_brace(row) else None
             if found is None:
                 continue
             weight = None
@@ -64,7 +64,12 @@ class AttributeLines:
 
 def has_attributes(line: bytes) -> bool:
     """Whether a line ends with a dict."""
-    return _LINE.fullmatch(line) is not None
+    return _ends_with_brace(line) and _LINE.fullmatch(line) is not None
+
+
+def _ends_with_brace(line: bytes) -> bool:
+    """Where a line does, the pattern matches at once or not at all; elsewhere it would try every brace."""
+    return line.rstrip(b" \t\r").endswith(b"}")
 
 
 def items(text: str) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ _NEED_A_STEM = {("0", "1"), ("x", "y"), ("1", "2")}  # x and y alone are coordin
 _THIRD = {("1", "2"): "3", ("a", "b"): "c", ("0", "1"): "2", ("x", "y"): "z", ("i", "j"): "k", ("u", "v"): "w"}
 _STEMS = "node id name vertex gene protein user person item entity interactor author word actor station city"
 _GLUED = re.compile(rf"({_STEMS.replace(' ', '|')})(a|b)")  # in one word, in small letters: nodea, nodeb
+_MOST_NAMES = 64  # of the columns of a table are compared with one another
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 _ROW_NUMBERS = {
@@ -105,6 +106,7 @@ def named_ends(names: list[str]) -> list[tuple[int, int]]:
         if name in _SOURCES and not _TARGETS.isdisjoint(plain):
             return [(column, next(i for i, other in enumerate(plain) if other in _TARGETS))]
     pairs = []
+    names = names[:_MOST_NAMES]
     for i, j in combinations(range(len(names)), 2):
         if are_ends(names[i], names[j]):
             pairs.append((i, j))

@@ -260,7 +260,8 @@ def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: 
             return True
     if is_table_of_nodes(fields):
         return not _named_again(head, fields[:2], delimiter)
-    return any(not _named_again(head, [fields[i], fields[j]], delimiter) for i, j in named_ends(fields))
+    ends = [fields[column] for pair in named_ends(fields) for column in pair]
+    return bool(ends) and not _named_again(head, ends, delimiter)
 
 
 def _named_again(head: bytes, nodes: list[str], delimiter: str | None) -> bool:
