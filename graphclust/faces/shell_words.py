@@ -26,4 +26,6 @@ def _as_option(keyword: re.Match[str]) -> str:
     option = "--seed" if name == "rng" else "--" + name.replace("_", "-")
     if value == "False":
         return option.replace("--", "--no-")
+    if value == "" and keyword.string[keyword.end() : keyword.end() + 1] in (*" ,;)", ""):
+        return option
     return option if value in (None, "True") else f"{option} {value[1:-1]}"
