@@ -173,12 +173,23 @@ def test_nodes_that_are_called_like_columns_stay_nodes(tmp_path):
     assert load(tmp_path, "u v\nv w\n")[1].nodes == ["u", "v", "w"]
 
 
-def test_a_first_line_that_may_be_names_is_said(tmp_path):
-    _, graph, info = load(tmp_path, "left,right\nann,bob\nbob,carol\n")
-    assert graph.nodes[:2] == ["left", "right"]
-    assert any("was read as an edge of 'left' and 'right'" in remark for remark in info.remarks)
-    for text in ("ann,bob\nbob,carol\n", "ann,bob\nann,carol\n", "ann,bob\n"):
-        assert not any("was read as an edge" in remark for remark in load(tmp_path, text)[2].remarks)
+def test_a_first_line_whose_words_do_not_occur_again_is_no_edge(tmp_path):
+    _, graph, info = load(tmp_path, "winner,loser\nann,bob\nbob,carol\n")
+    assert graph.nodes == ["ann", "bob", "carol"]
+    assert any("'winner' and 'loser', was read as names of the columns" in repair for repair in info.repairs)
+    _, graph, info = load(tmp_path, "winner,loser\nann,bob\nbob,carol\n", header=False)
+    assert graph.nodes[:2] == ["winner", "loser"] and info.repairs == ()
+    for text in ("ann,bob\nbob,carol\n", "ann,bob\nann,carol\n", "ann,bob\n", "bob,cyd\ncarol,ann\nann,bob\n"):
+        assert load(tmp_path, text)[1].nodes[0] in ("ann", "bob")
+        assert not any("first line" in remark for remark in load(tmp_path, text)[2].remarks)
+
+
+def test_a_first_pair_among_other_lone_pairs_is_an_edge_and_said(tmp_path):
+    _, graph, info = load(tmp_path, "ann,bob\ncyd,dan\neve,fay\nfay,gus\n")
+    assert (graph.n_nodes, graph.n_edges) == (7, 4)
+    assert any("was read as an edge of 'ann' and 'bob'" in repair for repair in info.repairs)
+    text = "winner,loser\n" + "".join(f"p{i},p{i + 1}\n" for i in range(40)) + "x,y\n"
+    assert load(tmp_path, text)[1].n_edges == 41, "one lone pair in forty is rare enough"
 
 
 @pytest.mark.parametrize("nodes", ["1{0}2", "a{0}b"])
@@ -224,7 +235,7 @@ def test_metis_by_hand(tmp_path):
     dense, _, info = load(tmp_path, text)
     assert info.format == "metis" and (dense == dense.T).all() and np.count_nonzero(dense) == 22
     assert dense[3, 6] == 5 and dense[5, 6] == 6 and dense[0, 4] == 1
-    assert "3 numbers before the neighbours" in info.remarks[0]
+    assert info.repairs == ("not used: the size and the 2 weights of each node",)
 
 
 def test_a_rectangular_matrix_is_bipartite_if_asked(tmp_path):
@@ -242,8 +253,8 @@ def test_a_rectangular_matrix_is_bipartite_if_asked(tmp_path):
         load(tmp_path, BANNER + "2 3 1\n1 3 -2\n", bipartite=True)
     with pytest.raises(GraphValidationError, match="symmetric"):
         load(tmp_path, BANNER.replace("general", "symmetric") + "2 2 1\n2 1 1\n", bipartite=True)
-    with pytest.raises(ParameterError, match="bipartite=True needs a matrix"):
-        load(tmp_path, "1 2\n", bipartite=True)
+    with pytest.raises(ParameterError, match="bipartite=True needs a matrix or an edge list"):
+        load(tmp_path, "3 2\n2\n1 3\n2\n", bipartite=True)
 
 
 def test_suitesparse_companions(tmp_path):

@@ -5,7 +5,7 @@ import re
 # How the library speaks, and how a shell does: `weights="abs"` is `--weights abs`, `bipartite=True` is `--bipartite`.
 KEYWORD = re.compile(
     r"\b(weights|format|symmetrize|bipartite|method|objective|resolution|effort|components|coreset_size|memory_limit|time_budget"
-    r"|max_bytes|n_probes|metric|to|rng)=(True\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
+    r"|max_bytes|n_probes|metric|to|rng|source|target|weight|header|drop_loops|round_weights)=(True\b|False\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes)\b"
 )
 IN_THE_SHELL = {
     "force overwriting it": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
@@ -24,4 +24,8 @@ def in_the_shell(text: str) -> str:
 def _as_option(keyword: re.Match[str]) -> str:
     name, value = keyword[1] or keyword[3], keyword[2]
     option = "--seed" if name == "rng" else "--" + name.replace("_", "-")
+    if value == "False":
+        return option.replace("--", "--no-")
+    if value == "" and keyword.string[keyword.end() : keyword.end() + 1] in (*" ,;)", ""):
+        return option
     return option if value in (None, "True") else f"{option} {value[1:-1]}"

@@ -37,8 +37,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         `graphclust.graph_from_table`), adjacency matrix as a pandas table of which rows and columns have the same
         names, path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a `Graph`, returned as
         it is.
-    weight : edge attribute of a NetworkX or igraph graph, or column of a table, that holds the weight; a missing one
-        counts 1. None makes all weights 1, those of a matrix or file as well.
+    weight : edge attribute of a NetworkX or igraph graph, or column of a table or of a file, that holds the weight; a
+        missing one counts 1. None makes all weights 1, those of a matrix or file as well.
     symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
         reads a file or a table as `load_graph` does by default, by "max".
 
@@ -64,7 +64,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     if isinstance(G, str | os.PathLike):
         from graphclust.io.load import load_graph
 
-        return load_graph(G, symmetrize=symmetrize or "max", weights="ignore" if weight is None else None)
+        asked = None if weight == "weight" else weight
+        return load_graph(G, symmetrize=symmetrize or "max", weights=None if weight else "ignore", weight=asked)
     if sparse.issparse(G):
         matrix: Any = G
         graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))

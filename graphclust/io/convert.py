@@ -36,10 +36,11 @@ from graphclust.errors import (
 from graphclust.graph.checked_rows import check_degrees
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.matrices import remark_on_isolated
-from graphclust.io.edge_list import MayBeMetis
+from graphclust.io.column_choice import Column, as_columns
+from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.edge_streams import ListStream, MatrixStream
 from graphclust.io.edges import EdgeCounts, Edges, apply_policies, available_bytes
-from graphclust.io.load import FORMATS, ID_TYPE, load_graph, recognize
+from graphclust.io.load import FORMATS, ID_TYPE, check_format, load_graph, recognize
 from graphclust.io.matrix_archive import is_matrix_archive
 from graphclust.io.source import Source, open_source
 from graphclust.io.sparse_ids import IdTable
@@ -57,13 +58,17 @@ BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
 
 
 def convert(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    store: str | os.PathLike[str],
     *,
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     overwrite: bool = False,
@@ -71,10 +76,10 @@ def convert(
 ) -> Graph:
     """Make a store of a graph file of any size, and open it; the graph is the one that `load_graph` makes.
 
-    source : a file, a store or a name as `load_graph` takes it, which also explains format, symmetrize, weights,
-        bipartite and max_bytes. Edge lists with whole-number ids and Matrix Market files are sorted on the disk; what
-        is of another kind is loaded first.
-    target : the folder of the store, which appears when it is whole. Until then its parts are in `target`.partial, for
+    path : a file, a store or a name as `load_graph` takes it, which also explains format, symmetrize, weights,
+        bipartite, source, target, weight, header and max_bytes. Edge lists with whole-number ids and Matrix Market
+        files are sorted on the disk; what is of another kind is loaded first.
+    store : the folder of the store, which appears when it is whole. Until then its parts are in `store`.partial, for
         which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was stopped
         or killed goes on from there when it is called again; a compressed file is then read from its beginning.
     memory_limit : bytes for the lines that are sorted at a time, besides some 40 for each node; by default a quarter
@@ -103,41 +108,48 @@ def convert(
     if max_bytes is not None:
         as_whole_number(max_bytes, "max_bytes", at_least=1)
     progress = as_progress(progress)
-    name = check_store_target(target, overwrite)
+    name = check_store_target(store, overwrite)
+    columns = as_columns(source, target, weight, header)
     options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
-    options["bipartite"] = bool(bipartite)
-    if _is_loaded_first(source):
-        graph = load_graph(source, max_bytes=max_bytes, progress=progress, **options)
+    options |= {"bipartite": bool(bipartite), **columns._asdict()}
+    if _is_loaded_first(path):
+        graph = load_graph(path, max_bytes=max_bytes, progress=progress, **options)
         return save_store(name, graph, overwrite=overwrite)
-    with open_source(source, max_bytes) as opened:
-        recognized = format or recognize(opened)
-        if bipartite and recognized not in ("matrix_market", "suitesparse"):
-            raise ParameterError(f"bipartite=True needs a matrix, but {opened.path} is {recognized}")
-        stream: ListStream | MatrixStream | None = None
-        if recognized == "matrix_market":
-            stream = MatrixStream(opened, weights or "file", bipartite)
-        elif recognized in ("snap", "csv"):
-            stream = ListStream(opened, weights, ID_TYPE.get(format or ""))
-        if stream is not None and stream.fits:
+    reading: Reading | None = Reading(ID_TYPE.get(format or ""), columns, bool(bipartite))
+    while reading is not None:
+        with open_source(path, max_bytes) as opened:
+            stream = _stream(opened, format, weights, reading)
+            if stream is None:
+                break
             after = "; make room and convert again: it goes on where it stopped"
             with _folder_of(name) as folder, no_room_named(folder, after):
-                task = {**options, **_identity(opened)}
+                task = {**options, "counted": reading.counted, **_identity(opened)}
                 try:
                     repairs = _Conversion(folder, name, task, progress).run(stream, symmetrize, memory_limit, overwrite)
-                except MayBeMetis:
+                except (MayBeMetis, ReadAgain) as other:
                     shutil.rmtree(folder)
-                    stream = None
+                    reading = other.reading if isinstance(other, ReadAgain) else None
+                    continue
                 except (GraphFormatError, GraphValidationError):
                     shutil.rmtree(folder)  # the file is at fault: it will not be better another time
                     raise
-        else:
-            stream = None
-    if stream is None:
-        graph = load_graph(source, max_bytes=max_bytes, progress=progress, **options)
-        return save_store(name, graph, overwrite=overwrite)
-    if repairs:
-        warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
-    return open_store(name, verify="fast")
+        if repairs:
+            warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
+        return open_store(name, verify="fast")
+    graph = load_graph(path, max_bytes=max_bytes, progress=progress, **options)
+    return save_store(name, graph, overwrite=overwrite)
+
+
+def _stream(
+    source: Source, format: str | None, weights: str | None, reading: Reading
+) -> ListStream | MatrixStream | None:
+    """The lines of a file; None for one that has to be loaded first."""
+    recognized = format or recognize(source)
+    check_format(recognized, reading, source.path)
+    if recognized == "matrix_market":
+        return MatrixStream(source, weights or "file", reading.bipartite)
+    stream = ListStream(source, weights, reading) if recognized in ("snap", "csv") else None
+    return stream if stream is not None and stream.fits else None
 
 
 def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
@@ -220,10 +232,6 @@ class _Conversion:
                 if n_blocks % BLOCKS_PER_NOTE == 0:
                     self.book.note(stream=stream.facts, n_bytes=file.to_disk())
             n_bytes = file.to_disk()
-        if stream.facts["n_rows"] == 0 and isinstance(stream, ListStream):
-            raise GraphValidationError(
-                f"{stream.source.path}: holds no edges, expected at least one line `source target`"
-            )
         edges = stream.edges()
         said = {
             name: getattr(edges, name)

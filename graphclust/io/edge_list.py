@@ -4,17 +4,20 @@ Whole-number ids are read by a compiled loop and renumbered in increasing order;
 numbered as they appear.
 """
 
+import contextlib
 import csv
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import text_rows
-from graphclust.errors import GraphFormatError, GraphValidationError
-from graphclust.io.edge_list_layout import Layout, layout_of, split
+from graphclust.errors import GraphFormatError
+from graphclust.io.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
+from graphclust.io.edge_list_layout import Layout, split
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
 from graphclust.io.marked_rows import COMMENTS, Doubts, has_shape, is_row
@@ -22,84 +25,61 @@ from graphclust.io.source import Source
 from graphclust.io.sparse_ids import renumber_sparse
 from graphclust.progress import Progress
 
-ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)
+MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
 
 
-def read_edge_list(source: Source, weights: str | None, progress: Progress, text_ids: bool | None = None) -> Edges:
+def read_edge_list(source: Source, weights: str | None, progress: Progress, reading: Reading | None = None) -> Edges:
     """The edges of a list `source target [weight]`, separated by white space, tabs, commas or semicolons.
 
     Lines that start with # or % are comments, unless a name follows the mark at once in a table of names that has a
     header or a delimiter, and the columns are those of a row. A first line of names is a header; it may name more
     columns, of which source, target and weight are used. Without a header, two columns are expected, or three with the
-    weight last.
-    text_ids : True reads ids as text, False demands whole numbers, None lets the first edge decide.
+    weight last. The lines of NetworkX, which end with a dict of attributes, have its weight.
 
     Raises GraphFormatError with the line for lines of another number of columns, ids that are no whole numbers where
-    the first ones are, and weights that are no numbers; GraphValidationError for negative or non-finite weights,
-    and for a file without an edge.
+    the first ones are, and weights that are no numbers; GraphValidationError for negative or non-finite weights, for
+    columns that are not there, and for a file without an edge; ReadAgain where later lines show how to read them.
     """
-    head = source.head()
-    layout = layout_of(head, source.path, weights, text_ids)
+    reading = reading or Reading()
+    lines = EdgeLines(source, weights, reading)
+    layout = lines.layout
     unfit = NegativeOrInfinite(source.path, weights or "file")
-    read_block = _TextReader(layout) if layout.text_ids else NumberReader(layout)
-    chunks = []
-    line = 0
-    for block in source.line_blocks(progress):
-        if line == 0:
-            block = first_block(block, layout.n_passed)
-        parts, n_lines = read_block(block, line, unfit, source.path)
+    as_text = layout.text_ids or reading.quoted
+    read_block = _TextReader(layout, reading) if as_text else NumberReader(layout, reading)
+    chunks: list = []
+    for block, _ in lines.blocks(progress):
+        parts, n_lines = read_block(block, lines.n_lines, unfit, source.path)
         chunks += [part for part in parts if len(part[0])]
-        line += n_lines
+        lines.n_lines += n_lines
     if not chunks:
-        raise GraphValidationError(f"{source.path}: holds no edges, expected at least one line `source target`")
+        raise lines.no_edges()
     unfit.complain()
     n_rows = sum(len(part[0]) for part in chunks)
-    if not layout.text_ids:
-        refuse_headless_matrix(chunks, n_rows, source.path)
-        if text_ids is None and may_be_metis(chunks, n_rows, layout):
-            raise MayBeMetis
+    said = ""
+    if not as_text and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
+        said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
+    lines.check_counts(n_rows)
     edges = read_block.numbered(chunks, source.path)
     edges.symmetric = "list"
     edges.details["weighted"] = layout.weight is not None and weights != "ignore"
-    if layout.note:
-        edges.repairs.append(layout.note)
-    if layout.text_ids and not layout.has_header and n_rows > 1 and _stands_alone(chunks):
-        edges.repairs.append(
-            f"the first line was read as an edge of {edges.name(0)!r} and {edges.name(1)!r}; if it names the "
-            "columns, call them source and target there, or take it out"
-        )
-    if doubts := read_block.doubts.sentence():
-        edges.repairs.append(doubts)
-    announced = ANNOUNCED.search(head)
-    if announced and n_rows < int(announced[1][:18]):
-        edges.repairs.append(
-            f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?"
-        )
+    edges.remarks += lines.remarks()
+    edges.repairs = [*lines.repairs(n_rows), *edges.repairs, *filter(None, [said, read_block.doubts.sentence()])]
     return edges
 
 
-class MayBeMetis(Exception):
-    """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbours."""
-
-
-def first_block(block: memoryview, n_passed: int) -> memoryview:
-    """The same lines without a byte order mark, the first of them blank."""
-    if bytes(block[:3]) == b"\xef\xbb\xbf":
-        block = block[3:]
-    if n_passed == 0:
-        return block
-    text = bytes(block)
-    at = 0
-    for _ in range(n_passed):
-        at = text.index(b"\n", at) + 1
-    return memoryview(b"\n" * n_passed + text[at:])
+def _sample(chunks: list, n_rows: int) -> Sample:
+    sources, targets, weights = chunks[0]
+    others = [column for part in chunks[1:] for column in part[:2]] + [sources[1:], targets[1:]]
+    low = min((int(column.min()) for column in others if len(column)), default=0)
+    high = max((int(column.max()) for column in others if len(column)), default=0)
+    return Sample(int(sources[0]), int(targets[0]), None if weights is None else weights[0], n_rows, low, high)
 
 
 class NumberReader:
     """Blocks of lines with whole-number ids, into raw ids."""
 
-    def __init__(self, layout: Layout):
-        self.layout = layout
+    def __init__(self, layout: Layout, reading: Reading):
+        self.layout, self.reading = layout, reading
         self.field = re.compile(rb"\S*" if layout.delimiter is None else rb"[^\n%b]*" % layout.delimiter.encode())
         self.ids: type = np.int32
         self.largest = 0
@@ -157,16 +137,31 @@ class NumberReader:
     def _weight_at(self, block: memoryview, position: int, line: int, path: str) -> float:
         found = self.field.match(block, position)
         assert found is not None
+        if b'"' in found[0]:
+            self._read_quotes()
         return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
         line += block.count(b"\n", 0, position) + 1
-        text = shown(block[position : block.index(b"\n", position)].strip())
-        n = self.layout.n_columns
+        row = block[position : block.index(b"\n", position)].strip()
+        text, n = shown(row), self.layout.n_columns
+        ends = self._ends(row)
+        are_ids = all(end.isascii() and end.isdigit() for end in ends)
+        if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
+            self._read_quotes()
         if code in (text_rows.TOO_FEW, text_rows.TOO_MANY):
             raise GraphFormatError(
                 f"{text!r} has {'fewer' if code == text_rows.TOO_FEW else 'more'} columns than the first edge, {n}; "
                 "expected the same number in every line (a METIS graph: format='metis')",
+                path,
+                line,
+            )
+        if are_ids and any(map(_is_padded, ends)):
+            if self.reading.text_ids is None:
+                raise ReadAgain(replace(self.reading, text_ids=True))
+            raise GraphFormatError(
+                f"{text!r} has an id with a leading zero, expected whole numbers without; to keep ids as they are "
+                "written pass format='csv'",
                 path,
                 line,
             )
@@ -177,8 +172,22 @@ class NumberReader:
             line,
         )
 
+    def _read_quotes(self) -> None:
+        """Quotes, which may hold delimiters, are read line by line."""
+        if self.layout.delimiter is not None:
+            raise ReadAgain(replace(self.reading, quoted=True))
+
+    def _ends(self, row: bytes) -> list[str]:
+        with contextlib.suppress(csv.Error, IndexError):
+            fields = split(row.decode("utf-8", "replace"), self.layout.delimiter)
+            return [fields[self.layout.source].strip(), fields[self.layout.target].strip()]
+        return [""]
+
     def numbered(self, chunks: list, path: str) -> Edges:
         """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
+        if self.layout.bipartite:
+            sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
+            return _bipartite(path, chunks, [ids.tolist() for ids in sides], self.layout)
         if self.largest < max(2 * sum(len(u) for u, _, _ in chunks), 1 << 20):
             return Edges(path, self.largest + 1, chunks, gaps=True)
         ids = renumber_sparse(chunks)
@@ -186,27 +195,30 @@ class NumberReader:
 
 
 class _TextReader:
-    """Blocks of lines with ids of any text; nodes are numbered as they appear."""
+    """Blocks of lines with ids of any text; nodes are numbered as they appear, in a bipartite list on either side."""
 
-    def __init__(self, layout: Layout):
-        self.layout = layout
-        self.number_of: dict[str, int] = {}
+    def __init__(self, layout: Layout, reading: Reading):
+        self.layout, self.reading = layout, reading
+        first: dict[str, int] = {}
+        self.number_of = (first, {} if layout.bipartite else first)
         self.doubts = Doubts(layout)
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
-        layout, number_of = self.layout, self.number_of
+        layout = self.layout
         sources: list[int] = []
         targets: list[int] = []
         weights: list[float] = []
         rows = bytes(block).split(b"\n")
         white_space = b" \r" if layout.delimiter == "\t" else b" \t\r"
+        numbers = ((layout.source, self.number_of[0], sources), (layout.target, self.number_of[1], targets))
         for row in rows:
             line += 1
             row = row.strip(white_space)
             if not row or row.isspace() or (row.startswith(COMMENTS) and not self._is_row(row, line)):
                 continue
             fields = self._fields(row, path, line)
-            for end, ends in ((fields[layout.source], sources), (fields[layout.target], targets)):
+            for column, number_of, ends in numbers:
+                end = fields[column]
                 if not end:
                     raise GraphFormatError(f"{shown(row)!r} has an empty node id, expected a name", path, line)
                 ends.append(number_of.setdefault(end, len(number_of)))
@@ -215,9 +227,9 @@ class _TextReader:
         edges = np.array(sources, np.int32), np.array(targets, np.int32)
         if layout.weight is None:
             return [(*edges, None)], len(rows) - 1
-        names = list(number_of)
+        names = [list(number_of) for number_of in self.number_of]
         values = unfit.look_at(
-            np.array(weights, np.float64), lambda i: f"edge ({names[sources[i]]}, {names[targets[i]]})"
+            np.array(weights, np.float64), lambda i: f"edge ({names[0][sources[i]]}, {names[1][targets[i]]})"
         )
         return [(*edges, values)], len(rows) - 1
 
@@ -252,7 +264,80 @@ class _TextReader:
         return fields
 
     def numbered(self, chunks: list, path: str) -> Edges:
-        return Edges(path, len(self.number_of), chunks, nodes=list(self.number_of))
+        """The edges, without a first row that names the columns."""
+        names = [list(number_of) for number_of in self.number_of]
+        said = []
+        if self.layout.may_be_names:
+            lone = _lone_rows(chunks, [len(side) for side in names], self.layout.bipartite)
+            n_rows, first = len(lone), f"{names[0][0]!r} and {names[1][0 if self.layout.bipartite else 1]!r}"
+            if lone[0] and lone.sum() - 1 > n_rows * MOST_LONE_ROWS:
+                said.append(f"the first line was read as an edge of {first}; if it names the columns, pass header=True")
+            elif lone[0] and n_rows > 1:
+                said.append(
+                    f"the first line, {first}, was read as names of the columns, since neither occurs again; if it is "
+                    "an edge, pass header=False"
+                )
+                n_dropped = 1 if self.layout.bipartite else 2
+                names = [side[n_dropped:] for side in names]
+                chunks[0] = tuple(None if column is None else column[1:] for column in chunks[0])
+                for sources, targets, _ in chunks:
+                    sources -= n_dropped
+                    targets -= n_dropped
+        nodes: list[list] = names
+        if not self.layout.text_ids:
+            nodes = self._as_numbers(chunks, names, path)
+        if self.layout.bipartite:
+            edges = _bipartite(path, chunks, nodes, self.layout)
+        else:
+            in_order = nodes[0] == list(range(len(nodes[0])))
+            edges = Edges(path, len(nodes[0]), chunks, nodes=None if in_order else nodes[0])
+        edges.repairs += said
+        return edges
+
+    def _as_numbers(self, chunks: list, names: list[list[str]], path: str) -> list[list[int]]:
+        """The ids of either side as whole numbers in increasing order, by which the ends are renumbered."""
+        for name in (name for side in names for name in side):
+            if _is_padded(name) and self.reading.text_ids is None:
+                raise ReadAgain(replace(self.reading, text_ids=True, quoted=False))
+            if not (name.isascii() and name.isdigit()) or int(name) >= 2**63 or _is_padded(name):
+                raise GraphFormatError(
+                    f"the id {name[:80]!r} is no whole number from 0 to 2^63 - 1 as in the first edge; for ids that "
+                    "are names pass format='csv'",
+                    path,
+                )
+        numbers = [np.array(list(map(int, side)), np.int64) for side in names]
+        ranks = [np.argsort(np.argsort(side)).astype(np.int32) for side in numbers]
+        for i, (sources, targets, weights) in enumerate(chunks):
+            chunks[i] = (ranks[0][sources], ranks[1][targets], weights)
+        return [np.sort(side).tolist() for side in numbers]
+
+
+def _lone_rows(chunks: list, n_names: list[int], bipartite: bool) -> np.ndarray:
+    """Of each row, whether neither of its ends has another."""
+    ends = [np.concatenate([part[side] for part in chunks]) for side in (0, 1)]
+    counts = [np.bincount(column, minlength=n) for column, n in zip(ends, n_names, strict=True)]
+    if not bipartite:
+        counts = [counts[0] + counts[1]] * 2
+    return (counts[0][ends[0]] == 1) & (counts[1][ends[1]] == 1)
+
+
+def _bipartite(path: str, chunks: list, names: list[list], layout: Layout) -> Edges:
+    """The edges of two kinds of nodes, those of the sources first; a name on both sides gets that of its column."""
+    n_sources = len(names[0])
+    for _, targets, _ in chunks:
+        targets += n_sources
+    if not set(names[0]).isdisjoint(names[1]):
+        names = [[f"{column}:{name}" for name in side] for column, side in zip(layout.names, names, strict=True)]
+    nodes = names[0] + names[1]
+    one, other = layout.names
+    remark = (
+        f"bipartite: the nodes of {one!r} are 0 to {n_sources - 1}, those of {other!r} {n_sources} to {len(nodes) - 1}"
+    )
+    return Edges(path, len(nodes), chunks, nodes=nodes, remarks=[remark])
+
+
+def _is_padded(end: str) -> bool:
+    return len(end) > 1 and end.startswith("0")
 
 
 def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
@@ -264,31 +349,3 @@ def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
     except ValueError:
         expected = "a number with a decimal point" if b"," in field else "a number"
         raise GraphFormatError(f"the weight is {shown(field.strip())!r}, expected {expected}", path, line()) from None
-
-
-def _stands_alone(chunks: list) -> bool:
-    """Whether the nodes of the first edge, numbers 0 and 1, have no other."""
-    return sum(int(np.count_nonzero(ends < 2)) for sources, targets, _ in chunks for ends in (sources, targets)) == 2
-
-
-def may_be_metis(chunks: list, n_rows: int, layout: Layout) -> bool:
-    """The first line counts the nodes, which are the other lines, and half of all the numbers on those."""
-    n_nodes, n_edges = int(chunks[0][0][0]), int(chunks[0][1][0])
-    if not layout.is_plain or n_nodes != n_rows - 1 or n_edges != n_nodes:
-        return False
-    return all(max(u.max(), v.max()) <= n_nodes and min(u.min(), v.min()) >= 1 for u, v, _ in chunks)
-
-
-def refuse_headless_matrix(chunks: list, n_rows: int, path: str) -> None:
-    """A line `n n entries`, followed by so many entries within 1..n, is a Matrix Market file that lost its banner."""
-    sources, targets, weights = chunks[0]
-    if weights is None or sources[0] != targets[0] or weights[0] != n_rows - 1 or n_rows < 2:
-        return
-    n = int(sources[0])
-    if all(max(u.max(), v.max()) <= n and min(u.min(), v.min()) >= 1 for u, v, _ in chunks):
-        raise GraphFormatError(
-            f"its first line {n} {n} {n_rows - 1} is the size line of a Matrix Market file, but the banner "
-            "%%MatrixMarket is missing; put it back as the first line",
-            path,
-            1,
-        )

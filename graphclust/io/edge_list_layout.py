@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.column_names import columns_by_name, may_name_both_ends, name_both_ends, plain_name
+from graphclust.io.column_choice import Choice, Columns, choose, refuse_columns
+from graphclust.io.column_names import is_number, is_table_of_nodes, name_both_ends, named_ends, plain_name
 from graphclust.io.lines import shown
-from graphclust.io.marked_rows import COMMENTS, has_shape, is_number, is_row, names_of_columns
+from graphclust.io.marked_rows import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.source import HEAD
 
 _SAY = 'pass weights="file" if it is, weights="ignore" if it is not'
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")
-_NAMED_WEIGHT = re.compile(rb"^#\s*FromNodeId\s+ToNodeId\s+Weight\s*$", re.MULTILINE | re.IGNORECASE)
+# The first line of a network of KONECT (http://konect.cc): its columns are the ends, the weight and the time.
+_KONECT = re.compile(rb"\s*%\s*(sym|asym|bip)[ \t]+([a-z]+)[ \t\r]*\n")
+_SAMPLE = 50  # rows that say of what kind a column is
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Layout:
     note: str = ""  # what was assumed about the first line or the columns
     n_passed: int = 0  # lines above the first row: comments and the header
     doubtful: tuple[int, ...] = ()  # those of them that are shaped like a row
+    bipartite: bool = False  # whether the two columns number different nodes
+    names: tuple[str, str] = ("source", "target")  # of the two columns
+    two_kinds: bool = False  # whether those may name two kinds of nodes
+    may_be_names: bool = False  # whether the first edge may be the names of the columns
 
     @property
     def has_marked_rows(self) -> bool:
@@ -66,46 +73,111 @@ def _lines(head: bytes) -> Iterator[tuple[int, bytes]]:
         at = end + 1 if end >= 0 else len(head)
 
 
-def layout_of(head: bytes, path: str, weights: str | None, text_ids: bool | None) -> Layout:
-    """Read the layout off the first two lines of data."""
+def layout_of(
+    head: bytes, path: str, weights: str | None, text_ids: bool | None, columns: Columns | None = None
+) -> Layout:
+    """Read the layout off the first lines of data, as far as the caller has not named the columns."""
+    asked = columns or Columns()
     numbered = _numbered_lines(head, 2)
     lines = [line.decode("utf-8", "replace") for _, line in numbered]
     if not lines:
         return _layout_of_marked_rows(head, weights, text_ids)
+    konect = _KONECT.match(head.removeprefix(b"\xef\xbb\xbf"))
     delimiter = _delimiter_of(lines[0])
     if delimiter == "\t" and all(map(is_number, lines[0].split())):
         delimiter = None  # blanks may be among the tabs
     fields = _fields_of(head, lines[0], delimiter, path)
-    numeric = _are_ids(fields[:2])
     first_line, second_line = numbered[0][0], numbered[-1][0]
     marked = list(_marked_rows(head, delimiter, len(fields)))
     below = [row for line, row in marked if line > first_line]
     following = _fields_of(head, lines[1], delimiter, path) if len(lines) > 1 else below[0] if below else []
-    if _is_header(head, fields, following, delimiter):
+    has_header = asked.header
+    if has_header is None:
+        has_header = _has(asked, fields) or (konect is None and _is_header(head, fields, following, delimiter))
+    if has_header:
         if delimiter is not None and any(first_line < line < second_line for line, _ in marked):
             following = below[0]
-        numeric = _are_ids(following[:2]) if text_ids is None else not text_ids
-        layout = _layout_from_names(fields, delimiter, text_ids=not numeric, weights=weights)
-        return replace(layout, n_passed=first_line)
+        choice = choose(asked, fields, len(fields), lambda: _rows(head, delimiter), path)
+        layout = _layout_of_choice(choice, fields, len(fields), delimiter, weights)
+        numeric = _are_ends_ids(layout, following, lines[-1]) if text_ids is None else not text_ids
+        return replace(layout, has_header=True, text_ids=not numeric, n_passed=first_line)
     if len(head) >= HEAD and b"\n" not in head:
         raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
-    if len(fields) not in (2, 3):
+    names = _names_above(head, first_line, len(fields), delimiter, asked)
+    plain_columns = konect or names or asked.source is not None
+    if not (len(fields) > 1 and plain_columns) and len(fields) not in (2, 3):
         raise GraphFormatError(
-            f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with "
-            "a weight, or a header line that names source, target and weight; a METIS graph: format='metis'",
+            f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with a weight, "
+            "or a header line that names source, target and weight, or the places of the columns, as in source=0, "
+            "target=1; a METIS graph: format='metis'",
             path,
             first_line,
         )
+    if konect and len(fields) > 2 and asked == Columns():
+        weighted = konect[2] != b"unweighted"
+        choice = Choice(0, 1, 2 if weighted else None)
+    else:
+        choice = choose(asked, names, len(fields), lambda: _rows(head, delimiter), path)
+    if names is None and choice.weight == 2 and weights != "ignore" and not any(is_number(f) for f in fields[2:3]):
+        refuse_columns(None, len(fields), path)
+    layout = _layout_of_choice(choice, names, len(fields), delimiter, weights)
+    if konect:
+        layout = replace(layout, bipartite=konect[1] == b"bip")
     above = [(line, row) for line, row in marked if line < first_line] if delimiter and text_ids is not False else []
+    if names is not None:
+        above = []
     row = _first_row_above(above, len(fields), bool(below))
+    numeric = _are_ends_ids(layout, fields, lines[0])
     if row is not None:
         first_line, fields = row
         numeric, above = False, []
     if text_ids is None:
-        text_ids = not (numeric or any(is_number(field) for field in fields[:2]))
-    layout = _layout_without_names(head, delimiter, len(fields), text_ids, weights)
+        ends = [fields[layout.source], fields[layout.target]]
+        text_ids = not numeric and (not any(map(is_number, ends)) or any(_is_quoted(end, lines[0]) for end in ends))
     doubtful = [line for line, fields in above if text_ids and _may_be_row(fields, layout.n_columns)]
-    return replace(layout, n_passed=first_line - 1, doubtful=tuple(doubtful))
+    return replace(
+        layout, text_ids=text_ids, n_passed=first_line - 1, doubtful=tuple(doubtful),
+        may_be_names=text_ids and asked.header is None and names is None and not any(map(is_number, fields)),
+    )  # fmt: skip
+
+
+def _has(asked: Columns, fields: list[str]) -> bool:
+    """Whether a line holds all the names that are asked for."""
+    names = {plain_name(field) for field in fields}
+    return asked.are_named and all(plain_name(name) in names for name in asked[:3] if isinstance(name, str))
+
+
+def _rows(head: bytes, delimiter: str | None) -> list[list[str]]:
+    """The first rows below the first line."""
+    rows = []
+    for line in data_lines(head, _SAMPLE + 1)[1:]:
+        with contextlib.suppress(csv.Error):
+            rows.append(split(line.decode("utf-8", "replace"), delimiter))
+    return rows
+
+
+def _names_above(
+    head: bytes, first_line: int, n_columns: int, delimiter: str | None, asked: Columns
+) -> list[str] | None:
+    """The names in a comment above the first row, as in `# FromNodeId ToNodeId Weight`, or those asked for."""
+    for line, text in _lines(head):
+        if line >= first_line:
+            break
+        words = text.decode("utf-8", "replace").lstrip("#% ")
+        for mark in (delimiter, None):
+            with contextlib.suppress(csv.Error, StopIteration):
+                names = split(words, mark)
+                if len(names) == n_columns and (_has(asked, names) or name_both_ends(list(map(plain_name, names)))):
+                    return names
+    return None
+
+
+def _are_ends_ids(layout: Layout, fields: list[str], line: str) -> bool:
+    """Whether both ends of a row are whole numbers that no quotes call text."""
+    if max(layout.source, layout.target) >= len(fields):
+        return False
+    ends = [fields[layout.source], fields[layout.target]]
+    return _are_ids(ends) and not any(_is_quoted(end, line) for end in ends)
 
 
 def _first_row_above(above: list, n_columns: int, others_below: bool) -> tuple[int, list[str]] | None:
@@ -121,14 +193,22 @@ def _may_be_row(fields: list[str], n_columns: int) -> bool:
     return has_shape(fields, n_columns, 2 if n_columns == 3 else None) and not names_of_columns(fields)
 
 
-def _layout_without_names(
-    head: bytes, delimiter: str | None, n_columns: int, text_ids: bool, weights: str | None
+def _layout_of_choice(
+    choice: Choice, names: list[str] | None, n_columns: int, delimiter: str | None, weights: str | None
 ) -> Layout:
-    weighted = n_columns == 3 and weights != "ignore"
-    note = f"the third column was read as weights; {_SAY}"
+    """The layout of these columns, and what is to be said of them."""
+    source, target, weight, sure, two_kinds = choice
+    called = [name.strip() for name in names] if names is not None else list(map(str, range(n_columns)))
+    notes = []
+    if weight is not None and not sure and weights is None:
+        what = "the third column" if names is None and weight == 2 else f"column {called[weight]!r}"
+        notes.append(f"{what} was read as weights; {_SAY}")
+    if ignored := [called[i] or repr("") for i in range(n_columns) if i not in (source, target, weight)]:
+        notes.append(f"columns not used: {', '.join(ignored)[:80]}")
+    ends = (called[source], called[target]) if names is not None else ("source", "target")
     return Layout(
-        delimiter, n_columns, False, text_ids, weight=2 if weighted else None,
-        note=note if weighted and weights is None and not _NAMED_WEIGHT.search(head) else "",
+        delimiter, n_columns, False, False, source, target, None if weights == "ignore" else weight, "; ".join(notes),
+        names=ends, two_kinds=two_kinds,
     )  # fmt: skip
 
 
@@ -143,7 +223,9 @@ def _layout_of_marked_rows(head: bytes, weights: str | None, text_ids: bool | No
     rows = list(_marked_rows(head, delimiter, n_columns))
     if delimiter is None or len(rows) < len(names) or names_of_columns(rows[0][1]):
         return nothing
-    return replace(_layout_without_names(head, delimiter, n_columns, True, weights), n_passed=rows[0][0] - 1)
+    choice = Choice(0, 1, 2 if n_columns == 3 else None, sure=False)
+    layout = _layout_of_choice(choice, None, n_columns, delimiter, weights)
+    return replace(layout, text_ids=True, n_passed=rows[0][0] - 1)
 
 
 def _marked_rows(head: bytes, delimiter: str | None, n_columns: int) -> Iterator[tuple[int, list[str]]]:
@@ -162,37 +244,33 @@ def _marked_rows(head: bytes, delimiter: str | None, n_columns: int) -> Iterator
 
 
 def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: str | None) -> bool:
-    """Whether the first line names columns: it is no edge, its names say so, or the next one has a number there."""
-    if min(len(fields), len(following)) < 2 or any(map(_is_id, fields[:2])):
+    """Whether the first line names columns: its names say so, or the next line has numbers where it has words.
+
+    Of names that may be nodes as well, none may occur again as the end of an edge.
+    """
+    if len(fields) < 2 or any(map(_is_id, fields[:2])):
         return False
-    names = [plain_name(field) for field in fields]
-    if _are_ids(following[:2]) or name_both_ends(names):
+    if name_both_ends([plain_name(field) for field in fields]):
         return True
-    if len(fields) == len(following) == 3 and not is_number(fields[2]) and is_number(following[2]):
-        return True
-    return may_name_both_ends(*names[:2]) and not _named_again(head, fields[:2], delimiter)
+    if any(map(is_number, fields)):
+        return False
+    if len(following) >= 2:
+        numbers = list(map(is_number, following))
+        if all(numbers[:2]) or (len(fields) == len(following) > 2 and any(numbers)):
+            return True
+    if is_table_of_nodes(fields):
+        return not _named_again(head, fields[:2], delimiter)
+    ends = [fields[column] for pair in named_ends(fields) for column in pair]
+    return bool(ends) and not _named_again(head, ends, delimiter)
 
 
 def _named_again(head: bytes, nodes: list[str], delimiter: str | None) -> bool:
     """Whether one of the nodes of the first edge has another edge among the next thousand."""
     for line in data_lines(head, 1001)[1:]:
         with contextlib.suppress(csv.Error):
-            if not set(nodes).isdisjoint(split(line.decode("utf-8", "replace"), delimiter)[:2]):
+            if not set(nodes).isdisjoint(split(line.decode("utf-8", "replace"), delimiter)):
                 return True
     return False
-
-
-def _layout_from_names(fields: list[str], delimiter: str | None, text_ids: bool, weights: str | None) -> Layout:
-    source, target, weight, is_sure = columns_by_name([plain_name(field) for field in fields])
-    notes = []
-    if weight is not None and not is_sure and weights is None:
-        notes.append(f"column {fields[weight].strip()!r} was read as weights; {_SAY}")
-    ignored = [field.strip() for i, field in enumerate(fields) if i not in (source, target, weight)]
-    if ignored:
-        notes.append(f"columns not used: {', '.join(ignored)[:80]}")
-    if weights == "ignore":
-        weight = None
-    return Layout(delimiter, len(fields), True, text_ids, source, target, weight, "; ".join(notes))
 
 
 def line_of(head: bytes, text: bytes) -> int:

@@ -3,17 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from graphclust.io.edge_list import (
-    ANNOUNCED,
-    MayBeMetis,
-    NumberReader,
-    first_block,
-    may_be_metis,
-    refuse_headless_matrix,
-)
-from graphclust.io.edge_list_layout import layout_of
+from graphclust.io.edge_lines import EdgeLines, Reading, Sample, judge_first_line
+from graphclust.io.edge_list import NumberReader
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite
 from graphclust.io.matrix_market import edges_of, read_header, stream_entries, with_first
@@ -27,54 +18,54 @@ NO_LIMIT = 1 << 62
 class ListStream:
     """The lines of an edge list with whole-number ids. `facts` is what has to be known to go on, ready for JSON."""
 
-    def __init__(self, source: Source, weights: str | None, text_ids: bool | None):
-        self.source, self.weights, self.text_ids = source, weights, text_ids
-        self.head = source.head()
-        self.layout = layout_of(self.head, source.path, weights, text_ids)
-        self.fits = not self.layout.text_ids
+    def __init__(self, source: Source, weights: str | None, reading: Reading):
+        self.source, self.weights, self.reading = source, weights, reading
+        self.lines = EdgeLines(source, weights, reading)
+        layout = self.lines.layout
+        # The attributes that are left out are counted over all lines, which a conversion may read in two goes.
+        self.fits = not (layout.text_ids or layout.bipartite or reading.quoted or self.lines.attributes)
         self.facts: dict[str, Any] = {"offset": 0, "line": 0, "n_rows": 0, "low": 2**63, "high": 0, "first": None}
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
-        facts, reader = self.facts, NumberReader(self.layout)
+        facts, reader = self.facts, NumberReader(self.lines.layout, self.reading)
         unfit = NegativeOrInfinite(self.source.path, self.weights or "file")
         if facts["offset"]:
             self.source.skip_to(facts["offset"])
-        for block in self.source.line_blocks(progress):
-            n_bytes = len(block)
-            if facts["line"] == 0:
-                block = first_block(block, self.layout.n_passed)
+            self.lines.n_lines = facts["line"]
+        for block, n_bytes in self.lines.blocks(progress):
             parts, n_lines = reader(block, facts["line"], unfit, self.source.path)
             unfit.complain()
             for sources, targets, weights in parts:
                 if len(sources):
+                    others = 0
                     if facts["first"] is None:
-                        first_weight = 0.0 if weights is None else float(weights[0])
+                        first_weight = None if weights is None else float(weights[0])
                         facts["first"] = [int(sources[0]), int(targets[0]), first_weight]
-                    facts["low"] = min(facts["low"], int(sources.min()), int(targets.min()))
+                        others = 1
+                    for column in (sources[others:], targets[others:]):
+                        if len(column):
+                            facts["low"] = min(facts["low"], int(column.min()))
+                            facts["high"] = max(facts["high"], int(column.max()))
                     facts["n_rows"] += len(sources)
-            facts["high"] = max(facts["high"], reader.largest)
             facts["line"] += n_lines
             facts["offset"] += n_bytes
+            self.lines.n_lines = facts["line"]
             yield parts
         self.doubts = reader.doubts.sentence()
 
     def edges(self) -> Edges:
-        """What the file says of itself, without its lines; MayBeMetis where they could be something else."""
-        facts, path = self.facts, self.source.path
-        ends = np.array([facts["first"][:2], [facts["low"], facts["high"]]])
-        weighted = self.layout.weight is not None and self.weights != "ignore"
-        sample: list = [(ends[:, 0], ends[:, 1], np.array([facts["first"][2], 0.0]) if weighted else None)]
-        refuse_headless_matrix(sample, facts["n_rows"], path)
-        if self.text_ids is None and may_be_metis(sample, facts["n_rows"], self.layout):
-            raise MayBeMetis
-        edges = Edges(path, facts["high"] + 1, [], gaps=True, details={"weighted": weighted})
-        announced = ANNOUNCED.search(self.head)
-        short = announced and facts["n_rows"] < int(announced[1][:18])
-        edges.repairs += [note for note in (self.layout.note, self.doubts) if note]
-        if announced and short:
-            edges.repairs.append(
-                f"its header announces {int(announced[1][:18])} edges, {facts['n_rows']} lines follow: is it whole?"
-            )
+        """What the file says of itself, without its lines; raises what `judge_first_line` does."""
+        facts, path, lines = self.facts, self.source.path, self.lines
+        if facts["first"] is None:
+            raise lines.no_edges()
+        lines.check_counts(facts["n_rows"])
+        source, target, weight = facts["first"]
+        sample = Sample(source, target, weight, facts["n_rows"], facts["low"], facts["high"])
+        said = judge_first_line(sample, lines.layout, self.reading, path)
+        weighted = lines.layout.weight is not None and self.weights != "ignore"
+        n_nodes = max(source, target, facts["high"]) + 1
+        edges = Edges(path, n_nodes, [], gaps=True, remarks=lines.remarks(), details={"weighted": weighted})
+        edges.repairs = [*lines.repairs(facts["n_rows"]), *filter(None, [said, self.doubts])]
         return edges
 
 

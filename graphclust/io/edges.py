@@ -161,7 +161,8 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
             f"each edge has {rule}"
         )
     if counts.duplicates:
-        what_became = "added up" if edges.details.get("weighted") else "counted once"
+        added = edges.details.get("weighted") or symmetrize == "sum"
+        what_became = "added up" if added else 'counted once (symmetrize="sum" adds them up)'
         edges.repairs.append(
             f"{counted(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
             f"{pair(edge_rows.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"

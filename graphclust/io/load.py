@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -13,7 +13,9 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
-from graphclust.io.edge_list import MayBeMetis, read_edge_list
+from graphclust.io.column_choice import Column, Columns, as_columns
+from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edges
+from graphclust.io.edge_list import read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
 from graphclust.io.lines import shown
@@ -22,6 +24,7 @@ from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
 from graphclust.io.network_files import network_format, read_network_file
 from graphclust.io.network_writers import NETWORK_FORMATS
+from graphclust.io.other_formats import refuse_other_formats
 from graphclust.io.source import Source, open_source
 from graphclust.io.store import is_store, open_store
 from graphclust.io.suitesparse import is_tar, read_suitesparse
@@ -64,11 +67,14 @@ def load_graph(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
-    weight: str | None = None,
     return_info: Literal[False] = False,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     progress: ProgressLike = None,
 ) -> Graph: ...
 @overload
@@ -78,11 +84,14 @@ def load_graph(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
-    weight: str | None = None,
     return_info: Literal[True],
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     progress: ProgressLike = None,
 ) -> tuple[Graph, LoadInfo]: ...
 def load_graph(
@@ -91,11 +100,14 @@ def load_graph(
     format: str | None = None,
     symmetrize: str | None = "max",
     weights: str | None = None,
-    weight: str | None = None,
     return_info: bool = False,
     max_bytes: int | None = None,
     memory_limit: int | None = None,
     bipartite: bool = False,
+    source: Column = None,
+    target: Column = None,
+    weight: Column = None,
+    header: bool | None = None,
     progress: ProgressLike = None,
 ) -> Graph | tuple[Graph, LoadInfo]:
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2, from a store, or by its name.
@@ -109,31 +121,37 @@ def load_graph(
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
         is "file", but says so where a third column without a name was taken for weights.
-    weight : the edge attribute of a GraphML, GML or GEXF file that holds the weight; None finds it by its name, such as
-        weight or value in any case. An edge without it has its default, or else weight 1.
     return_info : return also a `LoadInfo`; its remarks then take the place of the warning.
     max_bytes : most bytes to decompress; None stops only what no text file could be.
     memory_limit : most bytes that the header of a file may ask for; None allows 200 for each byte of the file, at
         least 256 MiB and at most what the machine has.
     bipartite : rows and columns of a matrix, square or rectangular, are different nodes, the rows numbered first; an
-        entry joins its row with its column. Only for Matrix Market and SuiteSparse files that are not symmetric.
+        entry joins its row with its column. Of an edge list the sources are numbered first, then the targets; an id
+        that is on both sides is named "column:id". For edge lists, and for Matrix Market and SuiteSparse files that are
+        not symmetric. A network of KONECT says it itself, by `% bip`.
+    source, target, weight : the columns of an edge list, by their names or their places from 0. By default those whose
+        names are plainly the two ends and the weight, else the first two, and of three columns without names the third.
+        In GraphML, GML, GEXF and the lines of NetworkX's edge lists, weight is the name of an edge attribute.
+    header : whether the first line of an edge list names the columns. By default it does where it has words above
+        numbers or words that name columns, and where none of its words occurs again.
     progress : a listener `(stage, done, total)` or a `Progress`.
 
     The folder of a store is checked in one pass and mapped, see `open_store`.
 
-    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order; of GraphML, GML and GEXF
-    the names or labels, where all nodes have different ones. Matrix Market nodes are numbered from 0. Repeated entries
-    are added up, or counted once if there are no weights; parallel edges of GraphML, GML and GEXF then count 1 each, as
-    those of NetworkX do. Self-loops stay; zero weights are no edges; what was joined or repaired is in `Graph.remarks`
-    and in one `GraphWarning`.
+    Returns a `Graph`; its `nodes` are the ids in the file unless those are 0..n-1 in order. Ids are text in a file
+    whose first edge has no whole numbers, or has them in quotes, and where one begins with a zero. Matrix Market nodes
+    are numbered from 0. Repeated entries are added up if there are weights; without weights they are counted once, and
+    only symmetrize="sum" adds them up. Self-loops stay; zero weights are no edges. What was assumed, left out, joined
+    or repaired is in `Graph.remarks`, and what may surprise in one `GraphWarning`.
 
-    Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken or of no known format;
-    GraphValidationError for one that holds no graph: rectangular, negative, non-finite, without edges to read;
+    Raises OSError as `open` does; GraphFormatError with path and line for a file that is broken, of no known format, or
+    a table in which no two columns are plainly the ends of an edge; GraphValidationError for one that holds no graph
+    (rectangular, negative, non-finite, without edges to read) and for a column that it does not have; ParameterError
+    for columns of a format that has none;
     ResourceLimitError, before the memory is taken, for one that would need more than the limits.
 
     Sources of the formats: https://math.nist.gov/MatrixMarket/formats.html; https://sparse.tamu.edu; Karypis, METIS 5.1
-    manual, section 4.1; https://snap.stanford.edu/data; http://graphml.graphdrawing.org; https://gexf.net; Himsolt,
-    GML: a portable graph file format, 1997.
+    manual, section 4.1; https://snap.stanford.edu/data; GraphML, GML and GEXF as NetworkX reads them.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -151,22 +169,19 @@ def load_graph(
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     if weights is not None:
         as_choice(weights, "weights", ("file", "abs", "ignore"))
-    if weight is not None and not isinstance(weight, str):
-        raise TypeError(f"weight={weight!r} is a {type(weight).__name__}, expected the name of an edge attribute")
     for name, limit in (("max_bytes", max_bytes), ("memory_limit", memory_limit)):
         if limit is not None:
             as_whole_number(limit, name, at_least=1)
     progress = as_progress(progress)
+    reading = Reading(ID_TYPE.get(format or ""), as_columns(source, target, weight, header), bool(bipartite))
     try:
         if is_store(path):
-            _refuse_weight(weight, path, "a store")
+            refuse_columns_of(reading.columns, "store", os.fsdecode(path))
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            fetched = _fetched(
-                path, format, symmetrize, weights, weight, memory_limit, bipartite, progress, return_info
-            )
+            fetched = _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
             graph, info = fetched or _load(
-                path, format, symmetrize, weights, weight, max_bytes, memory_limit, bipartite, progress
+                path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress
             )
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
@@ -179,7 +194,21 @@ def load_graph(
     return graph
 
 
-def _fetched(path, format, symmetrize, weights, weight, memory_limit, bipartite, progress, details):
+def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
+    """Refuse names of columns for a format that has none; its own weights are all there are."""
+    if format in ("snap", "csv"):
+        return
+    wrong = {name: value for name, value in columns._asdict().items() if value is not None}
+    if format in NETWORK_FORMATS and isinstance(columns.weight, str):
+        del wrong["weight"]
+    for name, value in wrong.items():
+        raise ParameterError(
+            f"{name}={value!r} names a column of an edge list, but {path} is {format}; leave it out "
+            '(weights="ignore" counts every entry as 1)'
+        )
+
+
+def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, details):
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalogue import entry_at
 
@@ -192,51 +221,41 @@ def _fetched(path, format, symmetrize, weights, weight, memory_limit, bipartite,
 
     if format not in (None, entry.source):
         raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
-    _refuse_weight(weight, path, f"of format {entry.source}")
-    if bipartite and entry.source == "snap":
-        raise ParameterError(f"bipartite=True needs a matrix, but {path} is an edge list")
-    request = Request(weights, symmetrize, bipartite or entry.bipartite, memory_limit)
+    refuse_columns_of(reading.columns, "a data set", os.fsdecode(path))
+    if reading.bipartite and entry.source == "snap":
+        raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
+    request = Request(weights, symmetrize, reading.bipartite or entry.bipartite, memory_limit)
     if entry.source == "snap":
         return fetched_edges(entry, request, progress)
     return fetched_matrix(entry, request, progress, details)
 
 
-def _refuse_weight(weight: str | None, path: str | os.PathLike, kind: str) -> None:
-    if weight is not None:
-        raise ParameterError(
-            f"weight={weight!r} names an edge attribute, which {os.fsdecode(path)}, {kind}, has not; leave it out"
-        )
-
-
-def _load(path, format, symmetrize, weights, weight, max_bytes, memory_limit, bipartite, progress):
+def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress):
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
-        _refuse_weight(weight, path, "of format npz")
-        return _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress)
+        refuse_columns_of(reading.columns, "npz", os.fsdecode(path))
+        return _load_archive(path, symmetrize, weights, memory_limit, reading.bipartite, progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
             if format == "npz":
                 raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
+            recognized = format or recognize(source)
+            check_format(recognized, reading, source.path)
             if not source.head():
                 raise GraphFormatError("is empty, expected a graph", source.path)
-            recognized = format or recognize(source)
-            if bipartite and recognized not in ("matrix_market", "suitesparse"):
-                raise ParameterError(f"bipartite=True needs a matrix, but {source.path} is {recognized}")
-            if recognized in NETWORK_FORMATS:
-                edges = read_network_file(source, recognized, weights, weight, symmetrize, memory_limit, progress)
-            else:
-                _refuse_weight(weight, path, f"of format {recognized}")
-                edges = _read(source, recognized, weights, memory_limit, bipartite, progress, ID_TYPE.get(format))
-        if recognized == "snap" and isinstance(edges.nodes, list):
+            edges = _read(source, recognized, symmetrize, weights, memory_limit, reading, progress)
+        if recognized == "snap" and isinstance(edges.nodes, list) and isinstance(edges.nodes[0], str):
             recognized = "csv"
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
+    except ReadAgain as again:
+        return _load(path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress)
     except MayBeMetis:
-        others = (symmetrize, weights, None, max_bytes, memory_limit, bipartite, progress)
+        others = (symmetrize, weights, max_bytes, memory_limit)
         try:
-            return _load(path, "metis", *others)
+            return _load(path, "metis", *others, Reading(), progress)
         except GraphFormatError:
-            return _load(path, "snap", *others)
+            return _load(path, "snap", *others, replace(reading, text_ids=False), progress)
     details = {key: value for key, value in edges.details.items() if key != "weighted"}
     n_bytes, repairs = source.n_read, tuple(edges.repairs)
     return graph, LoadInfo(
@@ -272,6 +291,13 @@ def _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress):
     return graph, LoadInfo(name, "npz", None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
+def check_format(format: str, reading: Reading, path: str) -> None:
+    """Refuse arguments that mean nothing to a format."""
+    refuse_columns_of(reading.columns, format, path)
+    if reading.bipartite and format not in ("matrix_market", "suitesparse", "snap", "csv"):
+        raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
+
+
 def recognize(source: Source) -> str:
     """The format of a file by its first bytes; where they allow several, the later reader decides line by line."""
     head = source.head()
@@ -285,9 +311,9 @@ def recognize(source: Source) -> str:
     for mark, name in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32")):
         if head.startswith(mark):
             raise GraphFormatError(f"is {name} text (by its BOM), expected UTF-8; save it as UTF-8", source.path)
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if b"\0" in head:
         raise GraphFormatError(f"is binary (it starts with {shown(head, 20)!r}), expected a text file", source.path)
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         raise GraphFormatError("is empty but for white space, expected a graph", source.path)
     if BANNER.match(text):
@@ -300,6 +326,7 @@ def recognize(source: Source) -> str:
             f"starts with {shown(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
             source.path,
         )
+    refuse_other_formats(head, source.path)
     lines = data_lines(head, 1)
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
         first = lines[0] if lines else text.split(b"\n")[0]
@@ -325,6 +352,8 @@ def _looks_like_metis(head: bytes, path: str) -> bool:
     if all(len(line) == len(lines[0]) for line in lines) or not all(word.isdigit() for line in lines for word in line):
         return False
     n_nodes, n_edges = int(lines[0][0]), int(lines[0][1])
+    if counts_edges(head) and n_nodes != n_edges:
+        return False
     fmt = lines[0][2].zfill(3) if len(lines[0]) > 2 else b"000"
     n_leading = fmt.startswith(b"1") + (fmt[1:2] == b"1") * int(lines[0][3] if len(lines[0]) > 3 else 1)
     step = 2 if fmt.endswith(b"1") else 1
@@ -335,16 +364,20 @@ def _looks_like_metis(head: bytes, path: str) -> bool:
 def _read(
     source: Source,
     format: str,
+    symmetrize: str | None,
     weights: str | None,
     memory_limit: int | None,
-    bipartite: bool,
+    reading: Reading,
     progress: Progress,
-    text_ids: bool | None,
 ) -> Edges:
     if format == "matrix_market":
-        return read_matrix_market(source, weights or "file", memory_limit, progress, bipartite)
+        return read_matrix_market(source, weights or "file", memory_limit, progress, reading.bipartite)
     if format == "suitesparse":
-        return read_suitesparse(source, weights or "file", memory_limit, progress, bipartite)
+        return read_suitesparse(source, weights or "file", memory_limit, progress, reading.bipartite)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
-    return read_edge_list(source, weights, progress, text_ids)
+    if format in NETWORK_FORMATS:
+        weight = reading.columns.weight
+        attribute = None if weight is None else str(weight)
+        return read_network_file(source, format, weights, attribute, symmetrize, memory_limit, progress)
+    return read_edge_list(source, weights, progress, reading)

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphclust.errors import counted
-from graphclust.io.column_names import name_both_ends, plain_name
+from graphclust.io.column_names import is_number, name_both_ends, plain_name
 
 if TYPE_CHECKING:
     from graphclust.io.edge_list_layout import Layout
@@ -22,15 +22,6 @@ def is_row(line: str) -> bool:
 def has_shape(fields: list[str], n_columns: int, weight: int | None) -> bool:
     """Whether there are as many columns as in every row, both ends among them, and a number where the weight is."""
     return len(fields) == n_columns and all(fields[:2]) and (weight is None or is_number(fields[weight]))
-
-
-def is_number(field: str) -> bool:
-    """Whether a field of a table is a number as files write it: Python's 1_000 is none."""
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return "_" not in field
 
 
 def names_of_columns(fields: list[str]) -> bool:

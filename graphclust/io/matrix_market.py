@@ -253,13 +253,16 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
 
 
 def _value_at(block: memoryview, position: int, field: str, path: str, line: int) -> float:
-    """A value that the loop has left, by Python; what is infinite is counted later."""
+    """A value that the loop has left, by Python; what is not finite is counted later."""
     found = _WORD.match(block, position)
     assert found is not None
-    word = found[0]
-    if field != "real":
-        _explain_value(word, field, path, line + bytes(block[:position]).count(b"\n") + 1)
-    return float(word)
+    try:
+        if field == "real" and b"_" not in found[0]:
+            return float(found[0])
+    except ValueError:
+        pass
+    _explain_value(found[0], field, path, line + bytes(block[:position]).count(b"\n") + 1)
+    return float(found[0])
 
 
 def _explain(block: memoryview, position: int, header: Header, n_missing: int, path: str, line: int) -> NoReturn:
@@ -297,11 +300,9 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
 
 def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
     try:
-        value = float(word)
+        float(word)
     except ValueError:
         raise GraphFormatError(f"the value is {shown(word)!r}, expected a number", path, line) from None
-    if not np.isfinite(value) and field == "real":
-        raise GraphValidationError(f"{path}, line {line}: non-finite value {shown(word)}, expected finite weights >= 0")
     if b"_" in word:
         raise GraphFormatError(f"the value is {shown(word)!r}, expected a plain decimal number", path, line)
     if field != "real" and not word.lstrip(b"+-").isdigit():

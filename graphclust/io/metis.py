@@ -24,10 +24,11 @@ class Header:
     n_edges: int
     n_leading: int  # numbers of a line before its first neighbour: the node's size and weights
     weighted: bool
+    sized: bool = False  # whether the first of them is the size
 
 
 def read_metis(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
-    """The edges of a METIS file of any fmt 000 to 111; sizes and weights of nodes are passed over.
+    """The edges of a METIS file of any fmt 000 to 111; sizes and weights of nodes are passed over, with a remark.
 
     A blank line is a node without neighbours. Raises GraphFormatError with the line where the file departs from the
     format: too few or too many lines, a neighbour out of range, a self-loop, a weight that is no whole number above
@@ -60,9 +61,9 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
             f"the header says {header.n_edges} edges, found {n_entries} neighbours, which make {n_entries / 2:g}",
             source.path,
         )
-    remarks = [f"{header.n_leading} numbers before the neighbours of each node were not used"] * (header.n_leading > 0)
+    repairs = [f"not used: {_leading(header)} of each node"] if header.n_leading else []
     return Edges(
-        source.path, header.n_nodes, chunks, symmetric="stored twice", remarks=remarks,
+        source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
         details={"weighted": header.weighted and weights != "ignore"},
     )  # fmt: skip
 
@@ -100,7 +101,14 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
             line,
         )
     check_memory(source.path, n_nodes, 2 * n_edges, fmt[2] == "1", source.most_bytes, memory_limit)
-    return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1")
+    return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1", fmt[0] == "1")
+
+
+def _leading(header: Header) -> str:
+    """The numbers before the neighbours of a node."""
+    n_weights = header.n_leading - header.sized
+    weights = "the weight" if n_weights == 1 else f"the {n_weights} weights"
+    return " and ".join(["the size"] * header.sized + [weights] * (n_weights > 0))
 
 
 def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):

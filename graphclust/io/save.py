@@ -7,17 +7,20 @@ import gzip
 import io
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_choice, as_number
 from graphclust.compiled.runtime.blocks import entry_blocks
-from graphclust.errors import GraphValidationError, ParameterError, counted
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
+from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.io.column_names import is_number
 from graphclust.io.network_writers import NETWORK_FORMATS, named_network, network_bytes, write_network
 from graphclust.io.node_names import as_texts
 from graphclust.io.pipes import is_pipe
@@ -34,10 +37,19 @@ _ENDINGS = {
 
 
 SAVED_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
+_UNFIT = re.compile(r"[\n\r\0\ud800-\udfff]")  # what a line of a table in UTF-8 cannot hold
 PIPED = "snap"  # where neither a format nor an ending is given
 
 
-def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = None, overwrite: bool = False) -> None:
+def save_graph(
+    path: str | os.PathLike,
+    G: GraphLike,
+    *,
+    format: str | None = None,
+    drop_loops: bool = False,
+    round_weights: float | None = None,
+    overwrite: bool = False,
+) -> None:
     """Write a graph to a file, compressed if its name ends in .gz; it appears whole or not at all.
 
     path : of the file; what is written to a pipe or a device goes straight into it.
@@ -45,13 +57,17 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     format : "matrix_market", "snap", "csv", "metis", "npz" (of `scipy.sparse.save_npz`), "graphml", "gml" or "gexf";
         None goes by the ending: .mtx, .txt, .tsv, .edges, .edgelist, .csv, .graph, .metis, .npz, .graphml, .gml, .gexf.
         A pipe without one of these gets "snap", edges between tabs.
+    drop_loops : leave self-loops out, as METIS needs it.
+    round_weights : multiply the weights by this number and round them to whole numbers, at least 1, as METIS needs it.
 
-    `load_graph` gives back the same arrays. What a format cannot hold is an error: "snap" and "csv" have no nodes
-    without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no self-loops and only
-    weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes, not their names;
-    "csv" keeps the names, as text, and numbers them as they appear. "graphml", "gml" and "gexf" keep names, all text or
-    all whole numbers, and order, with weights as the edge attribute "weight"; they are made by NetworkX, which needs up
-    to a kilobyte of memory for each edge.
+    What was left out or rounded is said in a `GraphWarning`. Otherwise `load_graph` gives back the same arrays, but for
+    the order of the nodes in "csv": text is numbered as it appears, which is as it was where each node has an edge to
+    an earlier one or to the next, and numbers are in increasing order. What a format cannot hold is an error: "snap"
+    and "csv" have no nodes without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no
+    self-loops and only weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes,
+    not their names. "csv" keeps the names, as text; "graphml", "gml" and "gexf" keep names that are all text or all whole
+    numbers. The last three have weights as the edge attribute "weight", and are made by NetworkX, which needs up to a
+    kilobyte of memory for each edge.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
@@ -63,14 +79,56 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     ...     load_graph(f"{folder}/path.graph")
     Graph(4 nodes, 3 edges, unweighted)
     """
-    graph = as_graph(G)
-    content = content_of(graph, format_of(path, format))
+    format = format_of(path, format)
+    graph, said = fit_for_writing(as_graph(G), format, drop_loops, round_weights)
+    content = content_of(graph, format)
     with whole_file(path, overwrite, content.size) as file:
         if os.fsdecode(path).lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as target:
                 content.write(target)
         else:
             content.write(file)
+    if said:
+        warn_caller(f"{os.fsdecode(path)}: {'; '.join(said)}", GraphWarning)
+
+
+def fit_for_writing(
+    graph: Graph, format: str, drop_loops: bool, round_weights: float | None
+) -> tuple[Graph, list[str]]:
+    """The graph without its self-loops and with whole weights, where that is asked for, and what is left out."""
+    said = []
+    matrix = graph.to_scipy()
+    n_loops = int(np.count_nonzero(graph.loops)) if drop_loops else 0
+    if n_loops:
+        said.append(f"{counted(n_loops, 'self-loop was', 'self-loops were')} left out")
+        matrix = (matrix - sparse.diags_array(matrix.diagonal(), format="csr")).tocsr()
+        matrix.eliminate_zeros()
+    if round_weights is not None:
+        factor = as_number(round_weights, "round_weights", above=0.0)
+        whole = np.maximum(np.rint(matrix.data * factor), 1.0)
+        if graph.weights is not None and (whole != matrix.data).any():
+            said.append(f"weights were multiplied by {factor:g} and rounded to whole numbers, at least 1")
+            matrix.data = whole
+    if not said:
+        return graph, _names_lost(graph, format)
+    weights = None if graph.weights is None else matrix.data
+    return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=graph.nodes), [
+        *said,
+        *_names_lost(graph, format),
+    ]
+
+
+def _names_lost(graph: Graph, format: str) -> list[str]:
+    """What a format does not keep of the names of the nodes."""
+    if graph.nodes is None or list(graph.nodes) == list(range(graph.n_nodes)):
+        return []
+    if format in ("matrix_market", "metis", "npz"):
+        return [f"the names of the nodes were left out, which {format} cannot hold; they are numbered in their order"]
+    kinds = {
+        str if isinstance(node, str) else int if isinstance(node, int | np.integer) else type(node)
+        for node in graph.nodes
+    }
+    return [] if kinds in ({int}, {str}) else ["names of nodes that are no text were written as text"]
 
 
 def format_of(path: str | os.PathLike, format: str | None = None) -> str:
@@ -134,6 +192,21 @@ def _upper_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.nd
         yield low[upper], high[upper], None if graph.weights is None else graph.weights[start:end][upper]
 
 
+def _lower_entries(graph: Graph) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """The same by the higher ends, from each the nearest lower end first: in this order nodes appear as numbered.
+
+    They do where each node has an edge to a lower one or to the next; a loop comes last.
+    """
+    blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
+    for first, last in itertools.pairwise(blocks):
+        start, end = graph.indptr[first], graph.indptr[last]
+        high = np.repeat(np.arange(first, last), np.diff(graph.indptr[first : last + 1]))
+        low = graph.indices[start:end]
+        lower = np.flatnonzero(low <= high)
+        order = lower[np.lexsort((-low[lower], low[lower] == high[lower], high[lower]))]
+        yield low[order], high[order], None if graph.weights is None else graph.weights[start:end][order]
+
+
 def _rows(low: list, high: list, weights: np.ndarray | None, between: str = " ") -> str:
     if weights is None:
         return "".join(f"{u}{between}{v}\n" for u, v in zip(low, high, strict=True))
@@ -159,7 +232,8 @@ def _refuse_isolated(graph: Graph, format: str) -> None:
 def _snap(graph: Graph) -> Iterator[str]:
     _refuse_isolated(graph, "snap")
     ids = np.arange(graph.n_nodes) if graph.nodes is None else np.asarray(graph.nodes)
-    if ids.dtype.kind not in "iu" or (ids[:1] < 0).any() or (ids[1:] <= ids[:-1]).any():
+    fits = ids.dtype.kind in "iu" and not (ids[:1] < 0).any() and not (ids[1:] <= ids[:-1]).any()
+    if not fits or int(ids[-1]) >= 2**63:
         raise GraphValidationError(
             "the nodes of G are not named by increasing whole numbers >= 0, as format='snap' needs; use format='csv'"
         )
@@ -173,12 +247,15 @@ def _snap(graph: Graph) -> Iterator[str]:
 def _csv(graph: Graph) -> Iterator[str]:
     _refuse_isolated(graph, "csv")
     names = as_texts(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
-    if names is None or any("\n" in name or "\r" in name or name != name.strip() for name in names):
-        raise GraphValidationError("the names of the nodes of G are not distinct single-line strings, as a table needs")
-    # In quotes nothing is taken for a comment, nor white space at the ends of a name for what is around it.
-    marked = any(name.startswith(("#", "%")) for name in names)
+    if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
+        raise GraphValidationError(
+            "the names of the nodes of G are not distinct single-line strings, as a table needs; use format='graphml'"
+        )
+    # In quotes nothing is taken for a comment, nor for a number.
+    as_text = graph.nodes is not None and not all(isinstance(node, int | np.integer) for node in graph.nodes)
+    marked = any(name.startswith(("#", "%")) or (as_text and is_number(name)) for name in names)
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
-    for low, high, weights in _upper_entries(graph):
+    for low, high, weights in _lower_entries(graph):
         text = io.StringIO()
         columns = [[names[u] for u in low.tolist()], [names[v] for v in high.tolist()]]
         if weights is not None:
@@ -191,10 +268,14 @@ def _csv(graph: Graph) -> Iterator[str]:
 def _metis(graph: Graph) -> Iterator[str]:
     if graph.loops.any():
         raise GraphValidationError(
-            f"G has {counted(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold"
+            f"G has {counted(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "
+            "drop_loops=True to leave them out"
         )
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
-        raise GraphValidationError("G has weights that are no whole numbers below 2^53, which METIS files cannot hold")
+        raise GraphValidationError(
+            "G has weights that are no whole numbers below 2^53, which METIS files cannot hold; pass "
+            "round_weights=1000, or another factor, to write round(1000 weight), at least 1"
+        )
     yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
     for first, last in itertools.pairwise(blocks):

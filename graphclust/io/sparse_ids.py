@@ -48,14 +48,14 @@ class IdTable:
         return ranks
 
 
-def renumber_sparse(chunks: list) -> np.ndarray:
-    """Replace the ids of the chunks by their ranks; returns the ids."""
+def renumber_sparse(chunks: list, columns: tuple[int, ...] = (0, 1)) -> np.ndarray:
+    """Replace the ids in these columns of the chunks by their ranks; returns the ids."""
     table = IdTable()
     with np.errstate(over="ignore"):  # the products wrap round, which interpreted loops warn of
-        for sources, targets, _ in chunks:
-            for ids in (sources, targets):
-                table.add_all(ids)
+        for part in chunks:
+            for column in columns:
+                table.add_all(part[column])
         ids = table.sort()
-        for i, (sources, targets, weights) in enumerate(chunks):
-            chunks[i] = (table.ranks(sources), table.ranks(targets), weights)
+        for i, part in enumerate(chunks):
+            chunks[i] = tuple(table.ranks(part[column]) if column in columns else part[column] for column in range(3))
     return ids

@@ -74,8 +74,8 @@ class ParsedEdges(NamedTuple):
 def parse_entries(first, last, text, lines, entries, fault):
     """Read the entries of a Matrix Market file; indices from 1 become those from 0, and from the offset.
 
-    Blank lines and comments of '%' are passed over. A value whose nearest float is not sure is left to Python. Returns
-    entries and lines; at the first line that is none, fault = (code, position).
+    Blank lines and comments of '%' are passed over. A value that is no plain number, or whose nearest float is not
+    sure, is left to Python. Returns entries and lines; at the first line that is none, fault = (code, position).
     """
     n_rows, n_columns, offset, has_value, whole = lines
     rows, columns, values, hard = entries
@@ -103,7 +103,10 @@ def parse_entries(first, last, text, lines, entries, fault):
                 token = at
                 at, values[entry], sure = read_number(text, token, whole)
                 hard[entry] = 0 if sure else token + 1
-                if at == NO_NUMBER or not is_end(text[at]):
+                if at == NO_NUMBER or not is_end(text[at]):  # not a number, or nan
+                    hard[entry] = token + 1
+                    at = _end_of_field(text, token, 0)
+                if at == token:
                     code = BAD_WEIGHT
                 else:
                     at = skip_spaces(text, at)
@@ -134,7 +137,8 @@ def _whole_number(text, at):
 def parse_pairs(first, last, text, sources, targets, largest):
     """Read lines of two whole numbers apart by white space, the plain edge list, at full speed; returns rows, lines.
 
-    Comments and blank lines are passed over; anything else gives -1 rows, for `parse_edges` to look at closely.
+    Comments and blank lines are passed over; anything else, ids with a leading zero as well, gives -1 rows, for
+    `parse_edges` to look at closely.
     """
     row = n_other = 0
     at = first
@@ -149,12 +153,13 @@ def parse_pairs(first, last, text, sources, targets, largest):
             n_other += text[at] == NEWLINE
             at += 1
             continue
+        token = at
         source, at = _whole_number(text, at)
         blank = skip_spaces(text, at)
-        if blank == at:
+        if blank == at or (byte == ZERO and at > token + 1):
             return -1, 0
         target, at = _whole_number(text, blank)
-        if min(source, target) < 0 or max(source, target) > largest:
+        if min(source, target) < 0 or max(source, target) > largest or (text[blank] == ZERO and at > blank + 1):
             return -1, 0
         at = skip_spaces(text, at)
         if text[at] != NEWLINE:
@@ -167,7 +172,7 @@ def parse_pairs(first, last, text, sources, targets, largest):
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def parse_edges(first, last, text, lines, edges, fault):
-    """Read lines of edges; those of '#' and '%' are comments.
+    """Read lines of edges; those of '#' and '%' are comments. An id with a leading zero is no number.
 
     A weight that is no plain number, or whose nearest float is not sure, is left to Python. Returns rows and lines;
     where a line is at fault, fault = (code, position).
@@ -188,7 +193,7 @@ def parse_edges(first, last, text, lines, edges, fault):
             n_other += 1
             continue
         for column in range(n_columns):
-            if text[at] == NEWLINE:
+            if text[at] == NEWLINE and not delimiter:  # after a delimiter this is an empty field
                 code = TOO_FEW
                 break
             if column in (source_column, target_column):
@@ -197,7 +202,9 @@ def parse_edges(first, last, text, lines, edges, fault):
                 while ZERO <= text[at] <= NINE:
                     node = node * np.uint64(10) + np.uint64(text[at] - ZERO)
                     at += 1
-                if at == token or at - token > 19 or node > np.uint64(largest) or not _ends_field(text[at], delimiter):
+                padded = text[token] == ZERO and at > token + 1
+                fits = token < at <= token + 19 and node <= np.uint64(largest)
+                if padded or not fits or not _ends_field(text[at], delimiter):
                     code = BAD_NODE
                     break
                 if column == source_column:

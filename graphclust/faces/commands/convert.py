@@ -9,6 +9,7 @@ from graphclust.faces.commands.options import (
     add_force,
     as_output,
     check_store_output,
+    columns_of,
     everywhere,
     examples,
     graph_file,
@@ -24,6 +25,7 @@ STORE = "store"
 EXAMPLES = examples(
     "graphclust convert graph.tar.gz graph.npz              for quick loading from here on",
     "graphclust convert edges.csv graph.metis.gz --to metis",
+    "graphclust convert calls.csv graph.npz --source caller --target callee --weight minutes",
     "graphclust convert graph.mtx graph.gexf                for Gephi; .graphml for Cytoscape and yEd",
     "graphclust convert huge.txt.gz huge.store --to store   a folder that is mapped, of a file larger than memory",
     "graphclust convert graph.mtx - | graphclust cluster - -k 4 -o -   in a pipe",
@@ -44,7 +46,11 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Load, save, and say what was written."""
+    from graphclust.errors import ParameterError
+
     if options.to == STORE:
+        if options.drop_loops or options.round_weights is not None:
+            raise ParameterError("--drop-loops and --round-weights are for other formats than a store; leave them out")
         check_store_output(options.output, options.force, never=options.file)
         graph = _stored(options, progress)
     else:
@@ -66,7 +72,7 @@ def _stored(options: argparse.Namespace, progress: "Progress") -> "Graph":
             return convert(
                 path, options.output, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
                 bipartite=options.bipartite, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
-                overwrite=options.force, progress=progress,
+                overwrite=options.force, progress=progress, **columns_of(options),
             )  # fmt: skip
     graph, _ = loaded(options, progress)
     return save_store(options.output, graph, overwrite=options.force)

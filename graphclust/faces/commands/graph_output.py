@@ -1,6 +1,7 @@
 """Where a command writes a graph: to a file, or to standard output."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from graphclust.faces.commands.options import check_output
@@ -18,6 +19,11 @@ def add_format(parser: argparse.ArgumentParser, *others: str) -> None:
     parser.add_argument(
         "--to", choices=(*SAVED_FORMATS, *others),
         help=f"the format to write, whatever the ending is; by default {PIPED}, edges between tabs, into a pipe",
+    )  # fmt: skip
+    parser.add_argument("--drop-loops", action="store_true", help="leave self-loops out, as METIS needs it")
+    parser.add_argument(
+        "--round-weights", type=float, metavar="FACTOR",
+        help="multiply weights by this and round them to whole numbers, at least 1, as METIS needs it",
     )  # fmt: skip
 
 
@@ -43,14 +49,17 @@ def write_graph(options: argparse.Namespace, graph: "Graph") -> None:
     """Write it as asked for, to standard output in place of a report."""
     from graphclust.errors import GraphValidationError
     from graphclust.faces.terminal import standard_output
-    from graphclust.io.save import content_of, save_graph
+    from graphclust.io.save import content_of, fit_for_writing, save_graph
 
     try:
-        if options.output != "-":
+        graph, said = fit_for_writing(graph, options.to, options.drop_loops, options.round_weights)
+        content = content_of(graph, options.to) if options.output == "-" else None
+        if content is None:
             save_graph(options.output, graph, format=options.to, overwrite=options.force)
-            return
-        content = content_of(graph, options.to)
     except GraphValidationError as problem:
         raise GraphValidationError(str(problem).replace("format=", "to=")) from None
-    with standard_output() as file:
-        content.write(file)
+    if content is not None:
+        with standard_output() as file:
+            content.write(file)
+    if said and sys.stderr is not None:
+        print(f"graphclust: {'; '.join(said)}", file=sys.stderr)

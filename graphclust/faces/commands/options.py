@@ -35,7 +35,7 @@ def everywhere() -> Parser:
     """Options of every command."""
     parser = Parser(add_help=False)
     loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="no progress, and no report of what was done")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="no progress, no report but of what was assumed")
     loudness.add_argument("-v", "--verbose", action="store_true", help="say on stderr how long each stage took")
     parser.add_argument("--threads", type=int, metavar="N", help="how many to work on (all); labels stay the same")
     parser.add_argument("--debug", action="store_true", help="show where in the program an error arose")
@@ -59,11 +59,30 @@ def graph_file(flag: str | None = None) -> Parser:
     file.add_argument(
         "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"
     )
-    file.add_argument("--bipartite", action="store_true", help="make nodes of a matrix's rows, and of its columns")
+    file.add_argument(
+        "--bipartite", action="store_true",
+        help="make nodes of a matrix's rows, and of its columns; of an edge list's sources, and of its targets",
+    )  # fmt: skip
+    for end, what in (("source", "one end"), ("target", "the other end"), ("weight", "the weight")):
+        file.add_argument(
+            f"--{end}", type=_column, metavar="COLUMN", help=f"{what} of an edge in a table: a name, or a place from 0"
+        )
+    file.add_argument(
+        "--header", action=argparse.BooleanOptionalAction, help="whether the first line of a table names its columns"
+    )
     file.add_argument("--memory-limit", type=int, metavar="BYTES", help="most that the header of the file may ask for")
     file.add_argument("--max-bytes", type=int, metavar="BYTES", help="most that a compressed file may unpack to")
     file.add_argument("--report", choices=("text", "json"), default="text", help="how to print the result (text)")
     return file
+
+
+def _column(text: str) -> str | int:
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def columns_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The columns of a table as `load_graph` and `convert` take them."""
+    return {name: getattr(options, name) for name in ("source", "target", "weight", "header")}
 
 
 def as_output(name: str) -> str:
@@ -81,18 +100,23 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
     from graphclust.faces.piped_input import as_file, input_name
+    from graphclust.faces.shell_words import in_the_shell
     from graphclust.io import classics
-    from graphclust.io.load import load_graph
+    from graphclust.io.column_choice import Columns
+    from graphclust.io.load import load_graph, refuse_columns_of
 
     if not os.path.exists(options.file) and options.file in classics.NAMES:
+        refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
         return classics.classic_graph(options.file)[0], None
     _announce(options)
     with as_file(options.file) as path:
         graph, info = load_graph(
             path, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
             bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
-            return_info=True, progress=progress,
+            return_info=True, progress=progress, **columns_of(options),
         )  # fmt: skip
+        if options.quiet and info.repairs and sys.stderr is not None:  # no report will say it
+            print(in_the_shell(f"graphclust: {input_name(options.file)}: {'; '.join(info.repairs)}"), file=sys.stderr)
         return graph, info if path == options.file else replace(info, path=input_name(options.file))
 
 

@@ -1,0 +1,265 @@
+"""What a text file plainly says is read, what it does not say is not invented, and other formats are named."""
+
+import contextlib
+import time
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_files import BANNER, load
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphclust import GraphFormatError, GraphValidationError, GraphWarning, as_graph, load_graph, save_graph
+from graphclust.faces import cli
+
+# -- ids
+
+
+def test_ids_with_a_leading_zero_are_text_for_the_whole_file(tmp_path):
+    assert load(tmp_path, "source,target\n007,10\n10,7\n", "p.csv")[1].nodes == ["007", "10", "7"]
+    assert load(tmp_path, "1 2\n2 3\n3 01\n0 00\n")[1].nodes == ["1", "2", "3", "01", "0", "00"]
+    assert load(tmp_path, "0 1\n1 2\n10 0\n")[1].nodes.tolist() == [0, 1, 2, 10]
+    with pytest.raises(GraphFormatError, match=r"'3 01' has an id with a leading zero.*format='csv'") as caught:
+        load(tmp_path, "1 2\n3 01\n", format="snap")
+    assert caught.value.line == 2
+
+
+def test_ids_in_quotes_are_text(tmp_path):
+    assert load(tmp_path, '"2","1"\n"1","7"\n', "p.csv")[1].nodes == ["2", "1", "7"]
+    assert load(tmp_path, '"source","target"\n2,1\n1,7\n', "p.csv")[1].nodes.tolist() == [1, 2, 7]
+
+
+def test_fields_that_are_not_used_may_be_empty(tmp_path):
+    text = "source,target,label,kind\n5,7,,\n7,9,x,\n9,5,,y\n"
+    assert load(tmp_path, text, "q.csv")[1].n_edges == 3
+    for row, words in (("5,,a,b", "two node ids"), ("5,7,a", "fewer columns"), ("5,7,a,b,c", "more columns")):
+        with pytest.raises(GraphFormatError, match=words) as caught:
+            load(tmp_path, text + row + "\n", "q.csv")
+        assert caught.value.line == 5
+
+
+def test_quotes_of_other_columns_are_passed_over(tmp_path):
+    text = 'source,target,label,weight\n30,10,"a, ""b""",2\n20,10,c,"3.5"\n'
+    _, graph, info = load(tmp_path, text, "q.csv")
+    assert (
+        graph.nodes == [10, 20, 30]
+        and graph.neighbors(0).tolist() == [1, 2]
+        and graph.weights.tolist() == [3.5, 2, 3.5, 2]
+        and info.format == "snap"
+    )
+    assert load(tmp_path, 'label,source,target\n"a, b",1,2\n', "q.csv")[1].n_edges == 1
+    with pytest.raises(GraphFormatError, match="does not hold two node ids"):
+        load(tmp_path, '1,2\n"1",2\n', "q.csv")
+    assert load(tmp_path, text.replace("20,10", "020,10"), "q.csv")[1].nodes == ["30", "10", "020"]
+    with pytest.raises(GraphFormatError, match="the id 'x' is no whole number"):
+        load(tmp_path, text.replace("20,10", "x,10"), "q.csv")
+
+
+NAMES = st.one_of(
+    st.text(st.sampled_from("07#% a,\"'\t\n."), max_size=4), st.integers(0, 2**64).map(str), st.text(max_size=3)
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=st.lists(NAMES, min_size=2, max_size=6, unique=True), weighted=st.booleans())
+def test_a_table_of_any_names_is_read_back_or_refused(tmp_path, names, weighted):
+    network = nx.path_graph(names)
+    network.add_edge(names[0], names[-1])
+    nx.set_edge_attributes(network, 2.5 if weighted else 1, "weight")
+    try:
+        save_graph(tmp_path / "t.csv", network, overwrite=True)
+    except GraphValidationError as refusal:
+        assert "not distinct single-line strings" in str(refusal)
+        return
+    assert load_graph(tmp_path / "t.csv") == as_graph(network)
+
+
+def test_nodes_of_a_table_stay_in_order_where_each_has_a_lower_neighbor_or_the_next(tmp_path):
+    network = nx.empty_graph(list("abcd"))
+    network.add_edges_from([("a", "b"), ("b", "d"), ("c", "d"), ("d", "d")])
+    save_graph(tmp_path / "t.csv", network)
+    assert load_graph(tmp_path / "t.csv") == as_graph(network)
+
+
+def test_whole_numbers_are_read_back(tmp_path):
+    for format in ("csv", "snap"):
+        network = nx.Graph([(0, 5), (5, 2**63 - 1)])
+        save_graph(tmp_path / "t", network, format=format, overwrite=True)
+        assert load_graph(tmp_path / "t") == as_graph(network)
+    with pytest.raises(GraphValidationError, match="increasing whole numbers"):
+        save_graph(tmp_path / "u.txt", nx.Graph([(0, 2**63)]))
+
+
+# -- lines of NetworkX
+
+
+@pytest.mark.parametrize(
+    ("attributes", "weight"),
+    [
+        ({}, 1.0),
+        ({"weight": 3}, 3.0),
+        ({"weight": 3, "since": 5}, 3.0),
+        ({"since": 5, "weight": 2.5}, 2.5),
+        ({"note": "a 'weight': 7, {", "list": [1, {"weight": 9}], "weight": np.float64(0.5)}, 0.5),
+        ({"weight": 3, 2: 7}, 3.0),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [" ", ",", "\t"])
+def test_edge_lists_of_networkx_keep_their_weights(tmp_path, attributes, weight, delimiter):
+    network = nx.karate_club_graph()
+    for edge in network.edges:
+        network.edges[edge].clear()
+        network.edges[edge].update(attributes)
+    nx.write_edgelist(network, tmp_path / "g.txt", delimiter=delimiter)
+    graph, info = load_graph(tmp_path / "g.txt", return_info=True)
+    matrix = nx.to_scipy_sparse_array(network, nodelist=range(34), weight="weight", dtype=float)
+    assert (graph.to_scipy() != matrix).nnz == 0 and graph.to_scipy().data.tolist() == [weight] * 156
+    others = sorted(key for key in attributes if isinstance(key, str) and key != "weight")
+    said = [remark for remark in info.remarks if remark.startswith("attributes not used")]
+    assert said == ([f"attributes not used: {', '.join(map(repr, others))}"] if others else [])
+
+
+def test_another_attribute_may_be_the_weight(tmp_path):
+    text = "a b {'weight': 3, 'since': 5}\nb c {'since': 7}\n"
+    assert load(tmp_path, text, weight="since")[1].weights.tolist() == [5, 5, 7, 7]
+    assert load(tmp_path, text)[1].weights.tolist() == [3, 3, 1, 1]
+    with pytest.raises(GraphValidationError, match=r"weight='when' is an attribute of no edge.*'since', 'weight'"):
+        load(tmp_path, text, weight="when")
+    with pytest.raises(GraphFormatError, match=r"the weight is '\"3\"', expected a number") as caught:
+        load(tmp_path, "a b {}\nb c {'weight': \"3\"}\n")
+    assert caught.value.line == 2
+
+
+# -- other formats
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("# 0\n1 4\n2 5\n# 1\n2 6\n", "an LGL file"),
+        ("digraph { a -> b; b -> c }\n", "a DOT file"),
+        ("// by hand\nstrict graph G {\n a -- b\n}\n", "a DOT file"),
+        ("a -> b\nb -> c\n", "edges drawn as arrows"),
+        ("a -- b;\nb -- c;\n", "edges drawn as arrows"),
+        ("dl n=3 format=edgelist1\nlabels:\na,b,c\ndata:\n1 2\n", "a UCINET DL file"),
+        ("c by hand\np edge 3 2\ne 1 2\ne 2 3\n", "a DIMACS graph"),
+        ("nodedef>name VARCHAR\na\nb\nedgedef>node1,node2\na,b\n", "a GDF file"),
+        ("1 first\n2 second\n#\n1 2 label\n", "TGF"),
+        ("LEDA.GRAPH\nstring\nint\n2\n", "a LEDA graph"),
+        (">>graph6<<DQc\n", "a graph6 file"),
+        ("@prefix : <http://x.org/> .\n:a :b :c .\n", "Turtle"),
+        (",a,b,c\na,0,1,0\nb,1,0,1\nc,0,1,0\n", "an adjacency matrix"),
+    ],
+)
+def test_a_file_of_another_format_is_named(tmp_path, text, what):
+    with pytest.raises(GraphFormatError, match=f"looks like .*{what}"):
+        load(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# nodes\n# edges\n1 2\n2 3\n",
+        "# made\n1 2\n2 3\n",
+        "#a,#b\n#b,c\n",
+        "graph node\nnode edge\n",
+        "dl ml\nml dl\n",
+    ],
+)
+def test_edge_lists_are_not_taken_for_other_formats(tmp_path, text):
+    assert load(tmp_path, text, "g.csv")[1].n_edges
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 100_000 + "a b\nb c\n",
+        "a" + " {" * 50_000 + "\nb c\n",
+        "a b {'" + "\\'" * 50_000 + "}\nb c {}\n",
+        "-" * 100_000 + " b\nb c\n",
+        "(" + ")" * 100_000 + " b\nb c\n",
+        "A" * 100_000 + ",B\na,b\n",
+        ",".join(["a", "b"] * 2_000) + "\n1,2\n",
+    ],
+)
+def test_long_lines_take_no_longer_than_their_length(tmp_path, text):
+    path = tmp_path / "g.csv"
+    path.write_text(text)
+    start = time.process_time()
+    with contextlib.suppress(GraphFormatError, GraphValidationError):
+        load_graph(path, return_info=True)
+    assert time.process_time() - start < 2
+
+
+def test_a_first_line_that_counts_nodes_and_edges_is_no_edge(tmp_path):
+    rows = "1 2\n2 3\n3 4\n4 5\n5 1\n1 3\n"
+    _, graph, info = load(tmp_path, "5 6\n" + rows)
+    assert (graph.n_nodes, graph.n_edges) == (5, 6) and "'5 6', was read as the numbers of nodes" in info.repairs[0]
+    _, graph, _ = load(tmp_path, "# c\n5 6\n" + rows.replace("\n", " 2\n"), weights="file")
+    assert (graph.n_nodes, graph.n_edges, set(graph.weights)) == (5, 6, {2})
+    for text in ("5 7\n" + rows, "6 5\n" + rows, rows):
+        _, graph, info = load(tmp_path, text)
+        assert graph.n_edges > 6 or text == rows
+        assert not any("first line" in said for said in info.repairs)
+    _, graph, info = load(tmp_path, "4 3\n1 2\n2 3\n3 4\n")
+    assert graph.n_edges == 3 and "4 3, was read as an edge" in info.repairs[0]
+
+
+# -- weights
+
+
+@pytest.mark.parametrize("value", ["nan", "1e999", "inf"])
+def test_ignored_weights_may_be_anything_in_every_format(tmp_path, value):
+    texts = {
+        "g.mtx": BANNER + f"3 3 2\n1 2 {value}\n2 3 1\n",
+        "g.txt": f"0 1 {value}\n1 2 1\n",
+        "g.csv": f"source,target,weight\na,b,{value}\nb,c,1\n",
+        "nx.txt": f"a b {{'weight': {value}}}\nb c {{}}\n",
+    }
+    for name, text in texts.items():
+        graph = load(tmp_path, text, name, weights="ignore")[1]
+        assert graph.n_edges == 2 and graph.weights is None
+        with pytest.raises(GraphValidationError, match=r'1 non-finite weight, .*weights="ignore" to count'):
+            load(tmp_path, text, name, weights="file")
+
+
+def test_repeated_edges_without_weights_count_once_unless_summed(tmp_path):
+    _, graph, info = load(tmp_path, "0 1\n0 1\n1 2\n")
+    assert graph.weights is None and 'was counted once (symmetrize="sum" adds them up)' in "; ".join(info.repairs)
+    dense, _, info = load(tmp_path, "0 1\n0 1\n1 2\n", symmetrize="sum")
+    assert dense[0, 1] == 2 and "was added up" in "; ".join(info.repairs)
+
+
+# -- METIS
+
+
+def test_metis_takes_a_graph_without_its_loops_and_with_whole_weights(tmp_path, capsys):
+    network = nx.Graph()
+    network.add_weighted_edges_from([(0, 0, 0.5), (0, 1, 0.25), (1, 2, 0.0001)])
+    with pytest.raises(GraphValidationError, match=r"1 self-loop, .* pass drop_loops=True"):
+        save_graph(tmp_path / "g.graph", network)
+    with pytest.raises(GraphValidationError, match="pass round_weights=1000"):
+        save_graph(tmp_path / "g.graph", network, drop_loops=True)
+    with pytest.warns(GraphWarning, match="1 self-loop was left out; weights were multiplied by 1000 and rounded"):
+        save_graph(tmp_path / "g.graph", network, drop_loops=True, round_weights=1000)
+    assert load_graph(tmp_path / "g.graph").to_scipy().toarray().tolist() == [[0, 250, 0], [250, 0, 1], [0, 1, 0]]
+    save_graph(tmp_path / "g.mtx", network)
+    words = ["convert", str(tmp_path / "g.mtx"), str(tmp_path / "h.graph")]
+    assert cli.main(words) != 0 and "pass --drop-loops" in capsys.readouterr().err
+    assert cli.main([*words, "--drop-loops", "--round-weights", "1000"]) == 0
+    assert "1 self-loop was left out" in capsys.readouterr().err
+    assert (tmp_path / "h.graph").read_bytes() == (tmp_path / "g.graph").read_bytes()
+
+
+def test_weights_of_nodes_are_left_out_with_a_warning(tmp_path):
+    (tmp_path / "g.graph").write_text("3 2 010\n4 2\n7 1 3\n1 2\n")
+    with pytest.warns(GraphWarning, match="not used: the weight of each node"):
+        load_graph(tmp_path / "g.graph")
+
+
+def test_names_that_a_format_cannot_hold_are_left_out_with_a_warning(tmp_path):
+    with pytest.warns(GraphWarning, match="the names of the nodes were left out"):
+        save_graph(tmp_path / "g.mtx", nx.path_graph(["a", "b"]))
+    with pytest.warns(GraphWarning, match="written as text"):
+        save_graph(tmp_path / "g.csv", nx.path_graph([(0, 1), "b"]))
