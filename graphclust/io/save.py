@@ -65,9 +65,9 @@ def save_graph(
     an earlier one or to the next, and numbers are in increasing order. What a format cannot hold is an error: "snap"
     and "csv" have no nodes without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no
     self-loops and only weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes,
-    not their names. "csv" keeps the names, as text; "graphml", "gml" and "gexf" keep names that are all text or all whole
-    numbers. The last three have weights as the edge attribute "weight", and are made by NetworkX, which needs up to a
-    kilobyte of memory for each edge.
+    not their names. "csv" keeps the names, as text; "graphml", "gml" and "gexf" keep names that are all text or all
+    whole numbers, have weights as the edge attribute "weight", and are made by NetworkX, which needs up to a kilobyte
+    of memory for each edge.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
