@@ -31,7 +31,7 @@ def refuse_other_formats(head: bytes, path: str) -> None:
         if start.match(text):
             _refuse(what, text, path)
     lines = _lines(text, 20)
-    if lines[0].startswith(b"#") and _is_lgl(_lines(text, 1000)):
+    if [line.startswith(b"#") for line in lines[:2]] == [True, False] and _is_lgl(_lines(text, 1000)):
         _refuse("an LGL file, with the neighbors of each node below a line `# node`", text, path)
     if len(lines) > 1 and all(len(words) > 2 and words[1] in _ARROWS for words in map(bytes.split, lines[:10])):
         _refuse("a list of edges drawn as arrows", text, path)
