@@ -29,6 +29,7 @@ from graphclust.io.store_files import (
     read_header,
     read_names,
 )
+from graphclust.io.temporaries import take_back
 
 __all__ = ["StoredGraph", "open_store", "save_store"]
 
@@ -59,7 +60,9 @@ def _reopened(path: str, key: str) -> StoredGraph:
 
 def is_store(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder with the header of a store."""
-    return os.path.isfile(os.path.join(os.fsdecode(path), HEADER))
+    name = os.path.abspath(os.fsdecode(path))
+    take_back(name)
+    return os.path.isfile(os.path.join(name, HEADER))
 
 
 def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = False) -> Graph:

@@ -2,13 +2,13 @@
 
 import errno
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO
 
 from graphclust.errors import ParameterError
 from graphclust.io.pipes import is_open_file, is_pipe
+from graphclust.io.temporaries import temporary_file
 
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -81,21 +81,14 @@ def _straight(name: str) -> Iterator[IO[bytes]]:
 
 def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
     folder = os.path.dirname(name) or "."
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphclust-")
-    except OSError as problem:
-        reason = f"cannot write {name}: no file can be made in the folder {folder}, {problem.strerror}"
-        raise type(problem)(problem.errno, reason) from None
-    try:
-        with os.fdopen(handle, "wb", buffering=1 << 20) as file:
+    with ExitStack() as stack:
+        try:
+            handle, temporary = stack.enter_context(temporary_file(folder))
+        except OSError as problem:
+            reason = f"cannot write {name}: no file can be made in the folder {folder}, {problem.strerror}"
+            raise type(problem)(problem.errno, reason) from None
+        with os.fdopen(handle, "wb", buffering=1 << 20, closefd=False) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's file is private
+        os.fsync(handle)
         check_target(name, overwrite)
         os.replace(temporary, name)
-    except BaseException:
-        os.unlink(temporary)
-        raise
