@@ -169,7 +169,7 @@ class _Conversion:
         self.store = os.path.join(folder, "store")
         self.numbered: Callable[[np.ndarray], np.ndarray] = lambda ids: ids.astype(np.int32, copy=False)
         known = self.book.recall()
-        if not known or (self.book.notes["step"] in ("writing", "sealed") and not self.has_store()):  # it has its name
+        if not known or (self.book.notes["step"] in ("writing", "sealed") and not self.has_store()):  # has its name
             self.book.notes = {"task": book.notes["task"]}
             for entry in os.scandir(folder):
                 if entry.is_dir(follow_symlinks=False):
@@ -183,7 +183,7 @@ class _Conversion:
         return os.path.join(self.folder, name)
 
     def has_store(self) -> bool:
-        """Whether the store that is being made is still here; once it it has its name, the one that it replaced may be."""
+        """Whether the store that is being made is still here; once it has its name, the one that it replaced may be."""
         if self.book.notes["step"] != "sealed":
             return os.path.isdir(self.store)
         with suppress(GraphFormatError):

@@ -1,0 +1,139 @@
+"""Write files and stores in processes that are killed as asked on stdin, and say how each ended.
+
+The parent loads the package once, compiles what the writers need, and forks: a kill costs a fork, no import.
+
+Asked for: {"writer": name, "folder": where, "new": whether to replace the old content by the new one, "call": the number
+of the call of the file system in which to die, or "after": the seconds after which to be killed, "exchange": whether
+two names can be exchanged in one step}. Answered: {"status": of `wait`, "calls": of the file system that an unharmed
+writer made, "seconds": that it took}.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+import traceback
+import warnings
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
+
+CALLS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "fcntl.flock", "os.listdir",
+         "os.scandir", "mmap.__new__", "shutil.rmtree", "os.link"}  # fmt: skip
+
+
+def graphs():
+    """The old and the new graph, each with its clustering, of sizes that tell them apart."""
+    import graphclust
+
+    pairs = [graphclust.stochastic_block_model([size] * 4, 0.1, 0.005, rng=0) for size in (250, 350)]
+    return [(pair.graph, graphclust.coreset_sc(pair.graph, 4, rng=0)) for pair in pairs]
+
+
+def writers(made) -> dict:
+    """name -> write(folder, new)."""
+    import graphclust
+    from graphclust.faces.cli import main
+
+    files = {
+        f"save_graph {ending}": ending
+        for ending in (".mtx", ".mtx.gz", ".tsv", ".csv", ".graph", ".npz", ".graphml", ".gml", ".gexf")
+    }
+
+    def graph(name):
+        return lambda folder, new: graphclust.save_graph(folder / name, made[new][0], overwrite=True)
+
+    def labels(name):
+        return lambda folder, new: graphclust.write_labels(folder / name, made[new][1], overwrite=True)
+
+    def command(*words):
+        def write(folder, new):
+            code = main([word.format(folder=folder, source=folder.parent / f"source{new}.tsv") for word in words])
+            assert code == 0, code
+
+        return write
+
+    def fetch(folder, new):
+        """A data set of the cache is not replaced: the old content is that nothing was there."""
+        os.environ["GRAPHCLUST_CACHE"] = str(folder / "cache")
+        if new:
+            graphclust.fetch_suitesparse("Newman/karate")
+
+    cluster = ("cluster", "{source}", "-k", "2", "-q", "--force", "-o")
+    return {
+        **{name: graph(f"g{ending}") for name, ending in files.items()},
+        **{f"write_labels {end}": labels(f"l{end}") for end in (".tsv", ".csv", ".json", ".npz", ".part", ".graphml", ".gexf")},
+        "save_store": lambda folder, new: graphclust.save_store(folder / "s", made[new][0], overwrite=True),
+        "planted_store": lambda folder, new: graphclust.planted_store(
+            folder / "s", 4, 300 + 50 * new, 6, 2, overwrite=True, rng=0
+        ),
+        "convert": lambda folder, new: graphclust.convert(
+            folder.parent / f"source{new}.tsv", folder / "s", overwrite=True, memory_limit=60_000
+        ),
+        "convert an archive": lambda folder, new: graphclust.convert(
+            folder.parent / f"source{new}.npz", folder / "s", overwrite=True
+        ),
+        "ClusterModel.save": lambda folder, new: made[new][1].model().save(folder / "m.npz", overwrite=True),
+        "write_report": lambda folder, new: graphclust.write_report(folder / "p.html", made[new][1], overwrite=True),
+        "fetch_suitesparse": fetch,
+        "graphclust cluster -o": command(*cluster, "{folder}/l.json"),
+        "graphclust convert": command("convert", "{source}", "{folder}/g.mtx", "-q", "--force"),
+        "graphclust convert --to store": command("convert", "{source}", "{folder}/s", "--to", "store", "-q", "--force"),
+        "graphclust knn": command("knn", "{folder}/../points.npy", "-k", "3", "-q", "--force", "-o", "{folder}/g.npz"),
+    }  # fmt: skip
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    made = graphs()
+    known = writers(made)
+    print(json.dumps(list(known)), flush=True)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if asked.get("address"):
+            os.environ["GRAPHCLUST_MIRROR"] = asked["address"]
+        print(json.dumps(in_a_child(known[asked["writer"]], asked)), flush=True)
+
+
+def in_a_child(write, asked: dict) -> dict:
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        n_calls, left = 0, asked.get("call")
+
+        def count(event, _):
+            nonlocal n_calls
+            if event in CALLS:
+                n_calls += 1
+                if n_calls == left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        signal.alarm(60)
+        if not asked.get("exchange", True):
+            from graphclust.io import temporaries
+
+            temporaries.exchange = lambda *_: False
+        code = 1
+        try:
+            os.close(receive)
+            start = time.perf_counter()
+            sys.addaudithook(count)
+            write(pathlib.Path(asked["folder"]), asked["new"])
+            os.write(send, json.dumps({"calls": n_calls, "seconds": time.perf_counter() - start}).encode())
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(send)
+    if asked.get("after") is not None:
+        time.sleep(asked["after"])
+        os.kill(child, signal.SIGKILL)
+    with os.fdopen(receive) as pipe:
+        answer = pipe.read()
+    return {"status": os.waitpid(child, 0)[1], **json.loads(answer or "{}")}
+
+
+if __name__ == "__main__":
+    main()
