@@ -2,10 +2,10 @@
 
 The parent loads the package once, compiles what the writers need, and forks: a kill costs a fork, no import.
 
-Asked for: {"writer": name, "folder": where, "new": whether to replace the old content by the new one, "call": the number
-of the call of the file system in which to die, or "after": the seconds after which to be killed, "exchange": whether
-two names can be exchanged in one step}. Answered: {"status": of `wait`, "calls": of the file system that an unharmed
-writer made, "seconds": that it took}.
+Asked for: {"writer": name, "folder": where, "new": whether to replace the old content by the new, "exchange": whether
+two names can be exchanged in one step, "call": the number of the call of the file system in which to die, or "after":
+the seconds after which to be killed}. Answered: {"status": of `wait`, and of an unharmed writer "calls": of the file
+system that it made, "seconds": that it took}.
 """
 
 import json
@@ -17,10 +17,12 @@ import time
 import traceback
 import warnings
 
+from deaths import Calls
+
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
 
-CALLS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "fcntl.flock", "os.listdir",
-         "os.scandir", "mmap.__new__", "shutil.rmtree", "os.link"}  # fmt: skip
+GRAPHS = (".mtx", ".mtx.gz", ".tsv", ".csv", ".graph", ".npz", ".graphml", ".gml", ".gexf")
+LABELS = (".tsv", ".csv", ".json", ".npz", ".part", ".graphml", ".gexf")
 
 
 def graphs():
@@ -35,11 +37,6 @@ def writers(made) -> dict:
     """name -> write(folder, new)."""
     import graphclust
     from graphclust.faces.cli import main
-
-    files = {
-        f"save_graph {ending}": ending
-        for ending in (".mtx", ".mtx.gz", ".tsv", ".csv", ".graph", ".npz", ".graphml", ".gml", ".gexf")
-    }
 
     def graph(name):
         return lambda folder, new: graphclust.save_graph(folder / name, made[new][0], overwrite=True)
@@ -62,8 +59,8 @@ def writers(made) -> dict:
 
     cluster = ("cluster", "{source}", "-k", "2", "-q", "--force", "-o")
     return {
-        **{name: graph(f"g{ending}") for name, ending in files.items()},
-        **{f"write_labels {end}": labels(f"l{end}") for end in (".tsv", ".csv", ".json", ".npz", ".part", ".graphml", ".gexf")},
+        **{f"save_graph {ending}": graph(f"g{ending}") for ending in GRAPHS},
+        **{f"write_labels {ending}": labels(f"l{ending}") for ending in LABELS},
         "save_store": lambda folder, new: graphclust.save_store(folder / "s", made[new][0], overwrite=True),
         "planted_store": lambda folder, new: graphclust.planted_store(
             folder / "s", 4, 300 + 50 * new, 6, 2, overwrite=True, rng=0
@@ -100,15 +97,6 @@ def in_a_child(write, asked: dict) -> dict:
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
-        n_calls, left = 0, asked.get("call")
-
-        def count(event, _):
-            nonlocal n_calls
-            if event in CALLS:
-                n_calls += 1
-                if n_calls == left:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
         signal.alarm(60)
         if not asked.get("exchange", True):
             from graphclust.io import temporaries
@@ -118,9 +106,9 @@ def in_a_child(write, asked: dict) -> dict:
         try:
             os.close(receive)
             start = time.perf_counter()
-            sys.addaudithook(count)
+            calls = Calls(asked.get("call"))
             write(pathlib.Path(asked["folder"]), asked["new"])
-            os.write(send, json.dumps({"calls": n_calls, "seconds": time.perf_counter() - start}).encode())
+            os.write(send, json.dumps({"calls": calls.n, "seconds": time.perf_counter() - start}).encode())
             code = 0
         except BaseException:
             traceback.print_exc()
