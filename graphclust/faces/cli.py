@@ -133,5 +133,7 @@ def _fail(sentence: str, code: int, debug: bool) -> int:
 
         traceback.print_exc()
     if sys.stderr is not None:
-        print(f"graphclust: {in_the_shell(sentence)}", file=sys.stderr)
+        from graphclust.errors import printable
+
+        print(f"graphclust: {printable(in_the_shell(sentence))}", file=sys.stderr)
     return code

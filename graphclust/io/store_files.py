@@ -15,9 +15,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, printable
 from graphclust.io.partial_stores import remove_partial
-from graphclust.io.temporaries import replace_folder, take_back, temporary_folder
+from graphclust.io.temporaries import check_length, replace_folder, take_back, temporary_folder
 
 HEADER, NAMES = "header.json", "nodes.json"
 FORMAT, VERSION = "graphclust-store", 1
@@ -45,13 +45,15 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     overwrite : whether a store that is there may be replaced; what is no store never is.
     """
     name = os.path.abspath(os.fsdecode(path))
-    if not os.path.isdir(os.path.dirname(name)):
-        raise FileNotFoundError(f"cannot write {name}: there is no folder {os.path.dirname(name)}")
+    said, folder = printable(name), os.path.dirname(name)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {said}: there is no folder {printable(folder)}")
+    check_length(name)
     take_back(name)
     if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
-        raise FileExistsError(f"{name} exists already and is no store; choose another name")
+        raise FileExistsError(f"{said} exists already and is no store; choose another name")
     if os.path.lexists(name) and not overwrite:
-        raise FileExistsError(f"{name} exists already and was left as it is; choose another name, or overwrite=True")
+        raise FileExistsError(f"{said} exists already and was left as it is; choose another name, or overwrite=True")
     return name
 
 
@@ -64,7 +66,7 @@ def no_room_named(name: str, rest: str) -> Iterator[None]:
         if problem.errno not in (None, *_NO_ROOM):
             raise
         code = problem.errno or errno.ENOSPC
-        raise OSError(code, f"cannot write {name}: {os.strerror(code)}{rest}") from problem
+        raise OSError(code, f"cannot write {printable(name)}: {os.strerror(code)}{rest}") from problem
 
 
 @contextmanager

@@ -31,6 +31,12 @@ _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 _RENAME_EXCHANGE, _AT_FDCWD = 2, -100  # of Linux
 
 
+def check_length(path: str) -> None:
+    """Raise OSError for a name that is longer than the file system allows, which would only be noticed at the end."""
+    with suppress(FileNotFoundError):
+        os.lstat(path)
+
+
 @contextmanager
 def temporary_file(folder: str) -> Iterator[tuple[int, str]]:
     """A new file in a folder, open for writing: its handle and its path. It is removed unless it was renamed."""
