@@ -134,11 +134,13 @@ WRITERS = {
     "graph": lambda folder: save_graph(folder / "g.mtx", NEW),
     "labels": lambda folder: write_labels(folder / "l.tsv", np.zeros(3, int)),
     "store": lambda folder: save_store(folder / "s", NEW),
+    "conversion": lambda folder: convert(folder / "g.txt", folder / "s"),
 }
 
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_temporaries_of_dead_writers_are_removed_and_others_are_left(tmp_path, writer):
+    (tmp_path / "g.txt").write_text("0 1\n")
     dead = tmp_path / ".graphclust-00c0ffee"
     dead.write_text("half a fi")
     with temporary_folder(str(tmp_path / "x")) as half:

@@ -13,6 +13,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -81,10 +82,30 @@ def writers(made) -> dict:
     }  # fmt: skip
 
 
+def warm_up(made, known: dict) -> None:
+    """Import and load here what the children need: they are as many as the kills."""
+    import filelock  # noqa: F401
+    import numpy as np
+    import platformdirs  # noqa: F401
+    import requests  # noqa: F401
+
+    import graphclust
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        graphclust.save_graph(folder / "sourceFalse.tsv", made[0][0])
+        graphclust.save_graph(folder / "sourceFalse.npz", made[0][0])
+        np.save(folder / "points.npy", np.random.default_rng(0).normal(size=(300, 3)))
+        (folder / "out").mkdir()
+        for write in known.values():
+            write(folder / "out", False)
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     made = graphs()
     known = writers(made)
+    warm_up(made, known)
     print(json.dumps(list(known)), flush=True)
     for line in sys.stdin:
         asked = json.loads(line)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from graphclust.errors import ParameterError
-from graphclust.io.temporaries import name_of_partial
+from graphclust.io.temporaries import name_of_partial, remove_abandoned
 
 try:
     import fcntl
@@ -31,6 +31,7 @@ def partial_folder(target: str) -> Iterator[str]:
 
     Raises ParameterError where another process holds it, and for a folder that somebody else may have filled.
     """
+    remove_abandoned(os.path.dirname(target), target)
     folder = name_of_partial(target)
     handle: int | None = None
     try:
