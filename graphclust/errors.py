@@ -31,7 +31,7 @@ class GraphClustError(Exception):
     """
 
     def __str__(self) -> str:
-        return printable(super().__str__(), keep="\n\t")
+        return escape_controls(super().__str__(), keep="\n\t")
 
 
 class GraphFormatError(GraphClustError, ValueError):
@@ -105,13 +105,13 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(printable(message, keep="\n\t"), category, stacklevel=depth)
+    warnings.warn(escape_controls(message, keep="\n\t"), category, stacklevel=depth)
 
 
-def printable(text: str, keep: str = "") -> str:
+def escape_controls(text: str, keep: str = "") -> str:
     r"""Text for people to read: what would steer a terminal, or show nothing, as an escape; but what is to be kept.
 
-    >>> print(printable("karate\x1b[31m\n"))
+    >>> print(escape_controls("karate\x1b[31m\n"))
     karate\x1b[31m\n
     """
     if text.isprintable():

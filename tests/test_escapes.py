@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphclust as gc
-from graphclust.errors import GraphWarning, printable, warn_caller
+from graphclust.errors import GraphWarning, escape_controls, warn_caller
 from graphclust.faces import cli
 from graphclust.io.lines import shown
 
@@ -20,8 +20,8 @@ SAFE = "a\\x1b[31mb\\x9b2Jc\\u202e"
 
 
 def test_what_steers_a_terminal_is_escaped_and_all_else_is_kept():
-    assert printable(EVIL) == SAFE and printable("Zoë ≥ 1: 数 =cmd()") == "Zoë ≥ 1: 数 =cmd()"
-    assert printable("a\tb\nc\r", keep="\n\t") == "a\tb\nc\\r" and printable("\udcff") == "\\udcff"
+    assert escape_controls(EVIL) == SAFE and escape_controls("Zoë ≥ 1: 数 =cmd()") == "Zoë ≥ 1: 数 =cmd()"
+    assert escape_controls("a\tb\nc\r", keep="\n\t") == "a\tb\nc\\r" and escape_controls("\udcff") == "\\udcff"
     assert shown(EVIL.encode()) == SAFE
 
 

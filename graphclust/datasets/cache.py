@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphclust.errors import ParameterError, ResourceLimitError, printable
+from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
 from graphclust.io.writing import whole_file
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
@@ -102,7 +102,7 @@ def _make_folder(folder: pathlib.Path) -> None:
         except (FileExistsError, NotADirectoryError, FileNotFoundError) as problem:
             file = next((above for above in (folder, *folder.parents) if os.path.lexists(above)), folder)
             if not file.is_dir():
-                said = printable(str(file))
+                said = escape_controls(str(file))
                 raise NotADirectoryError(f"the cache {said} is a file, expected a folder") from None
             failure = problem  # it was there, and is cleared now
     raise failure
@@ -147,7 +147,9 @@ def cached() -> list[CachedDataset]:
     found = []
     for source, pattern in ((SUITESPARSE, "*/*"), (SNAP, "*")):
         for folder in (cache_folder() / source).glob(pattern):
-            files = [file.stat() for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
+            files: list[os.stat_result] = []
+            with contextlib.suppress(FileNotFoundError):  # another process may be clearing it
+                files = [file.stat() for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
             if files:
                 address = f"{source}:{folder.relative_to(cache_folder() / source).as_posix()}"
                 n_bytes = sum(file.st_size for file in files)

@@ -11,9 +11,9 @@ from graphclust.progress_bar import is_terminal
 
 def show(text: str) -> None:
     """Print for people, at once, so that a reader who has gone is noticed here, and every time."""
-    from graphclust.errors import printable
+    from graphclust.errors import escape_controls
 
-    _print(printable(text, keep="\n\t"))
+    _print(escape_controls(text, keep="\n\t"))
 
 
 def show_data(text: str) -> None:

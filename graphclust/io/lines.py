@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphclust.errors import GraphValidationError, counted, printable
+from graphclust.errors import GraphValidationError, counted, escape_controls
 
 NEWLINE = 10
 PIECE = 1 << 19  # bytes that one call of a compiled loop reads
@@ -22,8 +22,8 @@ def line_boundaries(block: memoryview) -> np.ndarray:
 
 
 def shown(text: bytes, most: int = 80) -> str:
-    """A piece of a file for a message: printable, and not longer than a line."""
-    words = printable(text[:most].decode("utf-8", "backslashreplace"))
+    """A piece of a file for a message: escape_controls, and not longer than a line."""
+    words = escape_controls(text[:most].decode("utf-8", "backslashreplace"))
     return words + "..." if len(text) > most else words
 
 

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, printable
+from graphclust.errors import GraphFormatError, escape_controls
 from graphclust.io.partial_stores import remove_partial
 from graphclust.io.temporaries import check_length, replace_folder, take_back, temporary_folder
 
@@ -45,9 +45,9 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     overwrite : whether a store that is there may be replaced; what is no store never is.
     """
     name = os.path.abspath(os.fsdecode(path))
-    said, folder = printable(name), os.path.dirname(name)
+    said, folder = escape_controls(name), os.path.dirname(name)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"cannot write {said}: there is no folder {printable(folder)}")
+        raise FileNotFoundError(f"cannot write {said}: there is no folder {escape_controls(folder)}")
     check_length(name)
     take_back(name)
     if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
@@ -66,7 +66,7 @@ def no_room_named(name: str, rest: str) -> Iterator[None]:
         if problem.errno not in (None, *_NO_ROOM):
             raise
         code = problem.errno or errno.ENOSPC
-        raise OSError(code, f"cannot write {printable(name)}: {os.strerror(code)}{rest}") from problem
+        raise OSError(code, f"cannot write {escape_controls(name)}: {os.strerror(code)}{rest}") from problem
 
 
 @contextmanager

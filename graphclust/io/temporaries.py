@@ -24,6 +24,7 @@ except ImportError:  # Windows
 PREFIX = ".graphclust-"
 PARTIAL = ".partial"
 LONGEST_NAME = 255  # bytes
+MOST_TRIALS = 100  # to lock a folder that others replace
 _FILE = re.compile(re.escape(PREFIX) + r"[0-9a-z_]{8}")
 _FOLDER = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}-new-[0-9a-f]{8}")
 _LINKS_REFUSED = getattr(os, "O_NOFOLLOW", 0)
@@ -47,7 +48,7 @@ def temporary_file(folder: str) -> Iterator[tuple[int, str]]:
             path = os.path.join(folder, PREFIX + secrets.token_hex(4))
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
             _lock(handle)
-            if not _is_at(handle, path):  # another writer took it for abandoned before it was locked
+            if not os.path.lexists(path):  # another writer took it for abandoned before it was locked
                 os.close(handle)
                 handle = -1
         yield handle, path
@@ -67,7 +68,7 @@ def temporary_folder(target: str) -> Iterator[str]:
         while not os.path.isdir(folder):  # or another writer took it for abandoned before it was locked
             folder = _beside(target, "new")
             os.mkdir(folder)
-            handle = _locked(folder)
+            handle = _hold(folder)
         yield folder
     finally:
         remove_tree(folder)
@@ -110,7 +111,7 @@ def replace_folder(folder: str, target: str) -> None:
         remove_tree(folder)
         return
     aside = _beside(target, "old")
-    handle = _locked(target, wait=True)  # who misses the target meanwhile waits in `take_back`
+    handle = _hold(target, wait=True)  # who misses the target meanwhile waits in `take_back`
     try:
         try:
             os.rename(target, aside)
@@ -137,7 +138,7 @@ def take_back(target: str) -> None:
             if not name.startswith(start):
                 continue
             aside = os.path.join(folder, name)
-            handle = _locked(aside, wait=True)
+            handle = _hold(aside, wait=True)
             try:
                 if not os.path.lexists(target):
                     os.rename(aside, target)
@@ -182,22 +183,21 @@ def _beside(target: str, kind: str) -> str:
     return os.path.join(os.path.dirname(target), _start(target, kind) + secrets.token_hex(4))
 
 
-def _locked(folder: str, wait: bool = False) -> int:
+def _hold(folder: str, wait: bool = False) -> int:
     """A handle that holds the lock of a folder; with `wait` of the one that has the name when the lock is free.
 
     -1 where the folder is gone, or where folders cannot be opened.
     """
-    while True:
+    for left in reversed(range(MOST_TRIALS if wait else 1)):
         try:
             handle = os.open(folder, os.O_RDONLY)
         except OSError:
-            return -1
+            break
         _lock(handle)
-        if _is_at(handle, folder):
+        if _is_at(handle, folder) or (wait and not left):
             return handle
         os.close(handle)
-        if not wait:
-            return -1
+    return -1
 
 
 def _lock(handle: int) -> None:

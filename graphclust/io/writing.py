@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO
 
-from graphclust.errors import ParameterError, printable
+from graphclust.errors import ParameterError, escape_controls
 from graphclust.io.pipes import is_open_file, is_pipe
 from graphclust.io.temporaries import check_length, temporary_file
 
@@ -26,9 +26,9 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
     if is_pipe(name):
         return
     folder = os.path.dirname(name) or "."
-    said = printable(name)
+    said = escape_controls(name)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"cannot write {said}: there is no folder {printable(folder)}")
+        raise FileNotFoundError(f"cannot write {said}: there is no folder {escape_controls(folder)}")
     check_length(name)
     if os.path.isdir(name):
         raise IsADirectoryError(f"cannot write {said}: it is a folder, expected the name of a file")
@@ -42,7 +42,7 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
             f"{said} exists already and was left as it is; choose another name, or force overwriting it"
         )
     if not os.access(folder, os.W_OK):
-        where = printable(folder)
+        where = escape_controls(folder)
         raise PermissionError(f"cannot write {said}: no file can be made in the folder {where}, permission denied")
 
 
@@ -74,7 +74,9 @@ def whole_file(
         code = problem.errno or errno.ENOSPC
         reason = os.strerror(code)
         needed = "" if size is None else f" for about {size():,} bytes"
-        raise OSError(code, f"cannot write {printable(name)}: {reason}{needed}; nothing was left behind") from problem
+        raise OSError(
+            code, f"cannot write {escape_controls(name)}: {reason}{needed}; nothing was left behind"
+        ) from problem
 
 
 def _straight(name: str) -> Iterator[IO[bytes]]:
@@ -88,7 +90,9 @@ def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
         try:
             handle, temporary = stack.enter_context(temporary_file(folder))
         except OSError as problem:
-            reason = f"cannot write {printable(name)}: no file can be made in the folder {printable(folder)}, "
+            reason = (
+                f"cannot write {escape_controls(name)}: no file can be made in the folder {escape_controls(folder)}, "
+            )
             reason += str(problem.strerror)
             raise type(problem)(problem.errno, reason) from None
         with os.fdopen(handle, "wb", buffering=1 << 20, closefd=False) as file:

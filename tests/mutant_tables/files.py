@@ -256,7 +256,7 @@ MUTANTS = [
     (
         "raw-messages",
         "errors.py",
-        '        return printable(super().__str__(), keep="\\n\\t")',
+        '        return escape_controls(super().__str__(), keep="\\n\\t")',
         "        return super().__str__()",
         ["test_messages_of_errors_are_escaped_and_their_path_is_not"],
     ),
