@@ -10,7 +10,7 @@ import pytest
 from graph_files import same_csr
 
 from graphclust import ParameterError, as_graph, convert, load_graph, open_store, save_graph, save_store, write_labels
-from graphclust.io import temporaries
+from graphclust.io import store, temporaries
 from graphclust.io.temporaries import name_of_partial, temporary_file, temporary_folder
 from graphclust.io.writing import whole_file
 
@@ -59,6 +59,37 @@ def test_a_link_to_a_store_is_replaced_and_its_target_kept(tmp_path, steps):
     save_store(tmp_path / "g", NEW, overwrite=True)
     assert sorted(os.listdir(tmp_path)) == ["g", "target"]
     assert open_store(tmp_path / "g").n_nodes == 9 and open_store(tmp_path / "target").n_nodes == 5
+
+
+@pytest.mark.parametrize("array", ["indptr", "indices", "degrees"])
+def test_a_store_that_is_replaced_while_it_is_mapped_is_one_of_the_two(tmp_path, monkeypatch, steps, array):
+    name, waiting = tmp_path / "g", [nx.cycle_graph(5), NEW]
+    save_store(name, OLD)
+    open_array = store.open_array
+
+    def replaced(folder, now, length):
+        if now == array and waiting:
+            save_store(name, waiting.pop(), overwrite=True)
+        return open_array(folder, now, length)
+
+    monkeypatch.setattr(store, "open_array", replaced)
+    assert open_store(name) == as_graph(nx.cycle_graph(5)) and waiting == []
+
+
+def test_a_writer_whose_target_is_replaced_meanwhile_replaces_it_too(tmp_path, steps, monkeypatch):
+    name, other, rename = tmp_path / "g", tmp_path / "other", os.rename
+    save_store(name, OLD)
+    save_store(other, nx.path_graph(7))
+
+    def after_another(source, target):
+        """Another writer is quicker."""
+        if target == str(name) and other.exists() and not name.exists():
+            rename(other, name)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", after_another)
+    assert save_store(name, NEW, overwrite=True).n_nodes == 9
+    assert sorted(os.listdir(tmp_path)) == (["g", "other"] if steps == "one step" else ["g"])
 
 
 class Stopped(BaseException):

@@ -7,6 +7,7 @@ short, whatever the target is called.
 """
 
 import ctypes
+import errno
 import hashlib
 import os
 import re
@@ -107,22 +108,36 @@ def replace_folder(folder: str, target: str) -> None:
     Where the system exchanges two names in one step there is a folder under the target's name at any moment. Elsewhere
     the old one steps aside first; `take_back` gives it its name again if the process dies before the new one has it.
     """
-    if exchange(folder, target):
-        remove_tree(folder)
-        return
+    for left in reversed(range(MOST_TRIALS)):
+        if exchange(folder, target):
+            remove_tree(folder)
+            return
+        try:
+            if os.path.lexists(target):
+                _step_aside(target, folder)
+            else:
+                os.rename(folder, target)
+            return
+        except OSError as problem:
+            if not left or problem.errno not in (errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY):
+                raise  # else another process is replacing it too
+
+
+def _step_aside(target: str, folder: str) -> None:
+    """Give the target's name to a folder in two steps, and remove what had it before."""
     aside = _beside(target, "old")
     handle = _hold(target, wait=True)  # who misses the target meanwhile waits in `take_back`
     try:
         try:
             os.rename(target, aside)
             os.rename(folder, target)
-        except BaseException:
+        finally:
             if os.path.lexists(aside) and not os.path.lexists(target):
                 os.rename(aside, target)
-            raise
-        done = _beside(target, "new")
-        os.rename(aside, done)  # nobody takes back what is half removed
-        remove_tree(done)
+            elif os.path.lexists(aside):
+                done = _beside(target, "new")
+                os.rename(aside, done)  # nobody takes back what is half removed
+                remove_tree(done)
     finally:
         if handle >= 0:
             os.close(handle)

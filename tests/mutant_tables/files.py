@@ -260,4 +260,11 @@ MUTANTS = [
         "        return super().__str__()",
         ["test_messages_of_errors_are_escaped_and_their_path_is_not"],
     ),
+    (
+        "files-of-two-stores-in-one-graph",
+        "io/store.py",
+        "            if _key_of(folder) == key:\n                return graph",
+        "            return graph",
+        ["test_a_store_that_is_replaced_while_it_is_mapped_is_one_of_the_two"],
+    ),
 ]
