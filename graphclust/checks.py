@@ -22,6 +22,12 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
     return np.asarray(values)
 
 
+def check_type(value: Any, kind: type, name: str, remedy: str) -> None:
+    """Refuse a value of another type; the remedy says what makes one of this type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is a {type(value).__name__}, expected a {kind.__name__}: {remedy}")
+
+
 def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None = None, why: str = "") -> int:
     """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):

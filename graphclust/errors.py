@@ -25,7 +25,13 @@ __all__ = [
 
 
 class GraphClustError(Exception):
-    """Base class of every error that graphclust raises on purpose."""
+    """Base class of every error that graphclust raises on purpose.
+
+    Names of files and nodes that a message quotes cannot steer the terminal it is printed to.
+    """
+
+    def __str__(self) -> str:
+        return escape_controls(super().__str__(), keep="\n\t")
 
 
 class GraphFormatError(GraphClustError, ValueError):
@@ -99,7 +105,18 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=depth)
+    warnings.warn(escape_controls(message, keep="\n\t"), category, stacklevel=depth)
+
+
+def escape_controls(text: str, keep: str = "") -> str:
+    r"""Text for people to read: what would steer a terminal, or show nothing, as an escape; but what is to be kept.
+
+    >>> print(escape_controls("karate\x1b[31m\n"))
+    karate\x1b[31m\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in keep else ascii(letter)[1:-1] for letter in text)
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:

@@ -1,5 +1,6 @@
 """Fetch a data set in many processes at a time, or in one that is killed, as asked on stdin; say what came of it.
 
+A process dies at a call of the file system ("kill_at"), or when a file has some bytes ("kill_when": path and size).
 The parent loads the package once, compiles what small files need, and forks while its threads are idle.
 """
 
@@ -12,6 +13,8 @@ import sys
 import tempfile
 import time
 import warnings
+
+from deaths import Calls
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside it, whatever else is installed
 
@@ -26,7 +29,7 @@ def fetch(name: str) -> dict:
     return {"indices": hashlib.sha256(graph.indices.tobytes()).hexdigest(), "n_nodes": graph.n_nodes}
 
 
-def start(name: str) -> tuple[int, int]:
+def start(name: str, kill_at: int | None) -> tuple[int, int]:
     """The process, and where it will write its answer."""
     receive, send = os.pipe()
     child = os.fork()
@@ -34,7 +37,8 @@ def start(name: str) -> tuple[int, int]:
         os.close(receive)
         signal.alarm(60)
         with os.fdopen(send, "w") as file:
-            json.dump(fetch(name), file)
+            calls = Calls(kill_at)
+            json.dump({**fetch(name), "calls": calls.n}, file)
         os._exit(0)
     os.close(send)
     return child, receive
@@ -45,6 +49,14 @@ def answer_of(child: int, receive: int) -> dict:
         answer = file.read()
     status = os.waitpid(child, 0)[1]
     return json.loads(answer) if answer and status == 0 else {"error": "killed", "message": f"wait status {status}"}
+
+
+def wait_for_bytes(path: str, size: int) -> None:
+    """Until a file is as large."""
+    for _ in range(20_000):
+        if os.path.exists(path) and os.path.getsize(path) >= size:
+            return
+        time.sleep(0.001)
 
 
 def main() -> None:
@@ -62,9 +74,9 @@ def main() -> None:
     for line in sys.stdin:
         question = json.loads(line)
         os.environ |= question["environment"]
-        children = [start(question["name"]) for _ in range(question["processes"])]
-        if question["kill_after"] is not None:
-            time.sleep(question["kill_after"])
+        children = [start(question["name"], question.get("kill_at")) for _ in range(question["processes"])]
+        if question.get("kill_when"):
+            wait_for_bytes(*question["kill_when"])
             for child, _ in children:
                 os.kill(child, signal.SIGKILL)
         print(json.dumps([answer_of(*child) for child in children]), flush=True)

@@ -14,9 +14,12 @@ import struct
 import tarfile
 import threading
 import time
+import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from graphclust.datasets import catalogue
 from graphclust.datasets import download as downloads
 from graphclust.datasets.download import Patience
 
@@ -115,8 +118,29 @@ def as_mirror(monkeypatch: Any):
     """A server that stands for the collections' sites, and little patience with it."""
     monkeypatch.setattr(downloads, "PATIENCE", Patience(timeout=2.0, attempts=2, first_pause=0.001))
     with running() as server:
+        stand_in(monkeypatch, server.files)
         monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
         yield server
+
+
+def stand_in(monkeypatch: Any, files: dict[str, bytes]) -> None:
+    """From now on the catalogue gives the matrices that these small files stand for the sizes of the files."""
+    entries = catalogue.entries
+
+    def replaced(entry: catalogue.CatalogueEntry) -> catalogue.CatalogueEntry:
+        packed = files.get(f"/MM/{entry.full_name}.tar.gz", b"")
+        with contextlib.suppress(ValueError, zlib.error, tarfile.TarError), tarfile.open(
+            fileobj=io.BytesIO(zlib.decompressobj(-15).decompress(packed[10:]))  # without a look at the checksum
+        ) as archive:  # fmt: skip
+            first, *_ = archive.getmembers()
+            banner, *lines = archive.extractfile(first).read().decode().splitlines()
+            rows, columns, n_lines = map(int, next(line for line in lines if not line.startswith("%")).split())
+            structure = "symmetric" if "symmetric" in banner else "unsymmetric"
+            n_entries = 2 * n_lines if structure == "symmetric" else n_lines
+            return replace(entry, rows=rows, columns=columns, entries=n_entries, structure=structure)
+        return entry
+
+    monkeypatch.setattr(catalogue, "entries", lambda: tuple(map(replaced, entries())))
 
 
 def _version(handler: Handler) -> dict[str, str]:
@@ -227,6 +251,17 @@ def page(handler: Handler, _: bytes) -> None:
     text = b"<html><body>Please log in</body></html>"
     handler.start(200, len(text), Content_Type="text/html")
     handler.wfile.write(text)
+
+
+def stalled(size: int) -> Answer:
+    """So many bytes, and then nothing as long as the server runs."""
+
+    def answer(handler: Handler, content: bytes) -> None:
+        handler.start(200, len(content), **_version(handler))
+        handler.send(content[:size])
+        handler.server.stopped.wait()
+
+    return answer
 
 
 def redirect(location: str) -> Answer:

@@ -203,10 +203,14 @@ def test_a_folder_that_may_not_be_written_is_named_before_any_work(capsys, tmp_p
 
 
 def test_a_folder_that_turns_out_not_to_be_writable_is_named(capsys, tmp_path, monkeypatch):
-    def refused(*_, **__):
-        raise PermissionError(errno.EACCES, "Permission denied", ".graphclust-xyz")
+    system_open = os.open
 
-    monkeypatch.setattr("tempfile.mkstemp", refused)
+    def refused(path, *arguments, **options):
+        if ".graphclust-" in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return system_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refused)
     code, _, err = said(capsys, "convert", "karate", tmp_path / "k.mtx")
     folder = f"no file can be made in the folder {tmp_path}, Permission denied\n"
     assert (code, err) == (1, f"graphclust: cannot write {tmp_path / 'k.mtx'}: {folder}")

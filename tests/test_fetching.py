@@ -1,5 +1,6 @@
 """Graphs by name: from a server, from the cache, damaged, offline; what is converted, and what is known beside."""
 
+import errno
 import gzip
 import json
 import os
@@ -199,6 +200,39 @@ def test_a_whole_archive_of_a_bad_matrix_is_kept(server, folder):
     assert len(server.log) == 1 and "suitesparse/Newman/karate/karate.tar.gz" in files_of(folder)
 
 
+def test_an_archive_of_another_matrix_is_refused_and_not_kept(server, folder):
+    good = server.files[PATH]
+    star = SYMMETRIC + "6 6 5\n2 1\n3 1\n4 1\n5 1\n6 1\n"
+    others = {
+        "holds dolphins/dolphins.mtx, expected karate/karate.mtx": faults.archive("dolphins", star),
+        "holds no matrix, expected karate/karate.mtx": gzip.compress(b"\0" * 10240),
+    }
+    for words, archive in others.items():
+        server.files[PATH] = archive
+        with pytest.raises(IntegrityError, match=words):
+            fetch_suitesparse(NAME)
+        assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
+    server.files[PATH] = good
+    assert fetch_suitesparse(NAME).n_nodes == 6
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        (SQUARE, r"of 6 x 6 with 5 lines of entries, but suitesparse:Newman/karate is of 34 x 34 with 156 entries"),
+        (SYMMETRIC + "34 34 77\n", "of 34 x 34 with 77 lines"),
+        (GENERAL + "34 35 78\n", "of 34 x 35"),
+    ],
+)
+def test_a_matrix_of_other_sizes_than_the_catalogue_has_is_refused(folder, monkeypatch, text, words):
+    with faults.running() as server:
+        monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
+        server.files[PATH] = faults.archive("karate", text)
+        with pytest.raises(IntegrityError, match=words):
+            fetch_suitesparse(NAME)
+    assert files_of(folder) == ["locks/suitesparse--Newman--karate"]
+
+
 def test_d18_offline_and_not_cached(folder, monkeypatch):
     monkeypatch.setattr(downloads, "PATIENCE", Patience(timeout=1.0, attempts=2, first_pause=0.001))
     with faults.running() as server:
@@ -208,6 +242,7 @@ def test_d18_offline_and_not_cached(folder, monkeypatch):
         fetch_suitesparse(NAME)
     assert server.address + PATH in str(raised.value) and str(place) in str(raised.value)
     place.write_bytes(faults.archive("karate", SQUARE))
+    faults.stand_in(monkeypatch, {PATH: place.read_bytes()})
     assert fetch_suitesparse(NAME).n_nodes == 6, "a file that was put there by hand"
     assert json.loads(place.with_name("karate.tar.gz.json").read_bytes())["url"] == "put there by hand"
 
@@ -222,6 +257,21 @@ def test_d19_caches_that_cannot_be(folder, server, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="/proc"):
         fetch_suitesparse(NAME)
     assert server.log == [] and (tmp_path / "file").read_text() == "x"
+
+
+def test_a_cache_that_is_cleared_while_its_folders_are_made_is_no_file(server, monkeypatch):
+    mkdir, n_calls = os.mkdir, 0
+
+    def cleared(path, *mode):
+        """The first folders were there, and are gone when one looks."""
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls in (1, 2, 4, 7):
+            raise FileExistsError(errno.EEXIST, "File exists", str(path))
+        mkdir(path, *mode)
+
+    monkeypatch.setattr(os, "mkdir", cleared)
+    assert fetch_suitesparse(NAME).n_nodes == 6 and n_calls > 7
 
 
 def test_d19_an_empty_setting_is_none(monkeypatch):

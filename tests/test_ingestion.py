@@ -79,4 +79,4 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
     infinite = write(tmp_path / "inf.parquet", source=np.array([0]), target=np.array([1]), w=np.array([np.inf]))
     with pytest.raises(GraphValidationError, match=r"'w' of .* holds what is no weight"):
         ingest_parquet([infinite], target, client=client, weight="w")
-    assert not target.exists() and not list(tmp_path.glob("*.ranges-*"))
+    assert not target.exists() and not list(tmp_path.glob(".graphclust-*"))

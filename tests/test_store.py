@@ -18,6 +18,7 @@ import graphclust
 from graphclust import GraphFormatError, GraphValidationError, as_graph, load_graph, open_store, save_store
 from graphclust.errors import GraphWarning
 from graphclust.io.store_files import npy_header
+from graphclust.io.temporaries import temporary_folder
 
 
 def looped_graph():
@@ -231,10 +232,10 @@ save_store("g.store", nx.path_graph(30))
 def test_a_killed_writer_leaves_no_store_and_the_next_one_cleans_up(tmp_path, where):
     assert run(KILLED.format(where=where), tmp_path).returncode == -signal.SIGKILL
     (leftover,) = os.listdir(tmp_path)
-    assert leftover.startswith("g.store.tmp-")
+    assert leftover.startswith(".graphclust-")
     with pytest.raises(FileNotFoundError):
         load_graph(tmp_path / "g.store")
-    alive = tmp_path / f"g.store.tmp-{os.getppid()}-00000000"
-    alive.mkdir()
-    save_store(tmp_path / "g.store", nx.path_graph(30))
-    assert sorted(os.listdir(tmp_path)) == ["g.store", alive.name]
+    with temporary_folder(str(tmp_path / "g.store")) as alive:
+        save_store(tmp_path / "g.store", nx.path_graph(30))
+        assert sorted(os.listdir(tmp_path)) == sorted(["g.store", os.path.basename(alive)])
+    assert os.listdir(tmp_path) == ["g.store"]

@@ -11,6 +11,8 @@ from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.partition.likelihood import description_length
+from graphclust.partition.multilevel import partitioned
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.perturbation import edges_left_out
 from graphclust.partition.pipeline import coreset_sc
@@ -65,6 +67,31 @@ def test_the_edges_say_which_of_the_numbers_near_the_best_it_is():
     assert [described_shortest(path, k, Progress()) for k in (26, 30, 34)] == [30, 30, 30]
     assert described_shortest(path, 20, Progress()) == 23  # the best of what is near, which is not all
     assert described_shortest(cluster_path(graph, [2, 20, 27, 32, 40], rng=0), 27, Progress()) == 32
+
+
+def shortest_near_15(path, effort: float) -> int:
+    """A walk by ones over 13 to 17, to where partitions made with this effort describe the edges in the fewest bits."""
+    rng, lengths = np.random.default_rng([path.seed, 2]), {}
+
+    def length(k: int) -> float:
+        if k not in lengths:
+            sums = partitioned(path.on_nodes, k, path.aim, effort, rng, Progress()).sums
+            lengths[k] = description_length(path.on_nodes, sums)
+        return lengths[k]
+
+    best, before = 15, None
+    while best != before:
+        before = best
+        best = min([before, max(before - 1, 13), min(before + 1, 17)], key=length)
+    return best
+
+
+def test_lengths_are_those_of_partitions_by_normal_effort():
+    network = nx.gnm_random_graph(150, 450, seed=6)
+    path = cluster_path(network.subgraph(max(nx.connected_components(network), key=len)), range(2, 31), rng=0)
+    found = described_shortest(path, 15, Progress())
+    assert found == shortest_near_15(path, effort=1.0)
+    assert found not in [shortest_near_15(path, effort) for effort in (0.0, 0.5, 2.0)], "where the effort shows"
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def extend_labels(
         graph's nodes half may be nearer to a cluster that they have nothing to do with, one of very small norm.
 
     Returns `ExtendedLabels`. Raises GraphValidationError for a coreset, labels or an `induced` that do not fit,
-    TypeError for labels that are no whole numbers.
+    TypeError for labels that are no whole numbers, and for another kernel or coreset.
 
     Source: Jourdan et al. 2025, Algorithm 3, line 6; the centroid of a cluster as in Dhillon, Guan & Kulis 2007.
 
@@ -73,8 +73,8 @@ def extend_labels(
     if len(labels) == 0 or labels.min() < 0:
         raise GraphValidationError("coreset_labels must give every coreset node a cluster >= 0, of at least one node")
     induced = coreset_graph(kernel, coreset) if induced is None else induced
-    if induced.shape != (len(labels), len(labels)):
-        raise GraphValidationError(f"induced has shape {induced.shape}, expected one row a node: {len(labels)}")
+    if (shape := getattr(induced, "shape", None)) != (len(labels), len(labels)):
+        raise GraphValidationError(f"induced has shape {shape}, expected one row a node: {len(labels)}")
     centroids = centroids_of(coreset.weights, labels, induced)
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
     centroids = centroids._replace(members=coreset.nodes[centroids.members])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import Seed, as_choice, as_generator
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.coreset.induced_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -115,6 +115,11 @@ def cluster_coreset(
     >>> len(set(cluster_coreset(coreset_graph(kernel, whole), 2, whole.weights, rng=0)[:4]))
     1
     """
+    if not isinstance(induced, np.ndarray | sparse.sparray | sparse.spmatrix):
+        raise TypeError(
+            f"induced is a {type(induced).__name__}, expected a matrix: coreset_graph(kernel, coreset) makes it"
+        )
+    k = as_whole_number(k, "k", at_least=1)
     as_choice(embedding, "embedding", EMBEDDINGS)
     as_choice(degrees, "degrees", DEGREES)
     rng, progress = as_generator(rng), as_progress(progress)

@@ -10,13 +10,13 @@ from math import ceil, log
 
 import numpy as np
 
-from graphclust.checks import Seed, as_array, as_choice, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_array, as_choice, as_generator, as_number, as_whole_number, check_type
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.block_engine import InProcess
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]
@@ -46,6 +46,8 @@ class Coreset:
 
 def check_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> None:
     """Refuse nodes that are not an increasing choice of the graph's points, and weights that are no weights."""
+    check_kernel(kernel)
+    check_type(coreset, Coreset, "coreset", "construct_coreset(kernel, ...) draws one")
     nodes, weights = as_array(coreset.nodes, "coreset.nodes"), as_array(coreset.weights, "coreset.weights")
     if nodes.dtype.kind not in "iu" or nodes.ndim != 1 or weights.shape != nodes.shape:
         raise GraphValidationError(
@@ -86,6 +88,8 @@ def sampling_probabilities(
     >>> sampling_probabilities(kernel, seeds).round(3).tolist()  # in proportion to 2/4 + 2/3, 3/3, 2/4 + 2/3
     [0.35, 0.3, 0.35]
     """
+    check_kernel(kernel)
+    check_type(seeds, Seeds, "seeds", "d2_seeding(kernel, ...) draws them")
     as_choice(second_term, "second_term", SECOND_TERMS)
     weights = kernel.point_weights
     sensitivity = weights * seeds.sq_distances  # one array for all the steps: it is as long as the graph has nodes
@@ -163,6 +167,7 @@ def construct_coreset(
     >>> len(construct_coreset(kernel, 2, 34, rng=0).nodes)
     34
     """
+    check_kernel(kernel)
     k = as_whole_number(k, "k", at_least=1)
     size = as_whole_number(size, "size", at_least=1)
     rounds = as_whole_number(rounds, "rounds", at_least=1)

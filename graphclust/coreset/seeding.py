@@ -15,7 +15,7 @@ from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.graphs import sampling_tree
 from graphclust.compiled.graphs import seeding as loops
 from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.graph.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["Seeds", "d2_seeding"]
@@ -65,6 +65,7 @@ def d2_seeding(
     >>> len(seeds.nodes), seeds.sq_distances[seeds.nodes].tolist()
     (4, [0.0, 0.0, 0.0, 0.0])
     """
+    check_kernel(kernel)
     n_seeds = as_whole_number(n_seeds, "n_seeds", at_least=1)
     as_choice(method, "method", METHODS)
     rng, progress = as_generator(rng), as_progress(progress)

@@ -18,7 +18,7 @@ from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
 from graphclust.coreset.chosen_rows import KernelSource, copied_rows
-from graphclust.coreset.sampling import Coreset
+from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 
@@ -43,6 +43,7 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
     array([[0.  , 0.25],
            [0.25, 0.  ]])
     """
+    check_coreset(kernel, coreset)
     return link_coreset(kernel, coreset).with_sorted_rows()
 
 
@@ -109,6 +110,7 @@ def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr
     array([[0.25, 0.25],
            [0.25, 0.25]])
     """
+    check_coreset(kernel, coreset)
     graph, nodes = kernel.graph, coreset.nodes
     lengths = np.diff(graph.indptr)[nodes]
     indptr = np.concatenate([[0], np.cumsum(lengths)])

@@ -16,12 +16,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphclust.errors import ParameterError, ResourceLimitError
+from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
 from graphclust.io.writing import whole_file
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
 
 BLOCK = 1 << 20
+MOST_TRIALS = 100  # to make a folder that others remove
 _LOCKS = "locks"
 
 
@@ -78,21 +79,33 @@ def locked(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
     filelock = needed("filelock")
     names = folder.relative_to(cache_folder()).parts
     locks = cache_folder() / _LOCKS
-    try:
-        locks.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as problem:
-        raise NotADirectoryError(f"the cache {problem.filename} is a file, expected a folder") from None
+    for place in (locks, folder):
+        _make_folder(place)
     lock = filelock.FileLock(locks / "--".join(names), timeout=-1 if wait else 0)
     try:
         lock.acquire()
     except filelock.Timeout:
         raise ParameterError(f"{'/'.join(names)} is being fetched by another process; wait for its end") from None
     try:
-        folder.mkdir(parents=True, exist_ok=True)  # another process may have cleared it meanwhile
+        _make_folder(folder)  # another process may have cleared it meanwhile
         yield
     finally:
         lock.release()
+
+
+def _make_folder(folder: pathlib.Path) -> None:
+    """Make a folder and those that it is in, also while another process clears the cache."""
+    for _ in range(MOST_TRIALS):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return
+        except (FileExistsError, NotADirectoryError, FileNotFoundError) as problem:
+            file = next((above for above in (folder, *folder.parents) if os.path.lexists(above)), folder)
+            if not file.is_dir():
+                said = escape_controls(str(file))
+                raise NotADirectoryError(f"the cache {said} is a file, expected a folder") from None
+            failure = problem  # it was there, and is cleared now
+    raise failure
 
 
 def read_record(file: pathlib.Path) -> Record | None:
@@ -134,7 +147,9 @@ def cached() -> list[CachedDataset]:
     found = []
     for source, pattern in ((SUITESPARSE, "*/*"), (SNAP, "*")):
         for folder in (cache_folder() / source).glob(pattern):
-            files = [file.stat() for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
+            files: list[os.stat_result] = []
+            with contextlib.suppress(FileNotFoundError):  # another process may be clearing it
+                files = [file.stat() for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
             if files:
                 address = f"{source}:{folder.relative_to(cache_folder() / source).as_posix()}"
                 n_bytes = sum(file.st_size for file in files)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.datasets import cache
 from graphclust.datasets.addresses import address_of
+from graphclust.datasets.archives import check_matrix
 from graphclust.datasets.catalogue import CatalogueEntry, entry_at
 from graphclust.datasets.download import download, is_whole, kept
 from graphclust.datasets.kept_arrays import VERSION, keep_graph, kept_graph
@@ -149,6 +150,7 @@ def fetched_graph(
         file = fetched_file(entry, path, folder / file_name, request, progress)
 
         def read() -> tuple[Graph, LoadInfo]:
+            check_matrix(file, entry)
             return load_graph(
                 file, format=format, symmetrize=request.symmetrize, weights=request.weights,
                 bipartite=request.bipartite, memory_limit=request.memory_limit, return_info=True, progress=progress,
@@ -177,10 +179,10 @@ def fetched_file(
 
 
 def parsed(file: pathlib.Path, read: Callable[[], Any]) -> Any:
-    """What a reader makes of a downloaded file, which is removed with its record if it is broken as an archive."""
+    """What a reader makes of a downloaded file, which is removed with its record if it is broken or another's."""
     try:
         return read()
-    except UnsafeArchiveError:
+    except (UnsafeArchiveError, IntegrityError):
         cache.forget(file)
         raise
     except GraphFormatError as problem:

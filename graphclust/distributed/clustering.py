@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from graphclust.distributed.extra import needed
 from graphclust.errors import GraphClustError
 from graphclust.graph.block_engine import Engine, Whole
 from graphclust.io.store import StoredGraph, open_store
+from graphclust.io.temporaries import temporary_file
 from graphclust.objective.objective import as_aim
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.clustering import (
@@ -113,16 +113,11 @@ def coreset_sc(
 
 def write_labels(engine: Engine, labels: Whole, path: str, k: int) -> np.ndarray:
     """Have each partition write its labels, numbered by size, to its place in a file; returns them mapped."""
-    half = f"{path}.{uuid.uuid4().hex[:8]}"
-    n = int(engine.boundaries[-1])
-    np.lib.format.open_memmap(half, "w+", np.int64, (n,)).flush()
-    try:
+    with temporary_file(os.path.dirname(path)) as (_, half):
+        np.lib.format.open_memmap(half, "w+", np.int64, (int(engine.boundaries[-1]),)).flush()
         number = engine.once(numbers_by_size, labels, k)
         engine.fetch(engine.each(write_block, labels, number, half))
         os.replace(half, path)
-    except BaseException:
-        os.unlink(half)
-        raise
     return np.load(path, mmap_mode="r")
 
 

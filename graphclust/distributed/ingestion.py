@@ -8,7 +8,6 @@ beside the store, which every worker has to see. A task that runs again, since i
 from __future__ import annotations
 
 import os
-import shutil
 import uuid
 from collections.abc import Sequence
 from itertools import pairwise
@@ -24,6 +23,7 @@ from graphclust.graph.block_engine import ByBlock
 from graphclust.graph.container import Graph
 from graphclust.io.store import open_store
 from graphclust.io.store_files import new_store
+from graphclust.io.temporaries import temporary_folder
 
 EDGES_PER_RANGE = 1 << 24
 BATCH = 1 << 20  # edges at a time
@@ -80,8 +80,7 @@ def ingest_parquet(
     if not names:
         raise GraphValidationError("files is empty, expected the paths of Parquet files")
     name = os.path.abspath(os.fsdecode(store))
-    folder = f"{name}.ranges-{uuid.uuid4().hex[:8]}"
-    table = Table(source, target, weight, folder)
+    table = Table(source, target, weight, "")
     by_file = DaskEngine(
         client, None, np.arange(len(names) + 1), len(names), as_number(patience, "patience", above=0.0)
     )
@@ -94,15 +93,13 @@ def ingest_parquet(
         raise ResourceLimitError(f"the files have nodes up to {n - 1}, expected at least one and fewer than 2^31")
     n_ranges = max(1, sum(count for count, _ in facts) // EDGES_PER_RANGE)
     bounds = np.unique(np.linspace(0, n, n_ranges + 1).round().astype(np.int64))
-    os.mkdir(folder)
-    try:
+    with temporary_folder(name) as folder:
+        table = table._replace(folder=folder)
         spread: ByBlock = by_file.each(sort_into_ranges, each_file, table, bounds)
         done = by_file.once(all_done, spread)
         by_range = DaskEngine(client, None, bounds, len(bounds) - 1, by_file.patience)
         ranges = by_range.fetch(by_range.each(rows_of_range, table, len(names), done))
         write_store(name, ranges, bounds, overwrite)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return open_store(name, verify="fast")
 
 

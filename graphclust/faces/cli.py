@@ -133,5 +133,7 @@ def _fail(sentence: str, code: int, debug: bool) -> int:
 
         traceback.print_exc()
     if sys.stderr is not None:
-        print(f"graphclust: {in_the_shell(sentence)}", file=sys.stderr)
+        from graphclust.errors import escape_controls
+
+        print(f"graphclust: {escape_controls(in_the_shell(sentence))}", file=sys.stderr)
     return code

@@ -6,9 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from graphclust.progress_bar import is_terminal
+
 
 def show(text: str) -> None:
-    """Print at once, so that a reader who has gone is noticed here, and every time."""
+    """Print for people, at once, so that a reader who has gone is noticed here, and every time."""
+    from graphclust.errors import escape_controls
+
+    _print(escape_controls(text, keep="\n\t"))
+
+
+def show_data(text: str) -> None:
+    """Print what programs read: as it is, unless it goes to a terminal."""
+    if is_terminal(sys.stdout):
+        show(text)
+    else:
+        _print(text)
+
+
+def _print(text: str) -> None:
     with _refusals_named():
         print(text, flush=True)
 

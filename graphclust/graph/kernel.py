@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_number
+from graphclust.checks import as_choice, as_number, check_type
 from graphclust.compiled.graphs.seeding import KernelTerms
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
@@ -109,6 +109,12 @@ class NormalizedCutKernel:
     def restricted_to(self, nodes: np.ndarray, weights: np.ndarray) -> NormalizedCutKernel:
         """The same kernel between some nodes only (increasing), with other point weights, both of shape (m,)."""
         return NormalizedCutKernel(self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights)
+
+
+def check_kernel(kernel: NormalizedCutKernel) -> None:
+    """Refuse, with a TypeError, a graph or whatever else is no kernel; others than of graphs have the same parts."""
+    if not hasattr(kernel, "point_weights"):
+        check_type(kernel, NormalizedCutKernel, "kernel", "NormalizedCutKernel.of(G) makes one of a graph")
 
 
 def kernel_terms(graph: Graph, at: slice | np.ndarray, loop_policy: str, shift: float) -> KernelTerms:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from typing import Any
 
@@ -29,7 +29,6 @@ from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
     GraphWarning,
-    ParameterError,
     ResourceLimitError,
     warn_caller,
 )
@@ -42,11 +41,12 @@ from graphclust.io.edge_streams import ListStream, MatrixStream
 from graphclust.io.edges import EdgeCounts, Edges, apply_policies, available_bytes
 from graphclust.io.load import FORMATS, ID_TYPE, check_format, load_graph, recognize
 from graphclust.io.matrix_archive import is_matrix_archive
+from graphclust.io.partial_stores import LOCK, NOTES, forget, partial_folder
 from graphclust.io.source import Source, open_source
 from graphclust.io.sparse_ids import IdTable
 from graphclust.io.spilled_edges import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store import is_store, open_store, save_store
-from graphclust.io.store_files import check_store_target, no_room_named, publish, seal
+from graphclust.io.store_files import check_store_target, no_room_named, publish, read_header, seal
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["convert"]
@@ -54,6 +54,7 @@ __all__ = ["convert"]
 SHARE_OF_MEMORY = 4  # of what the machine has, by default
 BYTES_PER_KEY, BYTES_PER_WEIGHTED_KEY = 20, 56  # while a bucket is sorted and its rows are written
 MOST_BUCKETS = 512  # as many files are open at a time
+WORTH_KEEPING = 64 << 20  # bytes of lines on the disk: less is read again in a second
 BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
 
 
@@ -80,14 +81,16 @@ def convert(
         bipartite, source, target, weight, header and max_bytes. Edge lists with whole-number ids and Matrix Market
         files are sorted on the disk; what is of another kind is loaded first.
     store : the folder of the store, which appears when it is whole. Until then its parts are in `store`.partial, for
-        which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was stopped
-        or killed goes on from there when it is called again; a compressed file is then read from its beginning.
+        which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was killed
+        goes on from there when it is called again, a compressed file from its beginning; one that was stopped by Ctrl-C
+        too, unless it has only begun: then nothing is left. Any other write to the store removes the parts.
     memory_limit : bytes for the lines that are sorted at a time, besides some 40 for each node; by default a quarter
         of what the machine has. The result does not depend on it.
     overwrite : whether a store that is there may be replaced.
 
     Returns the graph, mapped. Raises what `load_graph` and `save_store` do; ParameterError while another process
-    converts to the same target; ResourceLimitError, before any sorting, for a limit that the longest row exceeds.
+    converts to the same target, and for a folder of parts that another user has made, or that holds a link;
+    ResourceLimitError, before any sorting, for a limit that the longest row exceeds.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -122,16 +125,21 @@ def convert(
             if stream is None:
                 break
             after = "; make room and convert again: it goes on where it stopped"
-            with _folder_of(name) as folder, no_room_named(folder, after):
+            with partial_folder(name) as folder, no_room_named(folder, after):
                 task = {**options, "counted": reading.counted, **_identity(opened)}
+                book = Notebook(os.path.join(folder, NOTES), task)
                 try:
-                    repairs = _Conversion(folder, name, task, progress).run(stream, symmetrize, memory_limit, overwrite)
+                    repairs = _Conversion(folder, name, book, progress).run(stream, symmetrize, memory_limit, overwrite)
                 except (MayBeMetis, ReadAgain) as other:
-                    shutil.rmtree(folder)
+                    forget(folder)
                     reading = other.reading if isinstance(other, ReadAgain) else None
                     continue
                 except (GraphFormatError, GraphValidationError):
-                    shutil.rmtree(folder)  # the file is at fault: it will not be better another time
+                    forget(folder)  # the file is at fault: it will not be better another time
+                    raise
+                except KeyboardInterrupt:
+                    if book.notes.get("n_bytes", 0) < WORTH_KEEPING:
+                        forget(folder)
                     raise
         if repairs:
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
@@ -164,44 +172,34 @@ def _identity(source: Source) -> dict[str, Any]:
     return {"source": os.path.abspath(source.path), "bytes": facts.st_size, "changed": facts.st_mtime_ns}
 
 
-@contextmanager
-def _folder_of(name: str) -> Iterator[str]:
-    """The folder where the parts of a store are made, kept from other processes."""
-    folder = name + ".partial"
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "lock"), "w") as lock:
-        try:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:
-            pass
-        except OSError:
-            raise ParameterError(f"{folder} is being written by another process; wait for it") from None
-        yield folder
-
-
 class _Conversion:
     """The steps of one conversion; each begins where the notes say that the last one stopped."""
 
-    def __init__(self, folder: str, name: str, task: dict[str, Any], progress: Progress):
-        self.folder, self.name, self.progress = folder, name, progress
-        self.book = Notebook(folder, task)
+    def __init__(self, folder: str, name: str, book: Notebook, progress: Progress):
+        self.folder, self.name, self.book, self.progress = folder, name, book, progress
         self.store = os.path.join(folder, "store")
         self.numbered: Callable[[np.ndarray], np.ndarray] = lambda ids: ids.astype(np.int32, copy=False)
         known = self.book.recall()
-        if not known or (self.book.notes["step"] == "writing" and not os.path.isdir(self.store)):  # published already
-            self.book.notes = {"task": task}
+        if not known or (self.book.notes["step"] in ("writing", "sealed") and not self.has_store()):  # has its name
+            self.book.notes = {"task": book.notes["task"]}
             for entry in os.scandir(folder):
-                if entry.is_dir():
+                if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path)
-                elif entry.name != "lock":
+                elif entry.name != LOCK:
                     os.remove(entry.path)
             self.book.note(step="reading", stream=None, n_bytes=0)
         os.makedirs(self.store, exist_ok=True)
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
+
+    def has_store(self) -> bool:
+        """Whether the store that is being made is still here; once it has its name, the one that it replaced may be."""
+        if self.book.notes["step"] != "sealed":
+            return os.path.isdir(self.store)
+        with suppress(GraphFormatError):
+            return read_header(self.store)["id"] == self.book.notes["id"]
+        return False
 
     def run(self, stream: Any, symmetrize: str | None, memory_limit: int, overwrite: bool) -> list[str]:
         """Do what is left to do; returns what was repaired."""
@@ -215,10 +213,10 @@ class _Conversion:
         if notes["step"] == "writing":
             with self.progress.stage("writing the rows"):
                 self.write_rows(symmetrize == "sum")
-        repairs = self.finish(symmetrize)
+            self.finish(symmetrize)
         publish(self.store, self.name, overwrite)
-        shutil.rmtree(self.folder)
-        return repairs
+        forget(self.folder)
+        return notes["repairs"]
 
     def read(self, stream: Any) -> None:
         """The lines of the file, as numbers, to the disk."""
@@ -370,7 +368,7 @@ class _Conversion:
             os.remove(self.path(f"weights-{bucket}"))
             self.progress.step(bucket + 1, len(bounds) - 1)
 
-    def finish(self, symmetrize: str | None) -> list[str]:
+    def finish(self, symmetrize: str | None) -> None:
         """Judge what was found, take out what is not needed, and seal the store."""
         notes, said = self.book.notes, self.book.notes["edges"]
         n, n_entries = notes["n_nodes"], notes["n_entries"]
@@ -401,8 +399,8 @@ class _Conversion:
         check_degrees(degrees)
         if named:
             arrays["nodes"] = n
-        seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})
-        return edges.repairs
+        sealed = seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})
+        self.book.note(step="sealed", id=sealed, repairs=edges.repairs)
 
 
 def _first(parts: Iterator) -> list:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphclust.errors import GraphValidationError, counted
+from graphclust.errors import GraphValidationError, counted, escape_controls
 
 NEWLINE = 10
 PIECE = 1 << 19  # bytes that one call of a compiled loop reads
@@ -22,9 +22,8 @@ def line_boundaries(block: memoryview) -> np.ndarray:
 
 
 def shown(text: bytes, most: int = 80) -> str:
-    """A piece of a file for a message: printable, and not longer than a line."""
-    words = text[:most].decode("utf-8", "backslashreplace")
-    words = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in words)
+    """A piece of a file for a message: escape_controls, and not longer than a line."""
+    words = escape_controls(text[:most].decode("utf-8", "backslashreplace"))
     return words + "..." if len(text) > most else words
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, ResourceLimitError
+from graphclust.errors import GraphFormatError, ResourceLimitError, escape_controls
 from graphclust.progress import Progress
 
 BLOCK = 8 << 20  # bytes; what is parsed between two looks at the clock
@@ -166,7 +166,7 @@ def open_source(path: str | os.PathLike, max_bytes: int | None = None) -> Source
         raise ValueError(f"the path {name!r} holds a NUL character")
     mode = os.stat(name).st_mode
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{name} is a directory, expected a graph file")
+        raise IsADirectoryError(f"{escape_controls(name)} is a directory, expected a graph file")
     if not stat.S_ISREG(mode):
         raise GraphFormatError("not a regular file; write its content to a file first", name)
     raw = io.BufferedReader(io.FileIO(name), 1 << 20)  # the Source closes it

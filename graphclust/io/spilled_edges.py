@@ -94,8 +94,8 @@ def read_parts(path: str, start: int = 0) -> Iterator[tuple[Part, int]]:
 class Notebook:
     """What is known of a conversion that may go on another time; a note replaces the one before as a whole."""
 
-    def __init__(self, folder: str, task: dict[str, Any]):
-        self.path = os.path.join(folder, "state.json")
+    def __init__(self, path: str, task: dict[str, Any]):
+        self.path = path
         self.notes: dict[str, Any] = {"task": task}
 
     def recall(self) -> bool:

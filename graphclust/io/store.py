@@ -6,6 +6,7 @@ Source of the arrangement: what SciPy cannot hold, int64 row starts beside int32
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -29,11 +30,13 @@ from graphclust.io.store_files import (
     read_header,
     read_names,
 )
+from graphclust.io.temporaries import take_back
 
 __all__ = ["StoredGraph", "open_store", "save_store"]
 
 VERIFICATIONS = ("full", "fast")
 COPIED = 1 << 22  # numbers at a time
+MOST_TRIALS = 100  # to map a store that others replace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +62,9 @@ def _reopened(path: str, key: str) -> StoredGraph:
 
 def is_store(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder with the header of a store."""
-    return os.path.isfile(os.path.join(os.fsdecode(path), HEADER))
+    name = os.path.abspath(os.fsdecode(path))
+    take_back(name)
+    return os.path.isfile(os.path.join(name, HEADER))
 
 
 def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = False) -> Graph:
@@ -137,8 +142,33 @@ def open_store(path: str | os.PathLike[str], *, verify: str = "full") -> Graph:
 
 
 def _mapped(folder: str) -> StoredGraph:
-    """The graph in a store whose files have the right sizes and starts of rows."""
-    header = read_header(folder)
+    """The graph in a store whose files have the right sizes and starts of rows; all files are of one store.
+
+    Another process may replace it meanwhile: then the header has another id afterwards, and the files are mapped again.
+    """
+    for left in reversed(range(MOST_TRIALS)):
+        key = None
+        try:
+            header = read_header(folder)
+            key = header["id"]
+            graph = _mapped_by(header, folder)
+        except (GraphFormatError, OSError, ValueError):  # NumPy's own of a file that has become shorter
+            if not left or _key_of(folder) == key:
+                raise
+        else:
+            if _key_of(folder) == key:
+                return graph
+    raise GraphFormatError("is replaced again and again by other processes; open it when they have finished", folder)
+
+
+def _key_of(folder: str) -> str | None:
+    """The id of the store that is there now, None where there is none."""
+    with suppress(GraphFormatError, OSError):
+        return read_header(folder)["id"]
+    return None
+
+
+def _mapped_by(header: dict[str, Any], folder: str) -> StoredGraph:
     n, n_entries = header["n_nodes"], header["n_entries"]
     arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}
     nodes = read_names(folder, n) if header["names"] else arrays.get("nodes")

@@ -8,16 +8,16 @@ import errno
 import io
 import json
 import os
-import re
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError
+from graphclust.errors import GraphFormatError, escape_controls
+from graphclust.io.partial_stores import remove_partial
+from graphclust.io.temporaries import check_length, replace_folder, take_back, temporary_folder
 
 HEADER, NAMES = "header.json", "nodes.json"
 FORMAT, VERSION = "graphclust-store", 1
@@ -45,12 +45,15 @@ def check_store_target(path: str | os.PathLike, overwrite: bool) -> str:
     overwrite : whether a store that is there may be replaced; what is no store never is.
     """
     name = os.path.abspath(os.fsdecode(path))
-    if not os.path.isdir(os.path.dirname(name)):
-        raise FileNotFoundError(f"cannot write {name}: there is no folder {os.path.dirname(name)}")
+    said, folder = escape_controls(name), os.path.dirname(name)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {said}: there is no folder {escape_controls(folder)}")
+    check_length(name)
+    take_back(name)
     if os.path.lexists(name) and not os.path.isfile(os.path.join(name, HEADER)):
-        raise FileExistsError(f"{name} exists already and is no store; choose another name")
+        raise FileExistsError(f"{said} exists already and is no store; choose another name")
     if os.path.lexists(name) and not overwrite:
-        raise FileExistsError(f"{name} exists already and was left as it is; choose another name, or overwrite=True")
+        raise FileExistsError(f"{said} exists already and was left as it is; choose another name, or overwrite=True")
     return name
 
 
@@ -63,7 +66,7 @@ def no_room_named(name: str, rest: str) -> Iterator[None]:
         if problem.errno not in (None, *_NO_ROOM):
             raise
         code = problem.errno or errno.ENOSPC
-        raise OSError(code, f"cannot write {name}: {os.strerror(code)}{rest}") from problem
+        raise OSError(code, f"cannot write {escape_controls(name)}: {os.strerror(code)}{rest}") from problem
 
 
 @contextmanager
@@ -74,21 +77,16 @@ def new_store(path: str | os.PathLike, arrays: dict[str, int], overwrite: bool =
         has become full would kill the process.
     """
     name = check_store_target(path, overwrite)
-    remove_leftovers(name)
-    folder = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
+    remove_partial(name)
     n_bytes = sum(length * np.dtype(DTYPES[array]).itemsize for array, length in arrays.items())
-    with no_room_named(name, f" for about {n_bytes:,} bytes; nothing was left behind"):
-        os.mkdir(folder)
-        try:
-            store = NewStore(folder)
-            for array, length in arrays.items():
-                store.allocate(array, length)
-            yield store
-            store.seal()
-            publish(folder, name, overwrite)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+    reason = f" for about {n_bytes:,} bytes; nothing was left behind"
+    with no_room_named(name, reason), temporary_folder(name) as folder:
+        store = NewStore(folder)
+        for array, length in arrays.items():
+            store.allocate(array, length)
+        yield store
+        store.seal()
+        publish(folder, name, overwrite)
 
 
 class NewStore:
@@ -130,15 +128,15 @@ class NewStore:
         seal(self.folder, lengths, self.header)
 
 
-def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> None:
-    """Bring the arrays of a folder to the disk, and write its header."""
+def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> str:
+    """Bring the arrays of a folder to the disk, and write its header; returns the id of the store."""
     for array in lengths:
         with open(os.path.join(folder, array + ".npy"), "rb+") as file:
             os.fsync(file.fileno())
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "id": secrets.token_hex(16),
+        "id": (key := secrets.token_hex(16)),
         "n_nodes": lengths["indptr"] - 1,
         "n_entries": lengths["indices"],
         "arrays": {array: {"dtype": DTYPES[array], "length": length} for array, length in lengths.items()},
@@ -148,42 +146,20 @@ def seal(folder: str, lengths: dict[str, int], header: dict[str, Any]) -> None:
         json.dump(header, file, indent=1)
         _to_disk(file)
     _folder_to_disk(folder)
+    return key
 
 
 def publish(folder: str, name: str, overwrite: bool) -> None:
-    """Give a sealed folder its name; a store that it replaces is gone only when the new one is there."""
+    """Give a sealed folder its name, from which a store that it replaces is never missing."""
     check_store_target(name, overwrite)
-    if os.path.lexists(name):
-        old = f"{name}.tmp-{os.getpid()}-{secrets.token_hex(4)}"
-        os.rename(name, old)
-        try:
-            os.rename(folder, name)
-        except BaseException:
-            os.rename(old, name)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        os.rename(folder, name)
-    _folder_to_disk(os.path.dirname(name))
-
-
-def remove_leftovers(name: str) -> None:
-    """Remove what killed processes left of this store, unless their process lives."""
-    folder, start = os.path.dirname(name), os.path.basename(name) + ".tmp-"
-    for entry in os.listdir(folder):
-        owner = re.fullmatch(re.escape(start) + r"(\d+)-[0-9a-f]{8}", entry)
-        if owner and not _lives(int(owner[1])):
-            shutil.rmtree(os.path.join(folder, entry), ignore_errors=True)
-
-
-def _lives(process: int) -> bool:
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's
-        return True
-    return True
+        os.rename(folder, name)
+    except OSError:
+        if not os.path.lexists(name):
+            raise
+        check_store_target(name, overwrite)  # another process may have written it meanwhile
+        replace_folder(folder, name)
+    _folder_to_disk(os.path.dirname(name))
 
 
 def _to_disk(file: IO) -> None:
@@ -203,6 +179,7 @@ def _folder_to_disk(folder: str) -> None:
 def read_header(folder: str) -> dict[str, Any]:
     """The header of a store, with every field of the right type; GraphFormatError names the one that is not."""
     path = os.path.join(folder, HEADER)
+    take_back(folder)
     try:
         with open(path, encoding="utf-8") as file:
             header = json.loads(file.read(LONGEST_HEADER))

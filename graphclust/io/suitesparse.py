@@ -19,7 +19,7 @@ from graphclust.io.matrix_market import read_matrix_market
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
-_MAIN = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
+MATRIX = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")
 _COMPANION = re.compile(
     r"(?:\./)?([^/]+)/\1_(nodename\.txt|coord\.mtx|nodeid\.mtx|label\.mtx|Communities_(?:all|top5000)\.mtx)"
 )
@@ -57,11 +57,11 @@ def read_suitesparse(
                 seen.append(member.name)
                 if len(seen) > MOST_MEMBERS:
                     raise GraphFormatError(f"has more than {MOST_MEMBERS} members, expected one matrix", source.path)
-                _refuse_unsafe(member, source.path)
+                refuse_unsafe(member, source.path)
                 content = archive.extractfile(member)
                 if content is None:
                     continue
-                if _MAIN.fullmatch(member.name):
+                if MATRIX.fullmatch(member.name):
                     if edges is not None:
                         raise GraphFormatError(f"holds a second matrix, {member.name!r}; expected one", source.path)
                     with content:
@@ -80,7 +80,8 @@ def read_suitesparse(
     return edges
 
 
-def _refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
+def refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
+    """Raise UnsafeArchiveError for a member that is a link or a device, or would lie outside."""
     if not (member.isreg() or member.isdir()):
         what = "is neither a file nor a folder"
     elif _OUTSIDE.match(member.name):

@@ -2,13 +2,13 @@
 
 import errno
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO
 
-from graphclust.errors import ParameterError
+from graphclust.errors import ParameterError, escape_controls
 from graphclust.io.pipes import is_open_file, is_pipe
+from graphclust.io.temporaries import check_length, temporary_file
 
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -26,10 +26,12 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
     if is_pipe(name):
         return
     folder = os.path.dirname(name) or "."
+    said = escape_controls(name)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"cannot write {name}: there is no folder {folder}")
+        raise FileNotFoundError(f"cannot write {said}: there is no folder {escape_controls(folder)}")
+    check_length(name)
     if os.path.isdir(name):
-        raise IsADirectoryError(f"cannot write {name}: it is a folder, expected the name of a file")
+        raise IsADirectoryError(f"cannot write {said}: it is a folder, expected the name of a file")
     if os.path.exists(name) and not os.path.isfile(name):
         raise ParameterError(f"cannot write {name}: it is a device or a socket, expected the name of a file or a pipe")
     if is_open_file(name):
@@ -37,10 +39,11 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
     check_not_input(name, never)
     if os.path.lexists(name) and not overwrite:
         raise FileExistsError(
-            f"{name} exists already and was left as it is; choose another name, or force overwriting it"
+            f"{said} exists already and was left as it is; choose another name, or force overwriting it"
         )
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write {name}: no file can be made in the folder {folder}, permission denied")
+        where = escape_controls(folder)
+        raise PermissionError(f"cannot write {said}: no file can be made in the folder {where}, permission denied")
 
 
 def check_not_input(name: str, never: str | os.PathLike | None) -> None:
@@ -71,7 +74,9 @@ def whole_file(
         code = problem.errno or errno.ENOSPC
         reason = os.strerror(code)
         needed = "" if size is None else f" for about {size():,} bytes"
-        raise OSError(code, f"cannot write {name}: {reason}{needed}; nothing was left behind") from problem
+        raise OSError(
+            code, f"cannot write {escape_controls(name)}: {reason}{needed}; nothing was left behind"
+        ) from problem
 
 
 def _straight(name: str) -> Iterator[IO[bytes]]:
@@ -81,21 +86,17 @@ def _straight(name: str) -> Iterator[IO[bytes]]:
 
 def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
     folder = os.path.dirname(name) or "."
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".graphclust-")
-    except OSError as problem:
-        reason = f"cannot write {name}: no file can be made in the folder {folder}, {problem.strerror}"
-        raise type(problem)(problem.errno, reason) from None
-    try:
-        with os.fdopen(handle, "wb", buffering=1 << 20) as file:
+    with ExitStack() as stack:
+        try:
+            handle, temporary = stack.enter_context(temporary_file(folder))
+        except OSError as problem:
+            reason = (
+                f"cannot write {escape_controls(name)}: no file can be made in the folder {escape_controls(folder)}, "
+            )
+            reason += str(problem.strerror)
+            raise type(problem)(problem.errno, reason) from None
+        with os.fdopen(handle, "wb", buffering=1 << 20, closefd=False) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's file is private
+        os.fsync(handle)
         check_target(name, overwrite)
         os.replace(temporary, name)
-    except BaseException:
-        os.unlink(temporary)
-        raise

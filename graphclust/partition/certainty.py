@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import Seed, as_generator, as_whole_number
+from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
@@ -68,7 +68,7 @@ def certainty(
         time of so many clusterings.
     rng : None, a seed or a numpy Generator, for what is clustered anew; nothing else is random.
 
-    Raises ParameterError or TypeError for an impossible n_repeats.
+    Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats.
 
     Source: the stability, Hennig 2007, "Cluster-wise assessment of cluster stability".
 
@@ -78,6 +78,7 @@ def certainty(
     >>> sure.shares.toarray()[10].tolist(), bool(sure.undecided[10]), int(sure.undecided.sum())
     ([0.5, 0.5], True, 1)
     """
+    check_type(clustering, Clustering, "clustering", "coreset_sc(G, k) returns one")
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_whole_number
+from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.coreset.induced_graph import coreset_graph
 from graphclust.coreset.published import by_the_paper
 from graphclust.coreset.quality import CoresetQuality, compared
@@ -32,7 +32,7 @@ def coreset_quality(
     Returns a `CoresetQuality`, a plain sentence as text. The cost is the normalised cut, implied loops counted: on the
     coreset that of its own graph and labels.
 
-    Raises ParameterError for a clustering by another method and an impossible n_repeats.
+    Raises TypeError for no Clustering, ParameterError for one by another method and an impossible n_repeats.
 
     >>> from graphclust import coreset_sc, planted_partition
     >>> graph, _ = planted_partition(3, 100, 30, 2, rng=0)
@@ -40,6 +40,7 @@ def coreset_quality(
     >>> quality.size, quality.larger_helps
     (150, False)
     """
+    check_type(clustering, Clustering, "clustering", 'coreset_sc(G, k, method="paper") returns one')
     options = clustering.parameters
     if options.get("method") != "paper":
         raise ParameterError(

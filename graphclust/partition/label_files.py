@@ -49,6 +49,9 @@ def write_labels(
     nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
+    Names are written as they are, so that `read_labels` gives them back. A spreadsheet takes a name that begins with
+    =, +, - or @ for a formula and runs it: of names that others chose, import the column as text, or write .json.
+
     Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
     hold: other than strings or whole numbers, or in a TSV file with a tab or a line break; OSError as `open` does, or,
     with the file's name and about its size, where there is no room for it.

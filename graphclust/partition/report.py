@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphclust.errors import counted
+from graphclust.errors import counted, escape_controls
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -78,7 +78,7 @@ def as_text(clustering: "Clustering") -> str:
         lines.append(f"  entries read     {passes:.1f} times over")
     lines += ["", *_cluster_table(clustering), "", *_stage_table(clustering.seconds)]
     if clustering.remarks:
-        lines += ["", *(f"  note: {remark}" for remark in clustering.remarks)]
+        lines += ["", *(f"  note: {escape_controls(remark)}" for remark in clustering.remarks)]
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphclust.checks import check_type
 from graphclust.errors import ParameterError
 from graphclust.partition.clustering import Clustering
 
@@ -32,8 +33,7 @@ def axes_for(ax: Axes | None, width: float = 6.0, height: float = 5.0) -> Axes:
 
 def as_clustering(clustering: Any) -> Clustering:
     """What was passed, if it is a Clustering with a cluster."""
-    if not isinstance(clustering, Clustering):
-        raise TypeError(f"clustering is a {type(clustering).__name__}, expected a Clustering, as coreset_sc returns")
+    check_type(clustering, Clustering, "clustering", "coreset_sc(G, k) returns one")
     if clustering.n_clusters == 0:
         raise ParameterError("clustering has no clusters, expected at least one to draw")
     return clustering

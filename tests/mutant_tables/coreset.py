@@ -330,4 +330,11 @@ MUTANTS = [
         "link[c] += 1.0",
         ["test_row_loops.py"],
     ),
+    (
+        "all-points-of-weight-above-one",
+        "coreset/parallel_sampling.py",
+        "    points = np.flatnonzero(weights > 0)\n    return first",
+        "    points = np.flatnonzero(weights > 1)\n    return first",
+        ["test_all_points_of_a_block_are_those_of_little_weight_too"],
+    ),
 ]

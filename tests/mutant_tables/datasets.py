@@ -232,4 +232,25 @@ MUTANTS = [
         "n_lines = self.entries",
         ["test_memory_is_that_of_the_lines_of_the_file"],
     ),
+    (
+        "any-matrix-of-an-archive",
+        "datasets/archives.py",
+        "    if found != expected:",
+        "    if found is None:",
+        ["test_an_archive_of_another_matrix_is_refused_and_not_kept"],
+    ),
+    (
+        "matrices-of-any-sizes",
+        "datasets/archives.py",
+        "(n_rows, n_columns) != (entry.rows, entry.columns)",
+        "n_rows != entry.rows",
+        ["test_a_matrix_of_other_sizes_than_the_catalogue_has_is_refused"],
+    ),
+    (
+        "other-archives-stay",
+        "datasets/fetching.py",
+        "    except (UnsafeArchiveError, IntegrityError):",
+        "    except UnsafeArchiveError:",
+        ["test_an_archive_of_another_matrix_is_refused_and_not_kept"],
+    ),
 ]

@@ -225,4 +225,11 @@ MUTANTS = [
         "weights",
         ["test_isolated_nodes_have_no_vote_whatever_they_weigh"],
     ),
+    (
+        "longest-point-at-least-one",
+        "kernel_k_means/kernel.py",
+        "np.sqrt(max(kernel.diagonal.max(), 0.0))",
+        "np.sqrt(max(kernel.diagonal.max(), 1.0))",
+        ["test_gamma_is_the_length_of_the_longest_point"],
+    ),
 ]

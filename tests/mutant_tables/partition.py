@@ -1751,4 +1751,25 @@ MUTANTS = [
         "united_too=True)",
         ["test_a_single_start_begins_with_as_many_regions_as_it_takes"],
     ),
+    (
+        "heap-made-anew-of-the-dead",
+        "compiled/graphs/merging.py",
+        'if u != a and clusters[u]["merged_into"] == u and not (is_ratio and u == state[1]):\n                size',
+        "if u != a and not (is_ratio and u == state[1]):\n                size",
+        ["test_a_full_heap_is_made_anew_of_the_live_clusters_each_once"],
+    ),
+    (
+        "heap-made-anew-with-one-twice",
+        "compiled/graphs/merging.py",
+        'if u != a and clusters[u]["merged_into"] == u and',
+        'if clusters[u]["merged_into"] == u and',
+        ["test_a_full_heap_is_made_anew_of_the_live_clusters_each_once"],
+    ),
+    (
+        "heap-made-anew-with-the-giant",
+        "compiled/graphs/merging.py",
+        "and not (is_ratio and u == state[1]):\n                size = push(merger.gains",
+        "and not (is_ratio and u == state[2]):\n                size = push(merger.gains",
+        ["test_a_full_heap_is_made_anew_of_the_live_clusters_each_once"],
+    ),
 ]

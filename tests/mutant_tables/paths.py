@@ -259,4 +259,18 @@ MUTANTS = [
         "agreement >= -1.0",
         _VERDICT,
     ),
+    (
+        "edges-left-out-by-a-worse-hash",
+        "partition/perturbation.py",
+        "bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)",
+        "bits = (bits | (bits >> np.uint64(shift))) * np.uint64(factor)",
+        ["test_a_hash_of_both_ends_decides_which_edges_are_left_out"],
+    ),
+    (
+        "lengths-of-hasty-partitions",
+        "partition/suggestion.py",
+        "partitioned(on, k, path.aim, 1.0, rng, progress)",
+        "partitioned(on, k, path.aim, 0.0, rng, progress)",
+        ["test_lengths_are_those_of_partitions_by_normal_effort"],
+    ),
 ]

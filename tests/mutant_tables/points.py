@@ -365,4 +365,18 @@ MUTANTS = [
         "(1.0 * (listed + mirrored))",
         ["test_symmetrized_as_said", "test_affinities_are_those_of_scikit_learn"],
     ),
+    (
+        "no-error-of-a-lone-point",
+        "compiled/points/centroid_update.py",
+        "0.0) if counts[j] > 0.0 else 0.0",
+        "0.0) if counts[j] > 1.0 else 0.0",
+        ["test_centroids_are_renewed_with_the_errors_of_their_points"],
+    ),
+    (
+        "errors-below-zero",
+        "compiled/points/centroid_update.py",
+        "max(sq_lengths[j] - masses[j] * between, 0.0)",
+        "(sq_lengths[j] - masses[j] * between)",
+        ["test_centroids_are_renewed_with_the_errors_of_their_points"],
+    ),
 ]

@@ -15,6 +15,8 @@ import warnings
 from numba.core import dispatcher
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from graphclust.compiled.runtime.cache_folder import fault_of_cache, private_folder
+
 PACKAGE = __name__.split(".")[0] + "."
 _SIZE = 16
 _WARNED_OF: set[str] = set()
@@ -66,8 +68,23 @@ class LoopCache(FunctionCache):
 
     def __init__(self, loop):
         super().__init__(loop)
+        self._keep_out_of_foreign_folders()
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def _keep_out_of_foreign_folders(self) -> None:
+        """Files of loops are pickles: whoever can write one has the next process run what he likes."""
+        path = self._cache_path
+        fault = fault_of_cache(path)
+        if fault is None:
+            return
+        own = os.path.join(private_folder(), os.path.basename(path))
+        self._cache_path = own
+        self._impl.locator.get_cache_path = lambda: own
+        _warn_once(
+            f"compiled loops are not taken from {fault}, since they are code that is run; they are kept in "
+            f"{private_folder()} now: take that right away, or set NUMBA_CACHE_DIR to a folder of your own"
+        )
 
     def load_overload(self, sig, target_context):
         """The compiled loop, or None where there is no sound file of it."""
@@ -88,15 +105,16 @@ class LoopCache(FunctionCache):
         except FileNotFoundError:
             raise
         except OSError as problem:
-            if self._cache_path in _WARNED_OF:
-                return
-            _WARNED_OF.add(self._cache_path)
-            warnings.warn(
+            _warn_once(
                 f"compiled loops cannot be kept in {self._cache_path} ({problem}), so that every process compiles "
-                "them; make room or set NUMBA_CACHE_DIR to another folder",
-                RuntimeWarning,
-                stacklevel=2,
+                "them; make room or set NUMBA_CACHE_DIR to another folder"
             )
+
+
+def _warn_once(sentence: str) -> None:
+    if sentence not in _WARNED_OF:
+        _WARNED_OF.add(sentence)
+        warnings.warn(sentence, RuntimeWarning, stacklevel=3)
 
 
 def _checksum(content: bytes) -> bytes:

@@ -16,7 +16,7 @@ from graphclust.faces.commands.options import (
     loaded,
 )
 from graphclust.faces.shell_words import in_the_shell
-from graphclust.faces.terminal import show
+from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.html is not None:
         _write_page(options, clustering, progress)
     if options.output == "-":
-        print_labels(clustering, show)
+        print_labels(clustering, show_data)
     elif not options.quiet:
         show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))
 

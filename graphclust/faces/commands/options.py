@@ -23,7 +23,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_USE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        from graphclust.errors import escape_controls
+
+        self.exit(WRONG_USE, f"{self.prog}: {escape_controls(message)} (see {self.prog} --help)\n")
 
 
 def examples(*lines: str) -> str:

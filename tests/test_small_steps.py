@@ -1,0 +1,106 @@
+"""Single steps by hand: what a whole clustering would hardly show."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from graphclust import DenseKernel, NormalizedCutKernel, as_graph
+from graphclust.compiled.graphs import merging
+from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_centroids
+from graphclust.coreset.parallel_sampling import all_points
+from graphclust.io.column_names import name_both_ends
+from graphclust.kernel_k_means.kernel import gamma
+from graphclust.partition.perturbation import FACTORS, edges_left_out
+
+
+def plain(loop):
+    """A loop as Python runs it."""
+    return getattr(loop, "py_func", loop)
+
+
+def test_all_points_of_a_block_are_those_of_little_weight_too():
+    chain = sparse.diags_array([[0.125] * 5, [0.125] * 5], offsets=[-1, 1]).tocsr()
+    kernel = NormalizedCutKernel.of(chain, loops="given", shift=1.0)
+    nodes, weights = all_points(kernel, 1, 4)
+    assert nodes.tolist() == [1, 2, 3] and weights.tolist() == [0.25] * 3
+    nodes, weights = all_points(kernel.restricted_to(np.array([1, 2, 4]), np.array([0.0, 0.5, 2.0])), 0, 3)
+    assert nodes.tolist() == [1, 2] and weights.tolist() == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("is_ratio", [False, True])
+def test_a_full_heap_is_made_anew_of_the_live_clusters_each_once(is_ratio):
+    n, a, giant, dead = 6, 2, 3, (0, 5)
+    clusters = np.zeros(n, merging.CLUSTER)
+    clusters["merged_into"] = np.arange(n)
+    clusters["merged_into"][list(dead)] = 1
+    clusters["gain"] = [9.0, 1.0, 2.0, 3.0, 4.0, 8.0]
+    gains, items = np.full(6, 7.0), np.zeros(6, np.int32)  # entries that are no longer true
+    state = np.array([len(gains), giant, 4, 0])
+    merger = merging.Merger(
+        clusters, gains, items, np.empty(n, np.int32), state, np.empty(0), np.empty((0, 2), np.int32)
+    )
+    plain(merging._push_again)(a, is_ratio, merger)
+    live = {1: 1.0, 2: 2.0, 4: 4.0} | ({} if is_ratio else {3: 3.0})
+    size = int(state[0])
+    assert sorted(items[:size].tolist()) == sorted(live), (
+        "each once, without the dead, and the giant only if it may join"
+    )
+    assert {int(u): gain for u, gain in zip(items[:size], gains[:size], strict=True)} == live
+    assert gains[0] == max(live.values())
+
+
+def test_a_heap_with_room_keeps_what_it_holds():
+    clusters = np.zeros(3, merging.CLUSTER)
+    clusters["merged_into"], clusters["gain"] = np.arange(3), [1.0, 2.0, 3.0]
+    gains, items, state = np.array([5.0, 0.0, 0.0]), np.array([2, 0, 0], np.int32), np.array([1, 0, 3, 0])
+    merger = merging.Merger(
+        clusters, gains, items, np.empty(3, np.int32), state, np.empty(0), np.empty((0, 2), np.int32)
+    )
+    plain(merging._push_again)(1, False, merger)
+    assert state[0] == 2 and items[:2].tolist() == [2, 1] and gains[:2].tolist() == [5.0, 2.0]
+
+
+def test_names_of_columns_name_both_ends_or_none():
+    assert name_both_ends(["source", "target"]) and name_both_ends(["w", "dst", "from"])
+    for one_end in (["source", "name"], ["name", "target"], ["source", "source"], ["target", "to"], ["u", "v"], []):
+        assert not name_both_ends(one_end), one_end
+
+
+def test_centroids_are_renewed_with_the_errors_of_their_points():
+    # Of one point in the mean, of none, of two at -1 and 1, of two whose errors rounding has left below zero.
+    totals = Totals(
+        sums=np.array([[6.0], [0.5], [0.0], [2.0]]),
+        masses=np.array([3.0, 1e-17, 2.0, 2.0]),
+        sq_lengths=np.array([12.5, 5.0, 2.0, 1.75]),
+        counts=np.array([1.0, 0.0, 2.0, 2.0]),
+    )
+    old = np.array([[1.0], [7.0], [0.0], [4.0]])
+    renewed = Renewed(np.empty((4, 1)), np.zeros(4), np.full(4, -1.0))
+    plain(renew_centroids)(0, 4, 0, np.arange(4), totals, np.zeros(1), old, renewed)
+    assert renewed.centroids[:, 0].tolist() == [2.0, 7.0, 0.0, 1.0] and renewed.moved.tolist() == [1.0, 0.0, 0.0, 3.0]
+    assert renewed.sq_errors.tolist() == [0.5, 0.0, 2.0, 0.0] and totals.masses[1] == 0.0
+
+
+def mixed(u: int, v: int, drawn: int) -> int:
+    """splitmix64's finalizer of the ends of an edge, in Python's whole numbers."""
+    bits = (min(u, v) * FACTORS[0] + max(u, v) * FACTORS[1] + drawn) % 2**64
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> shift)) * factor % 2**64
+    return bits ^ (bits >> 31)
+
+
+def test_a_hash_of_both_ends_decides_which_edges_are_left_out():
+    graph = as_graph(np.ones((30, 30)))
+    for seed, share in ((518, 0.1), (2209, 0.5)):
+        drawn = int(np.random.default_rng(seed).integers(2**64, dtype=np.uint64))
+        less = edges_left_out(graph, share, np.random.default_rng(seed)).to_scipy().toarray()
+        expected = [[u == v or mixed(u, v, drawn) >= share * 2**64 for v in range(30)] for u in range(30)]
+        assert (less > 0).tolist() == expected
+
+
+def test_gamma_is_the_length_of_the_longest_point():
+    for diagonal, longest in (([0.25, 0.0625], 0.5), ([4.0, 9.0], 3.0), ([0.0, 0.0], 0.0)):
+        assert gamma(DenseKernel(np.diag(diagonal))) == longest
+    indefinite = DenseKernel(np.diag([1.0, 1.0]))
+    indefinite.diagonal = np.array([-4.0, -1.0])
+    assert gamma(indefinite) == 0.0
