@@ -10,6 +10,7 @@ from scipy.sparse.linalg import norm as sparse_norm
 
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
+from graphclust.graph.matrices import checked_csr
 
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # as scikit-learn has them
@@ -30,8 +31,10 @@ def as_points(X: Any) -> Any:
     if points.ndim != 2 or points.shape[0] < 2 or points.shape[1] < 1:
         raise GraphValidationError(f"X has shape {points.shape}, expected (n, d) with n >= 2 points and d >= 1")
     if given_as_matrix:
-        points = sparse.csr_array(points, dtype=np.float64)
-        points.sum_duplicates()
+        points = checked_csr(points, "X").astype(np.float64, copy=False)
+        if not points.has_canonical_format:
+            points = points.copy()  # of a caller's matrix nothing is changed
+            points.sum_duplicates()
         values = points.data
     else:
         points = values = np.ascontiguousarray(points, dtype=np.float64)
