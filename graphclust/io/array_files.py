@@ -17,6 +17,7 @@ import math
 import os
 import re
 import struct
+import sys
 import warnings
 import zipfile
 import zlib
@@ -127,6 +128,10 @@ def _read_numbers(file: IO[bytes], header: ArrayHeader) -> np.ndarray:
         view[start : start + len(block)] = np.frombuffer(block, np.uint8)
     if file.read(1):  # at the end of a member its checksum is compared
         raise ValueError(f"more bytes follow after the array of shape {header.shape}, expected one array")
+    if header.dtype.kind == "U" and n_bytes:
+        letters = array.reshape(-1, order="A").view(np.dtype(np.uint32).newbyteorder(header.dtype.byteorder))
+        if letters.max() > sys.maxunicode:
+            raise ValueError(f"an array of texts holds the number {letters.max()}, expected letters of Unicode")
     return array
 
 

@@ -38,7 +38,7 @@ from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.matrices import remark_on_isolated
 from graphclust.io.edge_list import MayBeMetis
 from graphclust.io.edge_streams import ListStream, MatrixStream
-from graphclust.io.edges import EdgeCounts, Edges, apply_policies, available_bytes
+from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies, available_bytes
 from graphclust.io.load import FORMATS, ID_TYPE, load_graph, recognize
 from graphclust.io.matrix_archive import is_matrix_archive
 from graphclust.io.source import Source, open_source
@@ -78,7 +78,8 @@ def convert(
         which there has to be room: up to 24 bytes a line, 40 with weights, and the store. A conversion that was stopped
         or killed goes on from there when it is called again; a compressed file is then read from its beginning.
     memory_limit : bytes for the lines that are sorted at a time, besides some 40 for each node; by default a quarter
-        of what the machine has. The result does not depend on it.
+        of what the machine has. The result does not depend on it. The nodes that a header claims may take 200 bytes for
+        each byte of the file, at least 256 MiB, or this limit where it is given and larger.
     overwrite : whether a store that is there may be replaced.
 
     Returns the graph, mapped. Raises what `load_graph` and `save_store` do; ParameterError while another process
@@ -97,17 +98,21 @@ def convert(
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     if weights is not None:
         as_choice(weights, "weights", ("file", "abs", "ignore"))
-    if memory_limit is None:
-        memory_limit = available_bytes() // SHARE_OF_MEMORY
-    memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
+    limit = None if memory_limit is None else as_whole_number(memory_limit, "memory_limit", at_least=1)
+    memory_limit = available_bytes() // SHARE_OF_MEMORY if limit is None else limit
     if max_bytes is not None:
         as_whole_number(max_bytes, "max_bytes", at_least=1)
     progress = as_progress(progress)
     name = check_store_target(target, overwrite)
     options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
     options["bipartite"] = bool(bipartite)
+    whole: dict[str, Any] = {
+        "max_bytes": max_bytes,
+        "memory_limit": _limit_of_loading(source, limit),
+        "progress": progress,
+    }
     if _is_loaded_first(source):
-        graph = load_graph(source, max_bytes=max_bytes, progress=progress, **options)
+        graph = load_graph(source, **options, **whole)
         return save_store(name, graph, overwrite=overwrite)
     with open_source(source, max_bytes) as opened:
         recognized = format or recognize(opened)
@@ -115,15 +120,20 @@ def convert(
             raise ParameterError(f"bipartite=True needs a matrix, but {opened.path} is {recognized}")
         stream: ListStream | MatrixStream | None = None
         if recognized == "matrix_market":
-            stream = MatrixStream(opened, weights or "file", bipartite)
+            stream = MatrixStream(opened, weights or "file", bipartite, limit)
         elif recognized in ("snap", "csv"):
             stream = ListStream(opened, weights, ID_TYPE.get(format or ""))
         if stream is not None and stream.fits:
             after = "; make room and convert again: it goes on where it stopped"
             with _folder_of(name) as folder, no_room_named(folder, after):
                 task = {**options, **_identity(opened)}
+                conversion = _Conversion(folder, name, task, progress)
                 try:
-                    repairs = _Conversion(folder, name, task, progress).run(stream, symmetrize, memory_limit, overwrite)
+                    repairs = conversion.run(stream, symmetrize, memory_limit, overwrite)
+                except ResourceLimitError:
+                    if not conversion.has_begun:
+                        shutil.rmtree(folder)
+                    raise
                 except MayBeMetis:
                     shutil.rmtree(folder)
                     stream = None
@@ -133,7 +143,7 @@ def convert(
         else:
             stream = None
     if stream is None:
-        graph = load_graph(source, max_bytes=max_bytes, progress=progress, **options)
+        graph = load_graph(source, **options, **whole)
         return save_store(name, graph, overwrite=overwrite)
     if repairs:
         warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
@@ -145,6 +155,11 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
     from graphclust.datasets.catalogue import entry_at
 
     return is_store(source) or is_matrix_archive(source) or entry_at(source) is not None
+
+
+def _limit_of_loading(source: str | os.PathLike[str], limit: int | None) -> int | None:
+    """What a file that is loaded whole may ask for: as `load_graph` has it, or the limit where that is larger."""
+    return max(limit, allowed_bytes(os.path.getsize(source), None)) if limit and os.path.isfile(source) else None
 
 
 def _identity(source: Source) -> dict[str, Any]:
@@ -187,6 +202,11 @@ class _Conversion:
                     os.remove(entry.path)
             self.book.note(step="reading", stream=None, n_bytes=0)
         os.makedirs(self.store, exist_ok=True)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything is on the disk that another call could go on with."""
+        return self.book.notes["step"] != "reading" or self.book.notes["stream"] is not None
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -390,7 +410,10 @@ class _Conversion:
             edges.repairs.append(remark_on_isolated(n_isolated))
         if "weights" not in arrays and said["details"].get("weighted"):
             edges.remarks.append("all weights are 1, so the graph counts as unweighted")
-        check_degrees(degrees)
+        try:
+            check_degrees(degrees)
+        except GraphValidationError as problem:
+            raise GraphValidationError(f"{edges.path}: {problem}") from None
         if named:
             arrays["nodes"] = n
         seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})

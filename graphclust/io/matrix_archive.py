@@ -58,8 +58,6 @@ def read_matrix_archive(
     entries = matrix.tocoo()
     row, column, data = entries.row, entries.col, entries.data
     progress.step(1, 1)
-    if data.dtype.kind not in "biuf":
-        raise GraphFormatError(f"holds entries of dtype {data.dtype}, expected real numbers", name)
     weighted = weighted and data.dtype != bool and weights != "ignore"
     kept = np.ones(len(data), bool) if weighted else data != 0
     values = data[kept].astype(np.float64) if weighted else None
@@ -88,14 +86,18 @@ def _matrix(archive: ArrayArchive, path: str, memory_limit: int | None) -> tuple
         if archive.header(name).dtype.kind not in "iu":
             raise ValueError(f"{name} has type {archive.header(name).dtype}, expected whole numbers")
     weighted = prefix + "data" in there or "format" in there
-    numbers = archive.header(prefix + "data" if weighted else names[0]).shape
-    check_memory(path, shape[0], prod(numbers), True, os.path.getsize(path), memory_limit)
-    *arrays, data = archive.read(*names, prefix + "data") if weighted else (*archive.read(*names), np.ones(numbers))
+    stored = archive.header(prefix + "data" if weighted else names[0])
+    if stored.dtype.kind not in "biuf":
+        raise GraphFormatError(f"holds entries of dtype {stored.dtype}, expected real numbers", path)
+    check_memory(path, shape[0], prod(stored.shape), True, os.path.getsize(path), memory_limit)
+    *arrays, data = (
+        archive.read(*names, prefix + "data") if weighted else (*archive.read(*names), np.ones(stored.shape))
+    )
     n_bytes = data.nbytes + sum(array.nbytes for array in arrays)
     parts: tuple = (data, *arrays) if layout != "coo" else (data, arrays[0] if len(arrays) == 1 else tuple(arrays))
     matrix = getattr(sparse, f"{layout}_array")(parts, shape=shape)  # which follows no index yet
     try:
-        return with_checked_arrays(matrix, "it"), weighted, n_bytes
+        return with_checked_arrays(matrix, "the matrix"), weighted, n_bytes
     except GraphValidationError as problem:
         raise GraphFormatError(f"{_COMPLAINT}: {problem}", path) from None
 
