@@ -263,7 +263,7 @@ def test_plain_arrays_of_a_matrix_are_read(tmp_path, prefix, given):
 def test_an_archive_of_other_arrays_says_which_it_has_and_which_are_missing(tmp_path):
     np.savez(tmp_path / "g.npz", edge_index=np.zeros((2, 3), int), x=np.ones(3))
     with pytest.raises(
-        GraphFormatError, match=r"g\.npz: .*has the arrays edge_index, x; expected .*indptr and indices"
+        GraphFormatError, match=r"g\.npz: .*archive of the arrays edge_index, x; expected .*indptr and indices"
     ):
         load_graph(tmp_path / "g.npz")
     np.savez(tmp_path / "g.npz", format=b"csr", data=np.ones(3), indices=np.arange(3))

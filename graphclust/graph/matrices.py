@@ -61,7 +61,10 @@ def with_checked_arrays(matrix: Any, name: str) -> Any:
             matrix = matrix.tocsr() if matrix.format == "lil" else matrix.tocoo()
         except (ValueError, IndexError) as problem:
             raise GraphValidationError(f"{name} is a damaged {matrix.format} matrix: {problem}") from None
-    _check_arrays(matrix, name)
+    try:
+        _check_arrays(matrix, name)
+    except GraphValidationError as problem:
+        raise GraphValidationError(f"{problem}; the arrays of the {matrix.format.upper()} matrix are damaged") from None
     return matrix
 
 

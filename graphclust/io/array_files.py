@@ -121,11 +121,12 @@ def _read_numbers(file: IO[bytes], header: ArrayHeader) -> np.ndarray:
     array = np.empty(header.shape, header.dtype, order="F" if header.fortran_order else "C")
     n_bytes = header.n_bytes
     view = array.reshape(-1, order="A").view(np.uint8) if n_bytes else np.empty(0, np.uint8)
-    for start in range(0, n_bytes, _BLOCK):
-        block = file.read(min(_BLOCK, n_bytes - start))
-        if len(block) < min(_BLOCK, n_bytes - start):
-            raise ValueError(f"it ends after {start + len(block)} of the {n_bytes} bytes of an array")
-        view[start : start + len(block)] = np.frombuffer(block, np.uint8)
+    n_read = 0
+    while n_read < n_bytes:
+        n_more = file.readinto(view[n_read : n_read + _BLOCK].data)  # type: ignore[attr-defined]
+        if not n_more:
+            raise ValueError(f"it ends after {n_read} of the {n_bytes} bytes of an array")
+        n_read += n_more
     if file.read(1):  # at the end of a member its checksum is compared
         raise ValueError(f"more bytes follow after the array of shape {header.shape}, expected one array")
     if header.dtype.kind == "U" and n_bytes:

@@ -122,8 +122,8 @@ def _plain_layout(there: set[str]) -> tuple[str, str, list[str]]:
         if {prefix + "row", prefix + "col", prefix + "shape"} <= there:
             return "coo", prefix, ["row", "col"]
     raise ValueError(
-        f"it has the arrays {', '.join(sorted(there)[:12])}; expected format, shape and data as SciPy writes them, or "
-        "indptr and indices (with data, shape), or row, col and shape (with data)"
+        f"it is a zip archive of the arrays {', '.join(sorted(there)[:12])}; expected format, shape and data as SciPy "
+        "writes them, or indptr and indices (with data, shape), or row, col and shape (with data)"
     )
 
 

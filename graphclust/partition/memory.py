@@ -49,7 +49,7 @@ def estimate_memory(
     The graph itself has 4 bytes an entry, 12 with weights, and 24 a node; from a store it takes none. For
     "multilevel" this is a bound, of a graph without clusters: its entries are all there again on every level, whose
     nodes are half as many, until each is linked to every other. The better a graph falls into clusters, the fewer
-    are: planted partitions take a fifth to two thirds of the bound, random graphs up to nine tenths.
+    are: planted partitions take a twentieth to a half of the bound, random graphs up to three quarters.
 
     Raises what `as_graph` does, and ParameterError for impossible counts.
 
