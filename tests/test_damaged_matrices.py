@@ -111,6 +111,7 @@ def test_damaged_arrays_of_every_other_format_are_refused():
     blocks.indptr = blocks.indptr + np.array([*[0] * 17, 10**9])
     for matrix in (
         of_format("coo", coords=(row, coo.col)),
+        of_format("coo", coords=(coo.row, row)),
         of_format("coo", data=coo.data[:5]),
         of_format("coo", coords=(coo.row[:5], coo.col)),
         of_format("dia", offsets=dia.offsets[:2]),

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphclust.errors import ParameterError, ResourceLimitError
+from graphclust.io.array_files import parse_json
 from graphclust.io.writing import whole_file
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
@@ -98,7 +99,7 @@ def locked(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
 def read_record(file: pathlib.Path) -> Record | None:
     """What was recorded of a file, None if nothing or nothing readable was."""
     try:
-        return Record(**json.loads(_record_of(file).read_bytes()))
+        return Record(**parse_json(_record_of(file).read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
 

@@ -14,7 +14,7 @@ import numpy as np
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
-from graphclust.io.array_files import open_archive
+from graphclust.io.array_files import open_archive, parse_json
 from graphclust.io.communities import Communities
 from graphclust.io.edges import EdgeCounts
 from graphclust.io.load import LoadInfo
@@ -112,7 +112,7 @@ def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.nda
         with open_archive(file, str(file), "is no converted graph", size) as archive:
             names = [name for name in archive.names if name != "header" and not (without and without in name)]
             (text,) = archive.read("header")
-            header = json.loads(text.tobytes())
+            header = parse_json(text.tobytes())
             arrays = dict(zip(names, archive.read(*names), strict=True))
             # A directory entry that has changed can hide those after it, which no checksum sees.
             if header.pop("version") == VERSION and header.pop("arrays") == sorted({*archive.names} - {"header"}):

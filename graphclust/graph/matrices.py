@@ -39,12 +39,8 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
 
     name : of the argument. Raises GraphValidationError for arrays that are damaged.
     """
-    matrix = with_checked_arrays(matrix, name).tocsr()
-    n_stored = int(matrix.indptr[-1])
-    if len(matrix.indices) == len(matrix.data) == n_stored:
-        return sparse.csr_array(matrix)  # which looks anew whether rows are in order and without duplicates
-    arrays = matrix.data[:n_stored], matrix.indices[:n_stored], matrix.indptr
-    return sparse.csr_array(arrays, shape=matrix.shape)
+    # A new matrix looks anew whether rows are in order and without duplicates, and leaves what follows the last row.
+    return sparse.csr_array(with_checked_arrays(matrix, name).tocsr())
 
 
 def with_checked_arrays(matrix: Any, name: str) -> Any:
