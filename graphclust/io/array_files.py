@@ -36,7 +36,7 @@ LONGEST_HEADER = 10_000  # bytes, as NumPy has it: longer ones take the parser o
 MOST_DEFLATED = 1100  # bytes from one: deflate packs at most 1032 to one
 _BLOCK = 1 << 18  # bytes that stay in a processor's cache on their way
 # What a changed byte leads to in zipfile, zlib, struct, the parsers of Python and JSON, or as a place in the file.
-_BROKEN = (
+BROKEN = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError, SyntaxError,
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError,
 )  # fmt: skip
@@ -55,7 +55,7 @@ def named_failures(path: str, complaint: str) -> Iterator[None]:
         if isinstance(problem, ResourceLimitError):
             raise
         raise ResourceLimitError(f"{path}: memory ran out while reading; {problem}") from None
-    except _BROKEN as problem:
+    except BROKEN as problem:
         if isinstance(problem, GraphClustError) or (isinstance(problem, OSError) and problem.filename is not None):
             raise
         raise GraphFormatError(f"{complaint}: {problem or type(problem).__name__}", path) from None

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.graph.matrices import with_checked_arrays
-from graphclust.io.array_files import ArrayArchive, open_archive
+from graphclust.io.array_files import BROKEN, ArrayArchive, open_archive
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.weight_checks import refuse_impossible
 from graphclust.progress import Progress
@@ -37,7 +37,7 @@ def is_matrix_archive(path: str | os.PathLike) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return any(name.endswith(".npy") for name in archive.namelist())
-    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile):  # of a damaged directory
+    except BROKEN:  # of a damaged directory
         with open(path, "rb") as file:
             return file.read(4) == b"PK\3\4" and os.fsdecode(path).endswith(".npz")
 
