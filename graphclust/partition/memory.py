@@ -115,7 +115,7 @@ def _needed(
 
 def _most_of_levels(n_nodes: int, n_entries: int) -> int:
     """Most bytes of the levels of a graph. Tries run one by one on a large graph, and side by side on a small level."""
-    at_once = min(n_threads(), MOST_TRIES)
+    at_once = max(2, min(n_threads(), MOST_TRIES))  # two: what one try has made is there while the next one runs
     small = _levels(n_nodes, n_entries) * at_once
     if n_entries > AT_ONCE:
         level = LINK * n_entries + _levels(n_nodes // 2, AT_ONCE) * at_once
