@@ -132,6 +132,39 @@ def test_a_file_that_unpacks_to_more_than_allowed_is_refused(tmp_path):
         convert(tmp_path / "g.txt.gz", tmp_path / "h", max_bytes=0)
 
 
+@pytest.mark.parametrize("limit", [None, LITTLE])
+def test_a_header_that_claims_more_nodes_than_its_file_can_need_is_refused_as_by_load_graph(tmp_path, limit):
+    claim = 2**31 - 1
+    (tmp_path / "g.mtx").write_text(f"{BANNER.replace('real', 'pattern')}{claim} {claim} 1\n1 2\n")
+    for read in (load_graph, lambda path, **options: convert(path, tmp_path / "g", **options)):
+        with pytest.raises(ResourceLimitError, match=rf"g\.mtx: {claim} nodes .*; pass a larger memory_limit"):
+            read(tmp_path / "g.mtx", memory_limit=limit)
+    assert os.listdir(tmp_path) == ["g.mtx"]
+
+
+def test_a_limit_allows_more_nodes_where_it_is_given(tmp_path, monkeypatch):
+    monkeypatch.setattr("graphclust.io.edges.FLOOR_BYTES", 1 << 10)  # of a file of any size, so that it can be small
+    (tmp_path / "g.mtx").write_text(BANNER + "3000 3000 1\n1 2 3\n")
+    with pytest.raises(ResourceLimitError, match="3000 nodes need about 120000 bytes"):
+        convert(tmp_path / "g.mtx", tmp_path / "g")
+    assert convert(tmp_path / "g.mtx", tmp_path / "g", memory_limit=120_000).n_nodes == 3000
+
+
+def test_a_limit_too_little_for_the_nodes_leaves_what_another_call_goes_on_with(tmp_path):
+    (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
+    with pytest.raises(ResourceLimitError, match="too little for"):
+        convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=10)
+    assert (tmp_path / "g.partial" / "lines").exists()
+    assert same_csr(convert(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))
+
+
+def test_weights_out_of_range_are_refused_with_the_path(tmp_path):
+    (tmp_path / "g.mtx").write_text(BANNER + "3 3 1\n1 2 1e-320\n")
+    for read in (load_graph, lambda path: convert(path, tmp_path / "g")):
+        with pytest.raises(GraphValidationError, match=r"g\.mtx: degree overflow or underflow"):
+            read(tmp_path / "g.mtx")
+
+
 def test_many_buckets_are_used(tmp_path, monkeypatch):
     (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
     seen = []

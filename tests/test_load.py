@@ -1,5 +1,6 @@
 """What graph a file holds: policies by hand, then against SciPy and NetworkX."""
 
+import io
 import tarfile
 import warnings
 
@@ -267,6 +268,57 @@ def test_suitesparse_companions(tmp_path):
     graph, info = load_graph(tmp_path / "K.tar.gz", return_info=True)
     assert (graph.n_edges, info.format, info.compression) == (1, "suitesparse", "gzip")
     assert info.details["node_names"] == ["a", "b"] and info.details["coordinates"].tolist() == [[3], [4]]
+
+
+COMPANIONS = {
+    "K/K_nodename.txt": "a\nb\nc\n",
+    "K/K_coord.mtx": "%%MatrixMarket matrix array real general\n% x, then y\n3 2\n1.5\n-2\n3e2\n4\n5\n6\n",
+    "K/K_nodeid.mtx": "%%MatrixMarket matrix array integer general\n3 1\n9007199254740993\n-1\n0\n",
+    "K/K_label.mtx": "%%MatrixMarket matrix array real general\n3 1\n2\n7\n2\n",
+    "K/K_Communities_all.mtx": BANNER.replace("real", "pattern") + "%\n3 2 3\n1 1\n2 1\n3 2\n",
+    "K/K_Communities_top5000.mtx": BANNER.replace("real", "integer") + "3 1 1\n3 1 1\n",
+}
+
+
+def packed(path, **changed: str):
+    """An archive of the collection with files beside its matrix, some of them changed."""
+    matrix = BANNER + "3 3 2\n1 2 3\n2 3 1\n"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in {
+            "K/K.mtx": matrix,
+            **COMPANIONS,
+            **{f"K/K_{key}.mtx": text for key, text in changed.items()},
+        }.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def test_files_beside_a_matrix_are_read_by_their_own_reader(tmp_path):
+    details = load_graph(packed(tmp_path / "K.tar.gz"), return_info=True)[1].details
+    assert details["node_names"] == ["a", "b", "c"] and details["coordinates"].tolist() == [[1.5, 4], [-2, 5], [300, 6]]
+    assert details["node_ids"].tolist() == [2**53 + 1, -1, 0] and details["class_of_node"].tolist() == [2, 7, 2]
+    assert list(details["communities_all"]) == [{0, 1}, {2}] and list(details["communities_top5000"]) == [{2}]
+
+
+ARRAY, ENTRIES = "%%MatrixMarket matrix array real general\n", "%%MatrixMarket matrix coordinate real general\n"
+BROKEN_COMPANIONS = [
+    "", "x", ARRAY, ARRAY + "3 2\n1\n2\n", ARRAY + "3 1\n1\n2\n1e", ARRAY + "3 1\n1\0\n2\n3\n", ARRAY + "3 x\n",
+    ARRAY + "3 99999999999\n1\n", ARRAY.replace("real", "complex") + "3 1\n1\n2\n3\n",
+    ARRAY.replace("general", "symmetric") + "3 3\n1\n", ENTRIES + "3 3 9\n1 1 1\n", ENTRIES + "3 3 1\n9 1 1\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN_COMPANIONS)
+def test_files_beside_a_matrix_are_looked_at_on_request_and_broken_ones_named(tmp_path, text):
+    path = packed(tmp_path / "K.tar.gz", coord=text)
+    with pytest.warns(GraphWarning, match="the graph was directed") as caught:
+        assert load_graph(path).n_edges == 2
+    assert "coord" not in str(caught[0].message)
+    graph, info = load_graph(path, return_info=True)
+    assert graph.n_edges == 2 and "coordinates" not in info.details and "node_ids" in info.details
+    assert any(remark.startswith(f"a file beside the matrix was left out: {path}:coord.mtx") for remark in info.repairs)
 
 
 def test_as_graph_takes_a_path(tmp_path):

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import tracemalloc
 
+import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 import graphclust
-from graphclust import ParameterError, ResourceLimitError, coreset_sc, estimate_memory, planted_partition
+from graphclust import ParameterError, ResourceLimitError, as_graph, coreset_sc, estimate_memory, planted_partition
 
 GRAPHS = {"sparse": (40, 1000, 10.0, 2.0), "dense": (20, 1000, 40.0, 10.0), "many": (150, 300, 12.0, 3.0)}
 GRAPHS["uneven"] = (40, 1000, 20.0, 5.0)
@@ -30,7 +32,46 @@ def test_the_estimate_is_near_the_truth(name, method):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     estimate = estimate_memory(graph, k, method=method)
-    assert peak / 1.7 < estimate < 6 * peak, (peak, estimate)
+    least = peak if method == "multilevel" else peak / 1.7
+    most = 20 * peak if method == "multilevel" else 6 * peak  # a bound of graphs without clusters, see the next test
+    assert least < estimate < most, (peak, estimate)
+
+
+def sparse_random(n: int, degree: float, weighted: bool = False):
+    """Links between any two nodes, without clusters: of no graph is more there again on every level."""
+    rng = np.random.default_rng(518)
+    ends = rng.integers(n, size=(2, int(n * degree / 2)))
+    values = rng.uniform(0.5, 2.0, ends.shape[1]) if weighted else np.ones(ends.shape[1])
+    matrix = sparse.coo_array((values, ends), shape=(n, n)).tocsr()
+    matrix = matrix.maximum(matrix.T)
+    return matrix if weighted else matrix.astype(bool)
+
+
+BOUNDED = {
+    "random": lambda: sparse_random(20_000, 10), "random, weighted": lambda: sparse_random(20_000, 10, weighted=True),
+    "random, few": lambda: sparse_random(300, 6), "random, dense": lambda: sparse_random(3000, 200),
+    "random, large": lambda: sparse_random(60_000, 10), "tree": lambda: nx.balanced_tree(2, 13),
+    "hubs": lambda: nx.barabasi_albert_graph(20_000, 3, seed=1), "grid": lambda: nx.grid_2d_graph(100, 100),
+    "path": lambda: nx.path_graph(20_000), "karate": nx.karate_club_graph, "complete": lambda: nx.complete_graph(300),
+    "regular": lambda: nx.random_regular_graph(3, 20_000, seed=1),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+@pytest.mark.parametrize("name", BOUNDED)
+def test_no_graph_takes_more_than_the_bound_of_multilevel(name):
+    graph, peaks = as_graph(BOUNDED[name]()), []
+    for objective in ("modularity", "normalized_cut"):
+        coreset_sc(graph, 2, method="multilevel", objective=objective, rng=0)  # compiles
+        for k in (2, 20, 200) if graph.n_nodes > 400 else (2, 8):
+            tracemalloc.start(1)
+            coreset_sc(graph, k, method="multilevel", objective=objective, rng=0)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+            assert peaks[-1] < estimate_memory(graph, k, method="multilevel"), (objective, k, peaks[-1])
+    if name.startswith("random"):  # the bound is near what it is made of
+        assert max(peaks) > estimate_memory(graph, 2, method="multilevel") / 4
 
 
 def test_the_largest_graph_of_the_papers_fits_into_8_gigabytes_beside_its_file(monkeypatch):

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
+from graphclust.io.array_files import parse_json
 from graphclust.io.writing import whole_file
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
@@ -111,7 +112,7 @@ def _make_folder(folder: pathlib.Path) -> None:
 def read_record(file: pathlib.Path) -> Record | None:
     """What was recorded of a file, None if nothing or nothing readable was."""
     try:
-        return Record(**json.loads(_record_of(file).read_bytes()))
+        return Record(**parse_json(_record_of(file).read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
 

@@ -4,34 +4,23 @@ The checksums of the archive are compared as the arrays are read. A file that is
 made anew.
 """
 
-import contextlib
 import json
-import math
-import os
 import pathlib
-import struct
-import zipfile
-import zlib
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
-from graphclust.errors import GraphValidationError
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
+from graphclust.io.array_files import open_archive, parse_json
 from graphclust.io.communities import Communities
 from graphclust.io.edges import EdgeCounts
 from graphclust.io.load import LoadInfo
 from graphclust.io.writing import whole_file
 
 VERSION = 1  # of the readers and of the form: higher makes all graphs anew
-_BLOCK = 1 << 18  # bytes that stay in a processor's cache on their way
-# What a bit that has changed can lead to in zipfile, in NumPy's headers (SyntaxError), or as a place in the file.
-_BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError, SyntaxError,
-    ValueError, TypeError, KeyError, AttributeError,
-)  # fmt: skip
 
 
 def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
@@ -119,39 +108,18 @@ def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.nda
     Pickles are never looked into, and no more memory is taken than the file has bytes.
     """
     try:
-        raw = file.open("rb")
+        size = file.stat().st_size
+        with open_archive(file, str(file), "is no converted graph", size) as archive:
+            names = [name for name in archive.names if name != "header" and not (without and without in name)]
+            (text,) = archive.read("header")
+            header = parse_json(text.tobytes())
+            arrays = dict(zip(names, archive.read(*names), strict=True))
+            # A directory entry that has changed can hide those after it, which no checksum sees.
+            if header.pop("version") == VERSION and header.pop("arrays") == sorted({*archive.names} - {"header"}):
+                return header, arrays
     except FileNotFoundError:
         return None
-    with raw, contextlib.suppress(*_BROKEN):
-        with zipfile.ZipFile(raw) as archive:
-            size = os.fstat(raw.fileno()).st_size
-            members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-            arrays = {
-                name: _array(archive, member, size)
-                for name, member in members.items()
-                if not without or without not in name
-            }
-        header = json.loads(arrays.pop("header").tobytes())
-        # A directory entry that has changed can hide those after it, which no checksum sees.
-        if header.pop("version") == VERSION and header.pop("arrays") == sorted(members.keys() - {"header"}):
-            return header, arrays
+    except (GraphFormatError, ResourceLimitError, OSError):
+        pass
     file.unlink(missing_ok=True)
     return None
-
-
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most_bytes: int) -> np.ndarray:
-    with archive.open(member) as content:
-        if np.lib.format.read_magic(content) != (1, 0):
-            raise ValueError(f"{member.filename} is of another version of the format")
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
-        n_bytes = math.prod(shape) * dtype.itemsize
-        if dtype.hasobject or n_bytes > min(most_bytes, member.file_size):
-            raise ValueError(f"{member.filename} holds pickles, or claims more bytes than there are")
-        array = np.empty(shape, dtype, order="F" if fortran else "C")
-        view = array.reshape(-1, order="A").view(np.uint8)
-        for start in range(0, n_bytes, _BLOCK):
-            block = content.read(min(_BLOCK, n_bytes - start))
-            view[start : start + len(block)] = np.frombuffer(block, np.uint8)
-        if content.read(1):  # at the end the checksum is compared
-            raise ValueError(f"{member.filename} is longer than its array")
-    return array

@@ -18,6 +18,7 @@ from typing import Any
 from graphclust.datasets.addresses import Address
 from graphclust.datasets.cache import BLOCK, check_room, needed
 from graphclust.errors import DownloadError, ResourceLimitError
+from graphclust.io.array_files import parse_json
 from graphclust.progress import Progress
 
 _MOST_REDIRECTIONS = 5
@@ -50,7 +51,7 @@ class Part:
         self.total: int | None = None
         self._hash: Any = None
         with contextlib.suppress(FileNotFoundError, ValueError, TypeError, KeyError):
-            notes = json.loads(self._notes.read_bytes())
+            notes = parse_json(self._notes.read_bytes())
             self.validator, self.total = str(notes["validator"]), int(notes["total"])
 
     @property

@@ -6,9 +6,11 @@ import numbers
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from graphclust.checks import as_array, as_whole_number
+from graphclust.graph.matrices import with_checked_arrays
 
 
 def as_rng(random_state: Any) -> np.random.Generator:
@@ -30,8 +32,15 @@ def as_n_clusters(n_clusters: Any, n_samples: int) -> int:
     return as_whole_number(n_clusters, "n_clusters", at_least=1, at_most=n_samples, why=f": n_samples={n_samples}")
 
 
+def check_sparse(X: Any) -> None:
+    """Refuse a sparse matrix with damaged arrays, which scikit-learn converts before it looks at them."""
+    if issparse(X) and X.ndim == 2:
+        with_checked_arrays(X, "X")
+
+
 def as_points(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """Points as float64 or float32, C-ordered or CSR, and the number and names of their features kept or compared."""
+    check_sparse(X)
     if isinstance(X, np.ndarray):
         X = as_array(X, "X")
     return validate_data(

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphclust.checks import as_choice, as_number, as_weights
-from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
+from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng, check_sparse
 from graphclust.kernel_k_means.centers import KernelKMeansResult
 from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.kernel_k_means.full_batch import kernel_kmeans
@@ -148,6 +148,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if self.kernel != "precomputed":
             return as_points(self, X, reset=reset, sparse=False)
+        check_sparse(X)
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
         if reset and X.shape[0] != X.shape[1]:
             raise ValueError(f"X should be a square kernel matrix, got shape {X.shape}")

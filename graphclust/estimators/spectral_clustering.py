@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from graphclust.checks import as_array, as_choice, as_whole_number
 from graphclust.estimators.affinities import graph_by_distance, graph_by_kernel, graph_of_affinities
-from graphclust.estimators.arguments import as_n_clusters, as_rng
+from graphclust.estimators.arguments import as_n_clusters, as_rng, check_sparse
 from graphclust.graph.container import Graph
 from graphclust.neighbors.graphs import knn_graph
 from graphclust.neighbors.metrics import SYNONYMS
@@ -51,6 +51,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
+        check_sparse(X)
         X = self._checked(X, ensure_min_samples=2)
         if self.affinity in GIVEN:
             if X.shape[0] != X.shape[1]:

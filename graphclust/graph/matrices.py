@@ -1,5 +1,7 @@
 """Sparse matrices as they come, on their way into a Graph: formats, types of number, duplicates, two directions."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -12,19 +14,16 @@ SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formul
 
 def as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """A matrix of any other format; SciPy's own conversions trust the indices, and sum duplicates in narrow types."""
+    matrix = with_checked_arrays(matrix, "G")
     shape = matrix.shape
     if matrix.format == "csc":
-        check_shape(matrix.indptr, matrix.indices, matrix.data, shape[1])
         n_stored = matrix.indptr[-1]
         data, indices = as_float_weights(matrix.data[:n_stored]), matrix.indices[:n_stored]
-        check_range(indices, shape[0])
         return sparse.csc_array((data, indices, matrix.indptr), shape=shape).tocsr(), ()
     entries = matrix if matrix.format == "coo" else matrix.tocoo()
     row, column, data = entries.row, entries.col, as_float_weights(entries.data)
     if matrix.format in ("bsr", "dia"):  # their zeros are padding, not something that was stored
         row, column, data = (array[data != 0] for array in (row, column, data))
-    check_range(row, shape[0])
-    check_range(column, shape[1])
     result = sparse.coo_array((data, (row, column)), shape=shape).tocsr()
     n_duplicates = len(data) - result.nnz
     if pattern:
@@ -32,36 +31,111 @@ def as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
     return result, (remark_on_duplicates(n_duplicates, pattern),) if n_duplicates else ()
 
 
+def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
+    """A SciPy matrix of any format in CSR, no entry stored beyond the last row; shares its arrays where it is CSR.
+
+    Whoever follows the arrays of another's matrix, SciPy included, takes them from here: a row start or an index that
+    is out of range leads out of the memory of the process.
+
+    name : of the argument. Raises GraphValidationError for arrays that are damaged.
+    """
+    # A new matrix looks anew whether rows are in order and without duplicates, and leaves what follows the last row.
+    return sparse.csr_array(with_checked_arrays(matrix, name).tocsr())
+
+
+def with_checked_arrays(matrix: Any, name: str) -> Any:
+    """A SciPy matrix whose arrays a loop can walk; one of lists or of a dictionary comes back as CSR or COO.
+
+    Raises GraphValidationError, with the name of the argument and what is wrong with the arrays.
+    """
+    if len(matrix.shape) != 2:
+        raise GraphValidationError(f"{name} has shape {matrix.shape}, expected a matrix of two dimensions")
+    if matrix.format in ("lil", "dok"):
+        try:
+            if matrix.format == "lil" and any(map(_differ_in_length, matrix.rows, matrix.data)):
+                raise ValueError("a row has not as many columns as values")
+            matrix = matrix.tocsr() if matrix.format == "lil" else matrix.tocoo()
+        except (ValueError, IndexError) as problem:
+            raise GraphValidationError(f"{name} is a damaged {matrix.format} matrix: {problem}") from None
+    try:
+        _check_arrays(matrix, name)
+    except GraphValidationError as problem:
+        raise GraphValidationError(f"{problem}; the arrays of the {matrix.format.upper()} matrix are damaged") from None
+    return matrix
+
+
+def _differ_in_length(columns: list, values: list) -> bool:
+    return len(columns) != len(values)
+
+
+def _check_arrays(matrix: Any, name: str) -> None:
+    n_rows, n_columns = matrix.shape
+    if matrix.format == "coo":
+        row, column = matrix.coords
+        shapes = [array.shape for array in (row, column, matrix.data)]
+        if shapes != [(len(row),)] * 3:
+            raise GraphValidationError(f"{name}: row, col and data have shapes {shapes}, expected one length")
+        check_range(row, n_rows, name)
+        check_range(column, n_columns, name)
+    elif matrix.format == "dia":
+        if matrix.data.ndim != 2 or matrix.offsets.shape != (len(matrix.data),):
+            shapes = [matrix.data.shape, matrix.offsets.shape]
+            raise GraphValidationError(f"{name}: data and offsets have shapes {shapes}, expected an offset a row")
+    else:
+        values = matrix.data
+        if matrix.format == "bsr":
+            if values.ndim != 3 or n_rows % max(values.shape[1], 1) or n_columns % max(values.shape[2], 1):
+                raise GraphValidationError(
+                    f"{name}: data has shape {values.shape}, expected blocks that make up the matrix"
+                )
+            n_rows, n_columns = n_rows // max(values.shape[1], 1), n_columns // max(values.shape[2], 1)
+            values = values[:, :1, :1].reshape(-1)
+        if matrix.format == "csc":
+            n_rows, n_columns = n_columns, n_rows
+        check_rows(matrix.indptr, matrix.indices, values, n_rows, f"{name}: ")
+        check_range(matrix.indices[: matrix.indptr[-1]], n_columns, name)
+
+
 def check_shape(indptr, indices, weights, n: int) -> None:
-    """Refuse arrays that no compiled loop could walk: wrong dimensions, a decreasing or overlong indptr."""
+    """Refuse arrays of a graph that no compiled loop could walk, and numbers of nodes that none can count."""
     if n < 1 or len(indptr) == 0:
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
     if n >= 2**31:
         raise ParameterError(f"G has {n} nodes, expected fewer than 2^31")
+    check_rows(indptr, indices, weights, n)
+
+
+def check_rows(indptr, indices, weights, n: int, where: str = "") -> None:
+    """Refuse wrong dimensions, a decreasing or overlong indptr; what the indices are is left open."""
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or array.dtype.kind != "i":
             raise GraphValidationError(
-                f"{name} has dtype {array.dtype} and {array.ndim} dimensions, "
+                f"{where}{name} has dtype {array.dtype} and {array.ndim} dimensions, "
                 "expected signed whole numbers in one dimension"
             )
     if weights is not None and weights.ndim != 1:
-        raise GraphValidationError(f"weights has {weights.ndim} dimensions, expected one weight per entry")
+        raise GraphValidationError(f"{where}weights has {weights.ndim} dimensions, expected one weight per entry")
     if len(indptr) != n + 1 or indptr[0] != 0:
-        raise GraphValidationError(f"indptr has {len(indptr)} numbers from {indptr[0]} on, expected {n + 1} from 0 on")
+        start = f" from {indptr[0]} on" if len(indptr) else ""
+        raise GraphValidationError(f"{where}indptr has {len(indptr)} numbers{start}, expected {n + 1} from 0 on")
     decreasing = np.flatnonzero(indptr[1:] < indptr[:-1])
     if len(decreasing):
-        raise GraphValidationError(f"indptr decreases after row {decreasing[0]}, expected non-decreasing row starts")
+        raise GraphValidationError(
+            f"{where}indptr decreases after row {decreasing[0]}, expected non-decreasing row starts"
+        )
     stored = len(indices) if weights is None else min(len(indices), len(weights))
     if indptr[-1] > stored:
         raise GraphValidationError(
-            f"indptr ends at {indptr[-1]}, but only {counted(stored, 'entry is', 'entries are')} stored"
+            f"{where}indptr ends at {indptr[-1]}, but only {counted(stored, 'entry is', 'entries are')} stored"
         )
 
 
-def check_range(indices: np.ndarray, n: int) -> None:
+def check_range(indices: np.ndarray, n: int, name: str) -> None:
     """Refuse indices that no row or column of a matrix of n has."""
     if len(indices) and not (indices.min() >= 0 and indices.max() < n):
-        raise GraphValidationError(f"G has indices from {indices.min()} to {indices.max()}, expected them in [0, {n})")
+        raise GraphValidationError(
+            f"{name} has indices from {indices.min()} to {indices.max()}, expected them in [0, {n})"
+        )
 
 
 def as_float_weights(data: np.ndarray) -> np.ndarray:

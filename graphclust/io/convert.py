@@ -38,7 +38,7 @@ from graphclust.graph.matrices import remark_on_isolated
 from graphclust.io.column_choice import Column, as_columns
 from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.edge_streams import ListStream, MatrixStream
-from graphclust.io.edges import EdgeCounts, Edges, apply_policies, available_bytes
+from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies, available_bytes
 from graphclust.io.load import FORMATS, ID_TYPE, check_format, load_graph, recognize
 from graphclust.io.matrix_archive import is_matrix_archive
 from graphclust.io.partial_stores import LOCK, NOTES, forget, partial_folder
@@ -85,7 +85,8 @@ def convert(
         goes on from there when it is called again, a compressed file from its beginning; one that was stopped by Ctrl-C
         too, unless it has only begun: then nothing is left. Any other write to the store removes the parts.
     memory_limit : bytes for the lines that are sorted at a time, besides some 40 for each node; by default a quarter
-        of what the machine has. The result does not depend on it.
+        of what the machine has. The result does not depend on it. The nodes that a header claims may take 200 bytes for
+        each byte of the file, at least 256 MiB, or this limit where it is given and larger.
     overwrite : whether a store that is there may be replaced.
 
     Returns the graph, mapped. Raises what `load_graph` and `save_store` do; ParameterError while another process
@@ -105,9 +106,8 @@ def convert(
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
     if weights is not None:
         as_choice(weights, "weights", ("file", "abs", "ignore"))
-    if memory_limit is None:
-        memory_limit = available_bytes() // SHARE_OF_MEMORY
-    memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
+    limit = None if memory_limit is None else as_whole_number(memory_limit, "memory_limit", at_least=1)
+    memory_limit = available_bytes() // SHARE_OF_MEMORY if limit is None else limit
     if max_bytes is not None:
         as_whole_number(max_bytes, "max_bytes", at_least=1)
     progress = as_progress(progress)
@@ -115,21 +115,31 @@ def convert(
     columns = as_columns(source, target, weight, header)
     options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
     options |= {"bipartite": bool(bipartite), **columns._asdict()}
+    whole: dict[str, Any] = {
+        "max_bytes": max_bytes,
+        "memory_limit": _limit_of_loading(path, limit),
+        "progress": progress,
+    }
     if _is_loaded_first(path):
-        graph = load_graph(path, max_bytes=max_bytes, progress=progress, **options)
+        graph = load_graph(path, **options, **whole)
         return save_store(name, graph, overwrite=overwrite)
     reading: Reading | None = Reading(ID_TYPE.get(format or ""), columns, bool(bipartite))
     while reading is not None:
         with open_source(path, max_bytes) as opened:
-            stream = _stream(opened, format, weights, reading)
+            stream = _stream(opened, format, weights, reading, limit)
             if stream is None:
                 break
             after = "; make room and convert again: it goes on where it stopped"
             with partial_folder(name) as folder, no_room_named(folder, after):
                 task = {**options, "counted": reading.counted, **_identity(opened)}
                 book = Notebook(os.path.join(folder, NOTES), task)
+                conversion = _Conversion(folder, name, book, progress)
                 try:
-                    repairs = _Conversion(folder, name, book, progress).run(stream, symmetrize, memory_limit, overwrite)
+                    repairs = conversion.run(stream, symmetrize, memory_limit, overwrite)
+                except ResourceLimitError:
+                    if not conversion.has_begun:
+                        forget(folder)
+                    raise
                 except (MayBeMetis, ReadAgain) as other:
                     forget(folder)
                     reading = other.reading if isinstance(other, ReadAgain) else None
@@ -144,18 +154,18 @@ def convert(
         if repairs:
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
         return open_store(name, verify="fast")
-    graph = load_graph(path, max_bytes=max_bytes, progress=progress, **options)
+    graph = load_graph(path, **options, **whole)
     return save_store(name, graph, overwrite=overwrite)
 
 
 def _stream(
-    source: Source, format: str | None, weights: str | None, reading: Reading
+    source: Source, format: str | None, weights: str | None, reading: Reading, limit: int | None
 ) -> ListStream | MatrixStream | None:
     """The lines of a file; None for one that has to be loaded first."""
     recognized = format or recognize(source)
     check_format(recognized, reading, source.path)
     if recognized == "matrix_market":
-        return MatrixStream(source, weights or "file", reading.bipartite)
+        return MatrixStream(source, weights or "file", reading.bipartite, limit)
     stream = ListStream(source, weights, reading) if recognized in ("snap", "csv") else None
     return stream if stream is not None and stream.fits else None
 
@@ -165,6 +175,11 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
     from graphclust.datasets.catalogue import entry_at
 
     return is_store(source) or is_matrix_archive(source) or entry_at(source) is not None
+
+
+def _limit_of_loading(source: str | os.PathLike[str], limit: int | None) -> int | None:
+    """What a file that is loaded whole may ask for: as `load_graph` has it, or the limit where that is larger."""
+    return max(limit, allowed_bytes(os.path.getsize(source), None)) if limit and os.path.isfile(source) else None
 
 
 def _identity(source: Source) -> dict[str, Any]:
@@ -189,6 +204,11 @@ class _Conversion:
                     os.remove(entry.path)
             self.book.note(step="reading", stream=None, n_bytes=0)
         os.makedirs(self.store, exist_ok=True)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything is on the disk that another call could go on with."""
+        return self.book.notes["step"] != "reading" or self.book.notes["stream"] is not None
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -396,7 +416,10 @@ class _Conversion:
             edges.repairs.append(remark_on_isolated(n_isolated))
         if "weights" not in arrays and said["details"].get("weighted"):
             edges.remarks.append("all weights are 1, so the graph counts as unweighted")
-        check_degrees(degrees)
+        try:
+            check_degrees(degrees)
+        except GraphValidationError as problem:
+            raise GraphValidationError(f"{edges.path}: {problem}") from None
         if named:
             arrays["nodes"] = n
         sealed = seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from graphclust.errors import ResourceLimitError
 from graphclust.io.edge_lines import EdgeLines, Reading, Sample, judge_first_line
 from graphclust.io.edge_list import NumberReader
-from graphclust.io.edges import Edges
+from graphclust.io.edges import Edges, allowed_bytes
 from graphclust.io.lines import NegativeOrInfinite
 from graphclust.io.matrix_market import edges_of, read_header, stream_entries, with_first
 from graphclust.io.source import Source
@@ -13,6 +14,7 @@ from graphclust.io.spilled_edges import Part
 from graphclust.progress import Progress
 
 NO_LIMIT = 1 << 62
+BYTES_PER_NODE = 40  # counts and starts of rows while lines are sorted
 
 
 class ListStream:
@@ -74,8 +76,8 @@ class MatrixStream:
 
     fits = True
 
-    def __init__(self, source: Source, weights: str, bipartite: bool):
-        self.source, self.weights, self.bipartite = source, weights, bipartite
+    def __init__(self, source: Source, weights: str, bipartite: bool, memory_limit: int | None):
+        self.source, self.weights, self.bipartite, self.memory_limit = source, weights, bipartite, memory_limit
         self.facts: dict[str, Any] = {"offset": 0, "line": 0, "n_rows": 0}
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
@@ -90,6 +92,7 @@ class MatrixStream:
 
         blocks = counted(source.line_blocks(progress))
         self.header, rest, line = read_header(source, blocks, NO_LIMIT, self.bipartite)
+        self._check_nodes()
         if facts["offset"]:
             source.skip_to(facts["offset"])
             n_bytes, rest, blocks = facts["offset"], memoryview(b""), counted(source.line_blocks(progress))
@@ -100,6 +103,17 @@ class MatrixStream:
             unfit.complain()
             facts.update(offset=n_bytes, line=line, n_rows=n_read)
             yield parts
+
+    def _check_nodes(self) -> None:
+        """Refuse a header that claims more nodes than the machine, or a file of this size without a word, can have."""
+        n_nodes = self.header.offset + self.header.n_columns
+        needed = BYTES_PER_NODE * n_nodes
+        allowed = max(allowed_bytes(self.source.most_bytes, None), self.memory_limit or 0)
+        if needed > allowed:
+            raise ResourceLimitError(
+                f"{self.source.path}: {n_nodes} nodes need about {needed} bytes ({needed >> 20} MiB) beside the lines "
+                f"that are sorted, but {allowed >> 20} MiB are allowed; pass a larger memory_limit if the file is right"
+            )
 
     def edges(self) -> Edges:
         """What the file says of itself, without its entries."""

@@ -174,14 +174,20 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
 def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_bytes: int, limit: int | None) -> None:
     """Refuse a file whose own header asks for more memory than is there, or than a file of its size can need."""
     needed = bytes_to_load(n_nodes, n_entries, 2 * n_entries, weighted)
-    allowed = max(FLOOR_BYTES, BYTES_PER_FILE_BYTE * file_bytes) if limit is None else limit
-    available = min(allowed, available_bytes()) if limit is None else limit
+    available = allowed_bytes(file_bytes, limit)
     if needed > available or n_nodes >= 2**31:
         raise ResourceLimitError(
             f"{path}: {n_nodes} nodes and {n_entries} entries need about {needed} bytes "
             f"({needed >> 20} MiB), but memory_limit is {available >> 20} MiB for {file_bytes} bytes of file; "
             "pass a larger memory_limit if the file is right (at most 2^31 - 1 nodes)"
         )
+
+
+def allowed_bytes(file_bytes: int, limit: int | None) -> int:
+    """What a file of this size may ask for: the limit; without one 200 bytes for each of its own, at least 256 MiB."""
+    if limit is not None:
+        return limit
+    return min(max(FLOOR_BYTES, BYTES_PER_FILE_BYTE * file_bytes), available_bytes())
 
 
 def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_bytes: int = 0) -> int:

@@ -115,13 +115,15 @@ def load_graph(
     path : of the file; or "suitesparse:GROUP/NAME" or "snap:NAME", which are fetched once: see `fetch_suitesparse`.
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
         list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml", "gexf", "npz"
-        (of `scipy.sparse.save_npz`). Lines of an edge list that start with # or % are comments; but in a table of names
-        with a header or a delimiter, `#name,other` is an edge, and what remains in doubt is counted in `remarks`.
+        (of `scipy.sparse.save_npz`, or with indptr, indices and data alone). Lines of an edge list that start with # or
+        % are comments; but in a table of names with a header or a delimiter, `#name,other` is an edge, and what remains
+        in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
         is "file", but says so where a third column without a name was taken for weights.
-    return_info : return also a `LoadInfo`; its remarks then take the place of the warning.
+    return_info : return also a `LoadInfo`; its remarks then take the place of the warning. Only then are the files read
+        that an archive of the SuiteSparse collection holds beside its matrix.
     max_bytes : most bytes to decompress; None stops only what no text file could be.
     memory_limit : most bytes that the header of a file may ask for; None allows 200 for each byte of the file, at
         least 256 MiB and at most what the machine has.
@@ -181,7 +183,7 @@ def load_graph(
         else:
             fetched = _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
             graph, info = fetched or _load(
-                path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress
+                path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info
             )
     except MemoryError as problem:
         if isinstance(problem, ResourceLimitError):
@@ -230,7 +232,7 @@ def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress,
     return fetched_matrix(entry, request, progress, details)
 
 
-def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress):
+def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info):
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
         refuse_columns_of(reading.columns, "npz", os.fsdecode(path))
@@ -243,23 +245,24 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
             check_format(recognized, reading, source.path)
             if not source.head():
                 raise GraphFormatError("is empty, expected a graph", source.path)
-            edges = _read(source, recognized, symmetrize, weights, memory_limit, reading, progress)
+            limits = (memory_limit, reading, progress, return_info)
+            edges = _read(source, recognized, symmetrize, weights, *limits)
         if recognized == "snap" and isinstance(edges.nodes, list) and isinstance(edges.nodes[0], str):
             recognized = "csv"
         with progress.stage("building the graph"):
             graph, counts = graph_from_edges(edges, symmetrize, progress)
     except ReadAgain as again:
-        return _load(path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress)
+        return _load(path, format, symmetrize, weights, max_bytes, memory_limit, again.reading, progress, return_info)
     except MayBeMetis:
         others = (symmetrize, weights, max_bytes, memory_limit)
         try:
-            return _load(path, "metis", *others, Reading(), progress)
+            return _load(path, "metis", *others, Reading(), progress, return_info)
         except GraphFormatError:
-            return _load(path, "snap", *others, replace(reading, text_ids=False), progress)
-    details = {key: value for key, value in edges.details.items() if key != "weighted"}
+            return _load(path, "snap", *others, replace(reading, text_ids=False), progress, return_info)
+    known = {key: value for key, value in edges.details.items() if key != "weighted"}
     n_bytes, repairs = source.n_read, tuple(edges.repairs)
     return graph, LoadInfo(
-        source.path, recognized, source.compression, n_bytes, counts, graph.remarks, details, repairs
+        source.path, recognized, source.compression, n_bytes, counts, graph.remarks, known, repairs
     )  # fmt: skip
 
 
@@ -369,11 +372,12 @@ def _read(
     memory_limit: int | None,
     reading: Reading,
     progress: Progress,
+    with_details: bool,
 ) -> Edges:
     if format == "matrix_market":
         return read_matrix_market(source, weights or "file", memory_limit, progress, reading.bipartite)
     if format == "suitesparse":
-        return read_suitesparse(source, weights or "file", memory_limit, progress, reading.bipartite)
+        return read_suitesparse(source, weights or "file", memory_limit, progress, reading.bipartite, with_details)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
     if format in NETWORK_FORMATS:

@@ -3,27 +3,31 @@
 import io
 import os
 import warnings
-import zipfile
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, ParameterError
+from graphclust.errors import ParameterError
+from graphclust.io.array_files import MAGIC, named_failures, open_archive, read_array
 from graphclust.io.pipes import is_pipe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: any white space
-_NUMPY_STARTS = (b"\x93NUMPY", b"PK\x03\x04")
+_ARCHIVE = b"PK\x03\x04"
+_COMPLAINT = "holds no table of points"
 
 
-def read_points(path: str | os.PathLike) -> np.ndarray:
+def read_points(path: str | os.PathLike, memory_limit: int | None = None) -> np.ndarray:
     """Points of a file, float64, shape (n, d).
 
     path : .npy, .npz with one array (or one of several called "points" or "X"), .csv, .tsv or .txt; a table's first
         line may name its columns. What comes from a pipe is known by its content: NumPy's, or a table, between commas
         where its first line has any, else between white space.
+    memory_limit : most bytes of a .npy or .npz file's array; None allows 200 for each byte of the file, at least
+        256 MiB and at most what the machine has.
 
-    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
+    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content,
+    ResourceLimitError past the limit.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -36,46 +40,45 @@ def read_points(path: str | os.PathLike) -> np.ndarray:
     name = os.fsdecode(path)
     if is_pipe(path):
         with open(path, "rb") as file:
-            return points_of(file, name)
+            return points_of(file, name, memory_limit)
     ending = os.path.splitext(name)[1].lower()
     if ending in (".npy", ".npz"):
-        return _checked(lambda: _from_numpy(name), name)
+        with open(name, "rb") as content:
+            return _from_numpy(content, name, memory_limit)
     if ending in DELIMITERS:
         with open(name, encoding="utf-8") as file:
             return _checked(lambda: _from_table(file, DELIMITERS[ending]), name)
     raise ParameterError(f"{name!r} ends in none of .npy, .npz, {', '.join(DELIMITERS)}")
 
 
-def points_of(stream: IO[bytes], name: str) -> np.ndarray:
+def points_of(stream: IO[bytes], name: str, memory_limit: int | None = None) -> np.ndarray:
     """The points of a stream, which is read to its end; its content tells the format, and errors call it `name`."""
     content = stream.read()
-    if content.startswith(_NUMPY_STARTS):
-        return _checked(lambda: _from_numpy(io.BytesIO(content)), name)
+    if content.startswith((MAGIC, _ARCHIVE)):
+        return _from_numpy(io.BytesIO(content), name, memory_limit)
     delimiter = "," if b"," in content.lstrip().partition(b"\n")[0] else None
     return _checked(lambda: _from_table(io.StringIO(content.decode()), delimiter), name)
 
 
 def _checked(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
-    try:
+    with named_failures(name, _COMPLAINT), np.errstate(over="ignore"):  # a longer float becomes infinite
         points = read()
         if points.ndim != 2 or points.dtype.kind not in "biuf":
             raise ValueError(f"shape {points.shape} and dtype {points.dtype}, expected numbers in two dimensions")
         return points.astype(np.float64, copy=False)
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as problem:
-        reason = "pickled objects are never loaded" if "pickle" in str(problem) else str(problem)
-        raise GraphFormatError(f"holds no table of points: {reason}", name) from None
 
 
-def _from_numpy(file: str | IO[bytes]) -> np.ndarray:
-    stored: Any = np.load(file, allow_pickle=False)
-    if isinstance(stored, np.ndarray):
-        return stored
-    with stored:
-        names = stored.files
+def _from_numpy(file: IO[bytes], name: str, memory_limit: int | None) -> np.ndarray:
+    start = file.read(len(_ARCHIVE))
+    file.seek(0)
+    if start != _ARCHIVE:
+        return _checked(lambda: read_array(file, name, _COMPLAINT, memory_limit), name)
+    with open_archive(file, name, _COMPLAINT, memory_limit) as archive:
+        names = archive.names
         chosen = names if len(names) == 1 else [key for key in ("points", "X") if key in names][:1]
         if not chosen:
-            raise ValueError(f"arrays {', '.join(names)}, expected one, or one called points or X")
-        return stored[chosen[0]]
+            raise ValueError(f"arrays {', '.join(names[:12])}, expected one, or one called points or X")
+        return _checked(lambda: archive.read(chosen[0])[0], name)
 
 
 def _from_table(text: IO[str], delimiter: str | None) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
+from graphclust.io.array_files import parse_json
 from graphclust.io.store_files import DTYPES, npy_header
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -101,8 +102,8 @@ class Notebook:
     def recall(self) -> bool:
         """Take up the notes of the same task, if there are any."""
         try:
-            with open(self.path, encoding="utf-8") as file:
-                notes = json.load(file)
+            with open(self.path, "rb") as file:
+                notes = parse_json(file.read())
         except (FileNotFoundError, ValueError):
             return False
         if not isinstance(notes, dict) or notes.get("task") != self.notes["task"]:

@@ -16,6 +16,8 @@ from typing import IO, Any
 import numpy as np
 
 from graphclust.errors import GraphFormatError, escape_controls
+from graphclust.io.array_files import named_failures, parse_json
+from graphclust.io.array_files import read_header as read_array_header
 from graphclust.io.partial_stores import remove_partial
 from graphclust.io.temporaries import check_length, replace_folder, take_back, temporary_folder
 
@@ -182,10 +184,10 @@ def read_header(folder: str) -> dict[str, Any]:
     take_back(folder)
     try:
         with open(path, encoding="utf-8") as file:
-            header = json.loads(file.read(LONGEST_HEADER))
+            header = parse_json(file.read(LONGEST_HEADER))
     except FileNotFoundError:
         raise GraphFormatError(f"has no {HEADER}: it is no store, or one that was not finished", folder) from None
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise GraphFormatError(f"is no JSON text ({problem}); write the store again", path) from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise GraphFormatError(f'holds no "format": "{FORMAT}", expected the header of a store', path)
@@ -221,12 +223,12 @@ def open_array(folder: str, array: str, length: int) -> np.ndarray:
     try:
         with open(path, "rb") as file:
             n_bytes = os.fstat(file.fileno()).st_size
-            shape, fortran_order, found = _npy_facts(file, path)
+            with named_failures(path, "is no .npy file"):
+                header = read_array_header(file)
             offset = file.tell()
     except FileNotFoundError:
         raise GraphFormatError("is missing; write the store again", path) from None
-    if found.hasobject:
-        raise GraphFormatError("holds pickled objects, which are never loaded; expected numbers", path)
+    shape, fortran_order, found = header.shape, header.fortran_order, header.dtype
     if found != dtype:
         raise GraphFormatError(f"holds dtype {found.str}, expected {dtype.str}", path)
     if shape != (length,) or fortran_order:
@@ -243,25 +245,15 @@ def open_array(folder: str, array: str, length: int) -> np.ndarray:
     return np.memmap(path, dtype, "r", offset, (length,)).view(np.ndarray)
 
 
-def _npy_facts(file: IO[bytes], path: str) -> tuple[tuple[int, ...], bool, np.dtype]:
-    try:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"version {version} of the format, expected (1, 0)")
-        return np.lib.format.read_array_header_1_0(file)
-    except (ValueError, TypeError, SyntaxError, EOFError) as problem:
-        raise GraphFormatError(f"is no .npy file: {problem}", path) from None
-
-
 def read_names(folder: str, n_nodes: int) -> list[str]:
     """The names of the nodes, one text each."""
     path = os.path.join(folder, NAMES)
     try:
         with open(path, encoding="utf-8") as file:
-            names = json.load(file)
+            names = parse_json(file.read())
     except FileNotFoundError:
         raise GraphFormatError("is missing; write the store again", path) from None
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise GraphFormatError(f"is no JSON text ({problem}); write the store again", path) from None
     if not isinstance(names, list) or len(names) != n_nodes or not all(isinstance(name, str) for name in names):
         raise GraphFormatError(f"does not hold {n_nodes} names, one for each node", path)

@@ -3,17 +3,12 @@
 Nothing is ever unpacked to disk: the archive is read once, as a stream, and the names in it are only compared.
 """
 
-import io
 import re
 import tarfile
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-from scipy.io import mminfo, mmread
-
 from graphclust.errors import GraphFormatError, UnsafeArchiveError
-from graphclust.io.communities import communities_of_columns
+from graphclust.io.companions import details_of
 from graphclust.io.edges import Edges
 from graphclust.io.matrix_market import read_matrix_market
 from graphclust.io.source import Source
@@ -26,7 +21,6 @@ _COMPANION = re.compile(
 MOST_MEMBERS = 10_000
 MOST_COMPANION_BYTES = 1 << 30
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|$)", re.DOTALL)
-_WHOLE_NUMBERS = {"nodeid": "node_ids", "label": "class_of_node"}
 _MAGIC_AT, _MAGIC = 257, b"ustar"
 
 
@@ -36,13 +30,20 @@ def is_tar(head: bytes) -> bool:
 
 
 def read_suitesparse(
-    source: Source, weights: str, memory_limit: int | None, progress: Progress, bipartite: bool = False
+    source: Source,
+    weights: str,
+    memory_limit: int | None,
+    progress: Progress,
+    bipartite: bool = False,
+    details: bool = False,
 ) -> Edges:
     """The edges of the one member Name/Name.mtx; the other members are passed over.
 
-    `details` gets what fits the nodes of Name_nodename.txt (`node_names`, a list), Name_coord.mtx (`coordinates`, shape
-    (n_nodes, d)), Name_nodeid.mtx and Name_label.mtx (`node_ids`, `class_of_node`, whole numbers (n_nodes,)), and of
-    Name_Communities_all.mtx and Name_Communities_top5000.mtx (`communities_all`, `communities_top5000`).
+    details : whether the files beside the matrix are read. The edges' `details` then get what fits the nodes of
+        Name_nodename.txt (`node_names`, a list), Name_coord.mtx (`coordinates`, shape (n_nodes, d)), Name_nodeid.mtx
+        and Name_label.mtx (`node_ids`, `class_of_node`, whole numbers (n_nodes,)), and of Name_Communities_all.mtx and
+        Name_Communities_top5000.mtx (`communities_all`, `communities_top5000`); one that is broken is left out, with a
+        remark.
 
     Raises what `read_matrix_market` does, UnsafeArchiveError for a member that is a link or a device or would lie
     outside, and GraphFormatError for an archive that is broken, or without exactly one such member.
@@ -67,7 +68,7 @@ def read_suitesparse(
                     with content:
                         part = source.member(content, member.name, member.size)
                         edges = read_matrix_market(part, weights, memory_limit, progress, bipartite)
-                elif (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
+                elif details and (found := _COMPANION.fullmatch(member.name)) and member.size <= MOST_COMPANION_BYTES:
                     companions[found[2]] = content.read()
     except (tarfile.TarError, EOFError, UnicodeError) as problem:
         raise GraphFormatError(f"is no whole tar archive ({problem}); get the file again", source.path) from None
@@ -76,7 +77,9 @@ def read_suitesparse(
         raise GraphFormatError(f"has no member Name/Name.mtx, but {listed or 'nothing'}", source.path)
     while source.read(1 << 20):  # to the end, where the checksum of the compression is
         pass
-    edges.details |= _companions(companions, edges.n_nodes)
+    found_beside, remarks = details_of(companions, edges.n_nodes, source)
+    edges.details |= found_beside
+    edges.repairs += remarks
     return edges
 
 
@@ -91,40 +94,3 @@ def refuse_unsafe(member: tarfile.TarInfo, path: str) -> None:
     raise UnsafeArchiveError(
         f"has a member {member.name!r} that {what}; expected Name/Name.mtx and files beside it; nothing was read", path
     )
-
-
-def _companions(found: dict[str, bytes], n_nodes: int) -> dict:
-    """Names, coordinates, ids, classes and communities of nodes, each only if there is one for every node."""
-    details: dict[str, Any] = {}
-    if "nodename.txt" in found:
-        names = found["nodename.txt"].decode("utf-8", "replace").splitlines()
-        if len(names) == n_nodes:
-            details["node_names"] = names
-    for member, content in found.items():
-        name = member.removesuffix(".mtx")
-        matrix = None if member == "nodename.txt" else _matrix(content)
-        if matrix is None or matrix.shape[0] != n_nodes:
-            continue
-        if name == "coord" and isinstance(matrix, np.ndarray):
-            details["coordinates"] = matrix
-        elif name.startswith("Communities"):
-            columns = sparse.coo_array(matrix) if isinstance(matrix, np.ndarray) else matrix
-            details[name.lower()] = communities_of_columns(columns)
-        elif name in _WHOLE_NUMBERS and isinstance(matrix, np.ndarray) and matrix.shape == (n_nodes, 1):
-            numbers = matrix[:, 0]
-            if np.array_equal(numbers, np.rint(numbers)):
-                details[_WHOLE_NUMBERS[name]] = numbers.astype(np.int64)
-    return details
-
-
-def _matrix(content: bytes) -> Any:
-    """An array or a sparse matrix; None for a file that is broken, or declares more entries than it has bytes for."""
-    text = io.BytesIO(content)
-    try:
-        n_rows, n_columns, n_entries, *_ = mminfo(text)
-        if max(n_rows, n_columns, n_entries) > len(content):
-            return None
-        text.seek(0)
-        return mmread(text)
-    except (ValueError, OverflowError, MemoryError):
-        return None

@@ -14,6 +14,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.graph.matrices import checked_csr
 from graphclust.kernel_k_means.kernel import Kernel, Rows
 from graphclust.neighbors.graphs import knn_graph
 from graphclust.progress import Progress
@@ -76,9 +77,9 @@ class SparseKernel(Kernel):
         if not sparse.issparse(K):
             raise TypeError(f"K is a {type(K).__name__}, expected a SciPy sparse matrix")
         _check_square(K.shape)
-        self.K = sparse.csr_array(K, dtype=np.float64)
+        self.K = checked_csr(K, "K").astype(np.float64, copy=False)
         if not self.K.has_canonical_format:
-            self.K = self.K.copy() if self.K is K else self.K
+            self.K = self.K.copy()  # of a caller's matrix nothing is changed
             self.K.sum_duplicates()
         if not np.isfinite(self.K.data).all():
             raise GraphValidationError("K holds numbers that are not finite, expected finite numbers")
@@ -234,11 +235,10 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
 
 def _given_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
-    if not sparse.issparse(Y):
-        Y = as_array(Y, "Y").astype(np.float64, copy=False)
+    Y = checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
     if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
         raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
-    some = sparse.csr_array(Y)[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]
+    some = Y[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]
     return some, np.zeros(Y.shape[0])
 
 

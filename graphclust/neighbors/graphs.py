@@ -97,7 +97,7 @@ def graph_from_neighbors(
     """
     _check_rules(symmetrize, weights)
     neighbors = as_array(indices, "indices")
-    n = len(neighbors)
+    n = len(neighbors) if neighbors.ndim else 0
     if neighbors.ndim != 2 or neighbors.dtype.kind not in "iu" or neighbors.shape[1] < 1:
         raise GraphValidationError(
             f"indices has shape {neighbors.shape} and dtype {neighbors.dtype}, expected whole numbers, shape (n, m)"

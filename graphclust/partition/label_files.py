@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from graphclust.checks import as_labels
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.io.array_files import named_failures, open_archive, parse_json
 from graphclust.io.lines import shown
 from graphclust.io.node_names import as_numbers
 from graphclust.io.pipes import is_pipe
@@ -29,6 +29,7 @@ KINDS = {
 }  # fmt: skip
 WITH_GRAPH = ("graphml", "gexf")
 _PARTITION = re.compile(r"\.part(\.\d+)?$")  # as METIS names its own, such as mesh.graph.part.8
+_COMPLAINT = "holds no labels of nodes"
 _ROWS = 1 << 16
 _UNSAFE = ("\t", "\n", "\r")
 
@@ -119,14 +120,18 @@ def _size(names: list, labels: np.ndarray, kind: str) -> int:
     return sum(len(f"{name}{label}".encode()) + between for name, label in zip(names, labels.tolist(), strict=True))
 
 
-def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
+def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> tuple[list, np.ndarray]:
     """Names of the nodes and their labels, int64, from a file of `write_labels`.
 
     path : a .tsv (or .txt), .csv, .json, .npz or METIS file, .part or .part.K; a pipe without an ending is read as a
         .tsv file. Returns a list of n_nodes names, those of METIS being 0..n_nodes-1, and labels of shape (n_nodes,),
         -1 for nodes in no cluster. Names that are all whole numbers in a TSV or CSV file come back as numbers.
 
-    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
+    memory_limit : most bytes of the arrays of a .npz file; None allows 200 for each byte of the file, at least 256 MiB
+        and at most what the machine has.
+
+    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content,
+    ResourceLimitError past the limit.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -140,32 +145,44 @@ def read_labels(path: str | os.PathLike) -> tuple[list, np.ndarray]:
         raise ParameterError(
             f"path={name!r} is a graph file, expected labels; networkx.read_{kind} reads its attribute"
         )
-    try:
+    with named_failures(name, _COMPLAINT):
         if kind == "npz":
-            with np.load(path, allow_pickle=False) as stored:
-                nodes, labels = stored["nodes"].tolist(), stored["labels"]
+            nodes, labels = _read_npz(name, memory_limit)
         elif kind == "json":
-            with open(path, encoding="utf-8") as file:
-                stored = json.load(file)
-            nodes, labels = stored["nodes"], np.array(stored["labels"], np.int64)
+            nodes, labels = _read_json(name)
         elif kind == "partition":
             with open(path, encoding="ascii") as file:
                 labels = np.array([int(line) for line in file], np.int64)
             nodes = list(range(len(labels)))
         else:
             nodes, labels = _read_table(name) if kind == "tsv" else _read_csv(name)
-    except (ValueError, KeyError, TypeError, EOFError, OverflowError, zipfile.BadZipFile) as problem:
-        if isinstance(problem, GraphFormatError):
-            raise
-        reason = "pickled objects are never loaded" if "pickle" in str(problem) else str(problem)
-        raise GraphFormatError(f"holds no labels of nodes: {reason}", name) from None
-    if labels.dtype.kind not in "iu" or labels.shape != (len(nodes),):
+    if labels.shape != (len(nodes),):
         raise GraphFormatError(
-            f"holds {len(nodes)} nodes and labels of shape {labels.shape} and dtype {labels.dtype}, expected a whole "
-            "number for each node",
-            name,
+            f"holds {len(nodes)} nodes and labels of shape {labels.shape}, expected one for each node", name
         )
-    return nodes, labels.astype(np.int64, copy=False)
+    return nodes, labels
+
+
+def _read_npz(path: str, memory_limit: int | None) -> tuple[list, np.ndarray]:
+    with open_archive(path, path, _COMPLAINT, memory_limit) as archive:
+        nodes, labels = archive.read("nodes", "labels")
+        if labels.dtype.kind not in "iu" or (labels.size and labels.max() >= 2**63):
+            raise ValueError(f"its labels are of dtype {labels.dtype}, expected whole numbers below 2^63")
+        if nodes.ndim != 1 or nodes.dtype.kind not in "iuU":
+            raise ValueError(
+                f"its nodes are an array of {nodes.ndim} dimensions and dtype {nodes.dtype}, expected names"
+            )
+        return nodes.tolist(), labels.astype(np.int64, copy=False)
+
+
+def _read_json(path: str) -> tuple[list, np.ndarray]:
+    with open(path, "rb") as file:
+        stored = parse_json(file.read())
+    nodes, labels = stored["nodes"], stored["labels"]
+    for key, found, kinds in (("nodes", nodes, (str, int)), ("labels", labels, (int,))):
+        if not isinstance(found, list) or not all(type(item) in kinds for item in found):
+            raise ValueError(f"its {key} are not a list of {'texts or ' if str in kinds else ''}whole numbers")
+    return nodes, np.array(labels, np.int64)
 
 
 def _read_table(path: str) -> tuple[list, np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
+from math import ceil, log2, sqrt
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from graphclust.io.edges import available_bytes
 from graphclust.partition.coreset_regions import REGIONS_PER_CLUSTER, default_size
 from graphclust.partition.options import METHODS
 from graphclust.partition.quotient import ENTRIES_PER_BLOCK
+from graphclust.partition.small_graphs import AT_ONCE
 from graphclust.partition.streamed_quotient import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
 
 __all__ = ["estimate_memory"]
@@ -28,7 +29,9 @@ __all__ = ["estimate_memory"]
 TO_SAMPLE, AFTERWARDS, TO_COARSEN = 76, 60, 90
 LINK, COPIES = 12, 3  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
-COARSE_ENTRY = 16  # bytes for each entry of the graph: of a graph without clusters most are there again a level higher
+COARSE_ENTRY = 16  # bytes for each entry of a graph with clusters: few of them are there again a level higher
+MOST_TRIES = 5  # starts of a small graph that run side by side, each on a thread with levels of its own
+OBJECTS = 1 << 17  # bytes of Python's objects and of arrays that do not grow with the graph
 RUN_OF_ROWS = 1 << 18  # entries of the coreset's rows that a thread links at a time
 TABLE_ENTRY = 8 * LANES + 28  # of a table of clusters, and what becomes of it
 SAMPLED_ENTRY, DIMENSION = 40, 40
@@ -44,8 +47,9 @@ def estimate_memory(
     method, coreset_size : as `coreset_sc` takes them; for "auto" that of large graphs with few triangles.
 
     The graph itself has 4 bytes an entry, 12 with weights, and 24 a node; from a store it takes none. For
-    "multilevel" this is a bound: the better the graph falls into clusters, the less of it is there again a level
-    higher.
+    "multilevel" this is a bound, of a graph without clusters: its entries are all there again on every level, whose
+    nodes are half as many, until each is linked to every other. The better a graph falls into clusters, the fewer
+    are: planted partitions take a twentieth to a half of the bound, random graphs up to three quarters.
 
     Raises what `as_graph` does, and ParameterError for impossible counts.
 
@@ -85,7 +89,7 @@ def _needed(
 ) -> int:
     """rows_by_length : gives the lengths that rows have, and how many have each; only a coreset's rows ask for it."""
     if method == "multilevel":
-        return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _scratch(n_entries, ENTRIES_PER_BLOCK)
+        return _most_of_levels(n_nodes, n_entries)
     if method == "paper":
         size = coreset_size or published_size(n_nodes, k)
         return TO_SAMPLE * n_nodes + DIMENSION * size * min(k, 64)
@@ -109,14 +113,40 @@ def _needed(
     return max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links + linking, quotient))
 
 
+def _most_of_levels(n_nodes: int, n_entries: int) -> int:
+    """Most bytes of the levels of a graph. Tries run one by one on a large graph, and side by side on a small level."""
+    at_once = max(2, min(n_threads(), MOST_TRIES))  # two: what one try has made is there while the next one runs
+    small = _levels(n_nodes, n_entries) * at_once
+    if n_entries > AT_ONCE:
+        level = LINK * n_entries + _levels(n_nodes // 2, AT_ONCE) * at_once
+        small = max(level, _levels(n_nodes, n_entries)) + _scratch(n_entries, ENTRIES_PER_BLOCK)
+    return small + OBJECTS
+
+
+def _levels(n_nodes: int, n_entries: int) -> int:
+    """Bytes of a graph's levels: two copies of its links while one is made, and one on each level that has them all.
+
+    Nodes that join halve in number at least. Once n nodes have n^2 links, a level has a quarter of those below.
+    """
+    halvings = log2(max(n_nodes / sqrt(max(n_entries, 1)), 1.0))
+    return TO_COARSEN * n_nodes + ceil((2.0 + halvings) * LINK * n_entries)
+
+
+def _usual(n_nodes: int, n_entries: int) -> int:
+    """About what the levels of a graph with clusters take."""
+    return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _scratch(n_entries, ENTRIES_PER_BLOCK)
+
+
 def _scratch(n_entries: int, most: int) -> int:
     """What threads write to before its length is known."""
     return LINK * min(n_entries, n_threads() * most)
 
 
 def check_memory(graph: Graph, k: int, method: str, coreset_size: int | None, memory_limit: int | None) -> None:
-    """Refuse work that would take more memory than is allowed, or than there is."""
+    """Refuse work that could take more memory than is allowed, or that most likely takes more than there is."""
     estimate = needed(graph, k, method, coreset_size)
+    if method == "multilevel" and memory_limit is None:  # a graph with clusters may well fit where the bound does not
+        estimate = _usual(graph.n_nodes, graph.n_entries)
     limit = available_bytes() if memory_limit is None else memory_limit
     if estimate > limit:
         source = "there is" if memory_limit is None else "memory_limit is"

@@ -1,15 +1,16 @@
 """A model of a clustering as a file: NumPy's NPZ, with a header in JSON and without pickles."""
 
 import json
+import math
 import os
-import zipfile
 from typing import Any
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.io.array_files import open_archive, parse_json
 from graphclust.io.writing import whole_file
-from graphclust.objective.objective import OBJECTIVES
+from graphclust.objective.objective import OBJECTIVES, RATIOS
 from graphclust.partition.prediction import ClusterModel
 
 __all__ = ["load_model"]
@@ -29,10 +30,14 @@ def write_model(path: str | os.PathLike, model: ClusterModel, overwrite: bool) -
         np.savez_compressed(file, header=text, labels=model.labels, inside=model.inside, mass=model.mass)
 
 
-def load_model(path: str | os.PathLike) -> ClusterModel:
+def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> ClusterModel:
     """A model that `ClusterModel.save` wrote.
 
-    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content.
+    memory_limit : most bytes of its arrays; None allows 200 for each byte of the file, at least 256 MiB and at most
+        what the machine has.
+
+    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content,
+    ResourceLimitError past the limit.
 
     >>> import tempfile
     >>> import networkx as nx
@@ -44,27 +49,30 @@ def load_model(path: str | os.PathLike) -> ClusterModel:
     """
     _check_ending(path)
     name = os.fsdecode(path)
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
-            header = json.loads(held["header"].tobytes().decode())
-            labels, inside, mass = held["labels"], held["inside"], held["mass"]
+    with open_archive(path, name, "expected a model as graphclust writes it", memory_limit) as archive:
+        text, labels, inside, mass = archive.read("header", "labels", "inside", "mass")
+        header = parse_json(text.tobytes())
         if header["format"] != FORMAT or header["version"] != VERSION:
             raise ValueError(f"it is {header['format']!r}, version {header['version']!r}")
-        nodes, resolution = header["nodes"], header["resolution"]
+        nodes, objective = header["nodes"], header["objective"]
+        total = float(header["total"])
+        resolution = None if header["resolution"] is None else float(header["resolution"])
         k = len(mass)
         sound = (
             labels.dtype == np.int64 and labels.ndim == 1 and inside.dtype == mass.dtype == np.float64
             and inside.shape == mass.shape == (k,) and len(labels) > 0 and labels.min() >= -1 and labels.max() < k
-            and header["objective"] in OBJECTIVES and (nodes is None or len(nodes) == len(labels))
+            and objective in OBJECTIVES and bool(np.isfinite([inside, mass]).all())
+            and math.isfinite(total) and total >= 0.0
+            and (objective in RATIOS if resolution is None else math.isfinite(resolution))
+            and (nodes is None or _are_names(nodes, len(labels)))
         )  # fmt: skip
         if not sound:
             raise ValueError("its parts do not fit together")
-        total = float(header["total"])
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as problem:
-        raise GraphFormatError(f"expected a model as graphclust writes it: {problem}", name) from problem
-    named = None if nodes is None else tuple(nodes)
-    resolution = None if resolution is None else float(resolution)
-    return ClusterModel(labels, named, header["objective"], resolution, inside, mass, total)
+    return ClusterModel(labels, None if nodes is None else tuple(nodes), objective, resolution, inside, mass, total)
+
+
+def _are_names(nodes: Any, n: int) -> bool:
+    return isinstance(nodes, list) and len(nodes) == n and all(type(node) in (str, int) for node in nodes)
 
 
 def _check_ending(path: str | os.PathLike) -> None:

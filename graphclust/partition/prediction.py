@@ -15,6 +15,7 @@ from scipy import sparse
 from graphclust.checks import as_array
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
+from graphclust.graph.matrices import checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import BY_DEGREE, RATIOS, weighed
 from graphclust.partition.moves import summed
@@ -138,7 +139,8 @@ def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
         )
     if array.dtype.kind not in "biuf":
         raise TypeError(f"rows has dtype {array.dtype}, expected numbers: the weights of links")
-    matrix = sparse.csr_array(array, dtype=np.float64)
+    matrix = checked_csr(array, "rows") if sparse.issparse(array) else sparse.csr_array(array)
+    matrix = matrix.astype(np.float64, copy=False)
     bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0.0)))
     if len(bad):
         raise GraphValidationError(f"rows holds the weight {matrix.data[bad[0]]}, expected finite weights >= 0")

@@ -186,7 +186,7 @@ MUTANTS = [
     (
         "hidden-arrays",
         "datasets/kept_arrays.py",
-        'and header.pop("arrays") == sorted(members.keys() - {"header"}):',
+        'and header.pop("arrays") == sorted({*archive.names} - {"header"}):',
         'and header.pop("arrays"):',
         ["test_d20_a_bit_of_a_conversion"],
     ),

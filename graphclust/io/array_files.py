@@ -1,0 +1,253 @@
+"""NumPy's files, .npy and .npz, from anywhere: what they claim is checked before memory is taken for it.
+
+`numpy.load` and `scipy.sparse.load_npz` allocate whatever a header asks for, and a damaged byte ends in any of a dozen
+exceptions. Here the directory of an archive, the sizes of its members and the headers of their arrays come first. They
+are compared with the bytes of the file and with a limit. Then the numbers are read block by block, and the checksums
+compared. Pickled objects are never loaded.
+
+Source of the format: NEP 1, "A simple file format for NumPy arrays".
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import math
+import os
+import re
+import struct
+import sys
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+
+from graphclust.errors import GraphClustError, GraphFormatError, ResourceLimitError
+from graphclust.io.edges import allowed_bytes
+
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 10_000  # bytes, as NumPy has it: longer ones take the parser of Python long
+MOST_DEFLATED = 1100  # bytes from one: deflate packs at most 1032 to one
+_BLOCK = 1 << 18  # bytes that stay in a processor's cache on their way
+# What a changed byte leads to in zipfile, zlib, struct, the parsers of Python and JSON, or as a place in the file.
+BROKEN = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, RuntimeError, SyntaxError,
+    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError,
+)  # fmt: skip
+
+
+@contextmanager
+def named_failures(path: str, complaint: str) -> Iterator[None]:
+    """Turn every failure of the block into one error with the path: GraphFormatError, or for memory ResourceLimitError.
+
+    complaint : what the file is not, such as "holds no matrix". Errors of this package, and those of the system that
+    name a file, stay as they are.
+    """
+    try:
+        yield
+    except MemoryError as problem:
+        if isinstance(problem, ResourceLimitError):
+            raise
+        raise ResourceLimitError(f"{path}: memory ran out while reading; {problem}") from None
+    except BROKEN as problem:
+        if isinstance(problem, GraphClustError) or (isinstance(problem, OSError) and problem.filename is not None):
+            raise
+        raise GraphFormatError(f"{complaint}: {problem or type(problem).__name__}", path) from None
+
+
+@dataclass(frozen=True)
+class ArrayHeader:
+    """What stands before the numbers of an array."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fortran_order: bool
+
+    @property
+    def n_bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(file: IO[bytes]) -> ArrayHeader:
+    """The header of a .npy file, after which the numbers follow; ValueError for what is none.
+
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.zeros((3, 2), np.float32))
+    >>> _ = file.seek(0)
+    >>> read_header(file)
+    ArrayHeader(shape=(3, 2), dtype=dtype('float32'), fortran_order=False)
+    """
+    start = file.read(8)
+    if start[:6] != MAGIC or start[6:] not in (b"\1\0", b"\2\0", b"\3\0"):
+        raise ValueError(f"an array starts with {start!r}, expected NumPy's {MAGIC!r} and its version 1, 2 or 3")
+    size = file.read(2 if start[6] == 1 else 4)
+    length = int.from_bytes(size, "little")
+    if length > LONGEST_HEADER:
+        raise ValueError(f"the header of an array claims {length} bytes, expected at most {LONGEST_HEADER}")
+    text = file.read(length)
+    if len(text) < length:
+        raise ValueError("it ends within the header of an array")
+    return _parse_header(text.decode("latin-1" if start[6] < 3 else "utf-8"))
+
+
+def _parse_header(text: str) -> ArrayHeader:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, of spellings that it will not take for ever
+            facts = ast.literal_eval(re.sub(r"(\d)L\b", r"\1", text.strip()))  # as Python 2 wrote long numbers
+            descr, fortran_order, shape = facts["descr"], facts["fortran_order"], facts["shape"]
+            dtype = np.dtype(descr) if isinstance(descr, str) else None
+    except (SyntaxError, ValueError, TypeError, KeyError, MemoryError, RecursionError):
+        raise ValueError(f"the header of an array is {text[:80]!r}, expected its descr, fortran_order, shape") from None
+    if dtype is not None and dtype.hasobject:
+        raise ValueError("pickled objects are never loaded, expected numbers or texts")
+    if dtype is None or dtype.kind not in "biufcSU" or dtype.itemsize == 0:
+        raise ValueError(f"an array is of the type {descr!r}, expected numbers or texts")
+    if not (isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)):
+        raise ValueError(f"the shape of an array is {shape!r}, expected whole numbers >= 0")
+    if type(fortran_order) is not bool:
+        raise ValueError(f"the fortran_order of an array is {fortran_order!r}, expected True or False")
+    return ArrayHeader(shape, dtype, fortran_order)
+
+
+def _read_numbers(file: IO[bytes], header: ArrayHeader) -> np.ndarray:
+    """The array after its header. ValueError where the file has fewer bytes than that, or more."""
+    array = np.empty(header.shape, header.dtype, order="F" if header.fortran_order else "C")
+    n_bytes = header.n_bytes
+    view = array.reshape(-1, order="A").view(np.uint8) if n_bytes else np.empty(0, np.uint8)
+    n_read = 0
+    while n_read < n_bytes:
+        n_more = file.readinto(view[n_read : n_read + _BLOCK].data)  # type: ignore[attr-defined]
+        if not n_more:
+            raise ValueError(f"it ends after {n_read} of the {n_bytes} bytes of an array")
+        n_read += n_more
+    if file.read(1):  # at the end of a member its checksum is compared
+        raise ValueError(f"more bytes follow after the array of shape {header.shape}, expected one array")
+    if header.dtype.kind == "U" and n_bytes:
+        letters = array.reshape(-1, order="A").view(np.dtype(np.uint32).newbyteorder(header.dtype.byteorder))
+        if letters.max() > sys.maxunicode:
+            raise ValueError(f"an array of texts holds the number {letters.max()}, expected letters of Unicode")
+    return array
+
+
+class ArrayArchive:
+    """The arrays of an .npz file, each of which is looked at when it is asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str, file_bytes: int, memory_limit: int | None):
+        self._archive, self._path, self._file_bytes, self._limit = archive, path, file_bytes, memory_limit
+        self._members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        if len(self._members) < len(archive.infolist()):
+            raise ValueError("two of its members have one name")
+
+    @property
+    def names(self) -> list[str]:
+        """Of all members."""
+        return list(self._members)
+
+    def header(self, name: str) -> ArrayHeader:
+        """What an array claims. ValueError where it is missing, or claims more bytes than its member or file can hold.
+
+        What a member itself claims counts no more than what deflate could have packed.
+        """
+        member = self._member(name)
+        packed = min(member.compress_size, self._file_bytes)
+        most = min(member.file_size, packed if member.compress_type == zipfile.ZIP_STORED else packed * MOST_DEFLATED)
+        with self._archive.open(member) as file:
+            header = read_header(file)
+        if header.n_bytes > most:
+            raise ValueError(
+                f"{name} has shape {header.shape} and type {header.dtype}, {header.n_bytes} bytes, but at most {most} "
+                "are there"
+            )
+        return header
+
+    def read(self, *names: str) -> list[np.ndarray]:
+        """Some arrays. Raises as `header` does; ResourceLimitError where they exceed the limit together."""
+        n_bytes = sum(self.header(name).n_bytes for name in names)
+        check_allowed(self._path, n_bytes, self._file_bytes, self._limit)
+        return [self._read(name) for name in names]
+
+    def _read(self, name: str) -> np.ndarray:
+        with self._archive.open(self._member(name)) as file:
+            return _read_numbers(file, read_header(file))
+
+    def _member(self, name: str) -> zipfile.ZipInfo:
+        member = self._members.get(name)
+        if member is None:
+            raise ValueError(f"it has no array {name!r}, but {_listed(self.names) or 'nothing'}")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"its member {name!r} is neither stored nor deflated, as NumPy writes them")
+        return member
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:12]))
+    return shown if len(names) <= 12 else shown + " ..."
+
+
+def check_allowed(path: str, n_bytes: int, file_bytes: int, memory_limit: int | None) -> None:
+    """Refuse arrays that take more memory than is allowed."""
+    allowed = allowed_bytes(file_bytes, memory_limit)
+    if n_bytes > allowed:
+        raise ResourceLimitError(
+            f"{path}: the arrays take {n_bytes} bytes, but memory_limit is {allowed} for {file_bytes} bytes of file; "
+            "pass a larger memory_limit if the file is right"
+        )
+
+
+@contextmanager
+def open_archive(
+    file: str | os.PathLike | IO[bytes], path: str, complaint: str, memory_limit: int | None = None
+) -> Iterator[ArrayArchive]:
+    """The arrays of an .npz file, to be read within the block.
+
+    path : what errors call the file.  complaint : see `named_failures`.
+    memory_limit : most bytes of the arrays that are read together; None allows 200 for each byte of the file, at least
+        256 MiB and at most what the machine has.
+
+    Raises GraphFormatError for what is no such archive or a damaged one; ResourceLimitError; OSError as `open` does.
+    """
+    with named_failures(path, complaint), _opened(file) as stream:
+        file_bytes = stream.seek(0, io.SEEK_END)
+        with zipfile.ZipFile(stream) as archive:
+            yield ArrayArchive(archive, path, file_bytes, memory_limit)
+
+
+def read_array(
+    file: str | os.PathLike | IO[bytes], path: str, complaint: str, memory_limit: int | None = None
+) -> np.ndarray:
+    """The array of an .npy file; arguments and errors as of `open_archive`."""
+    with named_failures(path, complaint), _opened(file) as stream:
+        file_bytes = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        header = read_header(stream)
+        if header.n_bytes > file_bytes:
+            raise ValueError(
+                f"an array of shape {header.shape} and type {header.dtype} has {header.n_bytes} bytes, the file "
+                f"{file_bytes}"
+            )
+        check_allowed(path, header.n_bytes, file_bytes, memory_limit)
+        return _read_numbers(stream, header)
+
+
+@contextmanager
+def _opened(file: str | os.PathLike | IO[bytes]) -> Iterator[IO[bytes]]:
+    if isinstance(file, str | os.PathLike):
+        with open(file, "rb") as stream:
+            yield stream
+    else:
+        yield file
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a JSON text holds; ValueError for what is none, also where it is nested too deep."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON is nested too deep") from None
