@@ -80,6 +80,13 @@ def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
+def as_names(nodes: Any) -> list[Any]:
+    """Names of nodes as a list of Python's own objects; times stay times, which NumPy would turn into numbers."""
+    if not isinstance(nodes, np.ndarray) or nodes.dtype.kind in "mM":
+        return list(nodes)
+    return nodes.tolist()
+
+
 def fits_numbers(labels: np.ndarray, n_nodes: int) -> bool:
     """Whether arrays of the length of the highest label are no waste, so that labels may be places in them."""
     return not labels.size or int(labels.max()) < max(n_nodes, 1) * 4 + 1024

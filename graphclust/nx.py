@@ -10,7 +10,7 @@ A node without edges is a community of its own, beside the k that were asked for
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,18 @@ from graphclust.spectral.whole_graph import spectral_clustering
 
 __all__ = ["coreset_communities", "spectral_communities"]
 
+Weight = str | Callable[[Any, Any, Any], float | None] | None
+
 
 def coreset_communities(
-    G: Any, k: int, *, weight: str | None = "weight", seed: Any = None, **options: Any
+    G: Any, k: int, *, weight: Weight = "weight", seed: Any = None, **options: Any
 ) -> list[set[Hashable]]:
     """A partition of the nodes into exactly k communities, the largest first: `graphclust.coreset_sc`.
 
-    G : an undirected networkx.Graph. weight : the edge attribute of the weights; an edge without it counts 1, and so do
-        all where no edge has it, or with None.
+    G : an undirected networkx.Graph; parallel edges of a multigraph are summed.
+    weight : the edge attribute of the weights; an edge without it counts 1, and so do all where no edge has it, or with
+        None. Or a function of an edge's two nodes and attributes, `weight(u, v, data)`, which returns a number, or None
+        for an edge that is to be left out.
     seed : None, a whole number, a Generator, or, of which a number is drawn, a RandomState, a random.Random, or one of
         the modules random and numpy.random.
     options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
@@ -39,10 +43,11 @@ def coreset_communities(
     >>> coreset_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    return coreset_sc(G, k, weight=_that_some_have(G, weight), rng=_as_rng(seed), **options).communities()
+    G, name = _weighed(G, weight)
+    return coreset_sc(G, k, weight=name, rng=_as_rng(seed), **options).communities()
 
 
-def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed: Any = None) -> list[set[Hashable]]:
+def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any = None) -> list[set[Hashable]]:
     """A partition of the nodes into k communities by eigenvectors: `graphclust.spectral_clustering`.
 
     Arguments as for `coreset_communities`. Raises what `spectral_clustering` raises.
@@ -51,7 +56,8 @@ def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed:
     >>> spectral_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    return spectral_clustering(G, k, weight=_that_some_have(G, weight), rng=_as_rng(seed)).communities()
+    G, name = _weighed(G, weight)
+    return spectral_clustering(G, k, weight=name, rng=_as_rng(seed)).communities()
 
 
 def _as_rng(seed: Any) -> Any:
@@ -62,8 +68,14 @@ def _as_rng(seed: Any) -> Any:
     return as_generator(seed, "seed")
 
 
-def _that_some_have(G: Any, weight: str | None) -> str | None:
-    """The attribute, or None where no edge has it: our functions take that for a mistake, NetworkX's count 1."""
+def _weighed(G: Any, weight: Weight) -> tuple[Any, str | None]:
+    """The graph and the attribute of its weights; None where no edge has it: our functions take that for a mistake."""
     if weight is None or not hasattr(G, "adjacency"):
-        return weight
-    return weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None
+        return G, weight  # type: ignore[return-value]  # the gate refuses a function for other graphs
+    if callable(weight):
+        weighed = G.__class__()
+        weighed.add_nodes_from(G)
+        edges = ((u, v, weight(u, v, attributes)) for u, v, attributes in G.edges(data=True))
+        weighed.add_weighted_edges_from((u, v, value) for u, v, value in edges if value is not None)
+        return weighed, "weight"
+    return G, weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None

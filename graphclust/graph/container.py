@@ -5,7 +5,7 @@ than 2^31 entries.
 """
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -215,4 +215,5 @@ class Table(Protocol):
     def __getitem__(self, name: Any, /) -> Any: ...
 
 
-GraphLike = Graph | NetworkXGraph | IGraph | Table | SparseMatrix | npt.NDArray[Any] | str | os.PathLike[str]
+EdgeList = Sequence[tuple[Any, ...]] | Sequence[Mapping[str, Any]]
+GraphLike = Graph | NetworkXGraph | IGraph | Table | SparseMatrix | EdgeList | npt.NDArray[Any] | str | os.PathLike[str]
