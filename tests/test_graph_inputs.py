@@ -76,7 +76,7 @@ def test_a_weight_that_nothing_has_is_an_error(G):
         as_graph(G, weight="nonsense")
     with pytest.raises((ParameterError, GraphValidationError), match="nonsense"):
         coreset_sc(G, 2, weight="nonsense")
-    with pytest.raises(TypeError, match="weight is a (function|list), expected the name"):
+    with pytest.raises(TypeError, match=r"weight is a (function|list), expected the name"):
         as_graph(G, weight=(lambda u, v, data: 1.0) if isinstance(G, list) else ["weight"])
     assert as_graph(G, weight=None).weights is None
 
@@ -106,7 +106,7 @@ def test_times_stay_times():
     first, second, third = pandas.date_range("2024-01-01", periods=3)
     table = pandas.DataFrame({"source": [first, second], "target": [second, third]})
     assert as_graph(table).nodes == [first, second, third]
-    named = graph_from_table(table, nodes=table["source"].tolist() + [third])
+    named = graph_from_table(table, nodes=[*table["source"], third])
     assert named.nodes == [first, second, third]
     days = pandas.DataFrame({"source": pandas.to_timedelta([1, 2], "D"), "target": pandas.to_timedelta([2, 3], "D")})
     assert as_graph(days).nodes == list(pandas.to_timedelta([1, 2, 3], "D"))
