@@ -169,7 +169,8 @@ def _refuse_name_of_weight(weight: str | None, what: str) -> None:
 
 
 def _unweighted(graph: Graph) -> Graph:
-    return graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+    plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+    return replace(plain, file=graph.file)
 
 
 def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -159,6 +159,7 @@ def load_graph(
         if isinstance(problem, ResourceLimitError):
             raise
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
+    graph = replace(graph, file=os.fsdecode(path).encode(errors="backslashreplace").decode())
     if return_info:
         return graph, info
     if info.repairs:

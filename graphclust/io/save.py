@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_choice, refuse_swapped
 from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
@@ -63,6 +63,7 @@ def save_graph(path: str | os.PathLike, G: GraphLike, *, format: str | None = No
     ...     load_graph(f"{folder}/path.graph")
     Graph(4 nodes, 3 edges, unweighted)
     """
+    refuse_swapped(path, "save_graph(path, G)")
     graph = as_graph(G)
     content = content_of(graph, format_of(path, format))
     with whole_file(path, overwrite, content.size) as file:

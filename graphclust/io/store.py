@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_choice, refuse_swapped
 from graphclust.compiled.graphs import gate
 from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
@@ -76,6 +76,7 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
     ...     save_store(f"{folder}/path.store", nx.path_graph(4))
     Graph(4 nodes, 3 edges, unweighted)
     """
+    refuse_swapped(path, "save_store(path, G)")
     graph = as_graph(G)
     name = check_store_target(path, overwrite)
     ids, names = _split_names(graph)

@@ -107,8 +107,8 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
         odd = next((row for row in listed if not isinstance(row, tuple) or len(row) not in (2, 3)), None)
         found = "mixes pairs and triples" if odd is None else f"holds a {type(odd).__name__}, {str(odd)[:60]}"
         raise TypeError(
-            f"G is a {type(rows).__name__} that {found}, expected edges: all tuples (u, v), all (u, v, weight), or all "
-            "dicts with the keys 'source' and 'target'; an adjacency matrix as numpy.array(G)"
+            f"G is a {type(rows).__name__} that {found}, expected a networkx.Graph, a matrix as numpy.array(G), or "
+            "edges: all tuples (u, v), all (u, v, weight), or all dicts with the keys 'source' and 'target'"
         )
     columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
     given: Any = columns.get("weight", [])

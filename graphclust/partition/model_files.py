@@ -22,6 +22,7 @@ def write_model(path: str | os.PathLike, model: ClusterModel, overwrite: bool) -
     _check_ending(path)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "objective": model.objective}
     header |= {"resolution": model.resolution, "total": model.total, "nodes": None}
+    header["origin"] = model.origin
     if model.nodes is not None:
         header["nodes"] = [_plain(name) for name in model.nodes]
     text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
@@ -64,7 +65,8 @@ def load_model(path: str | os.PathLike) -> ClusterModel:
         raise GraphFormatError(f"expected a model as graphclust writes it: {problem}", name) from problem
     named = None if nodes is None else tuple(nodes)
     resolution = None if resolution is None else float(resolution)
-    return ClusterModel(labels, named, header["objective"], resolution, inside, mass, total)
+    origin = header.get("origin") or {}
+    return ClusterModel(labels, named, header["objective"], resolution, inside, mass, total, origin)
 
 
 def _check_ending(path: str | os.PathLike) -> None:

@@ -8,7 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_whole_number
+from graphclust.checks import Seed, as_seeded, as_whole_number
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -17,6 +17,7 @@ from graphclust.partition.descent import descended
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
 from graphclust.partition.multilevel import regions
+from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.path import Path
 from graphclust.partition.reduction import prolonged_through
 from graphclust.partition.resolution import goal_of
@@ -72,7 +73,7 @@ def cluster_path(
     aim = as_aim(objective, resolution)
     if components not in ("large", "all"):
         raise ParameterError(f"components={components!r} is unknown, expected one of 'large', 'all'")
-    rng, progress = as_generator(rng), as_progress(progress, time_budget)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     asked = None if ks is None else _as_ks(ks)
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
@@ -89,7 +90,11 @@ def cluster_path(
     kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
-    return path_over(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress)
+    path = path_over(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress)
+    path.seed = seed
+    path.options = {"objective": aim.name, "resolution": aim.resolution, "components": components}
+    path.options |= asked_of_the_graph(weight, symmetrize, time_budget)
+    return path
 
 
 def middle_of_ks(ks: Sequence[int]) -> int:
@@ -103,13 +108,13 @@ def path_over(
     ks: list[int],
     aim: Aim,
     remarks: list[str],
-    seed: int,
+    key: int,
     progress: Progress,
 ) -> Path:
     """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
     left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
-    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(seed)
+    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(key)
     top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
     with progress.stage("regions"):
         levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
@@ -122,7 +127,7 @@ def path_over(
         descent = descended(core, labels, top, aim, sizes, left_out, progress)
     if progress.remark:
         remarks = [*remarks, f"of the path: {progress.remark}"]
-    return Path(graph, ks, aim, kept, core, levels, descent, remarks, seed, progress)
+    return Path(graph, ks, aim, kept, core, levels, descent, remarks, key, progress)
 
 
 def default_ks(graph: Graph) -> range:
