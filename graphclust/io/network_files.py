@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, in_mebibytes
 from graphclust.io.edges import Edges
 from graphclust.io.lines import NegativeOrInfinite
 from graphclust.io.node_names import as_numbers
@@ -56,8 +56,8 @@ def _content(source: Source, memory_limit: int | None, progress: Progress) -> by
         size += len(block)
         if size > most:
             raise ResourceLimitError(
-                f"{source.path}: more than {most} bytes would need {_BYTES_AS_OBJECTS * most >> 20} MiB as objects; "
-                "convert the file to an edge list, or pass a larger memory_limit"
+                f"{source.path}: more than {most} bytes would need {in_mebibytes(_BYTES_AS_OBJECTS * most)} as objects"
+                "; convert the file to an edge list, or pass a larger memory_limit"
             )
     return b"".join(parts).removeprefix(b"\xef\xbb\xbf")
 
