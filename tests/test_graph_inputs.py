@@ -142,7 +142,7 @@ def test_lists_of_edges_are_graphs():
         ([(0, 1), (1, 2, 3.0)], "mixes pairs and triples"),
         ([(0, 1, 2, 3)], "holds a tuple"),
         ([{"source": 0, "target": 1}, {"source": 1}], r"G\[1\] has no 'target'"),
-        ([{"from": 0, "to": 1}], "source='source' is no column of the table, expected one of 'from', 'to'"),
+        ([{"from": 0, "to": 1}], "keys 'from', 'to', expected 'source' and 'target' among them; .*graph_from_table"),
         ([(0, None)], r"G\[0\] has no 'target'"),
         ([(0, 1, "x")], "expected numbers"),
     ],

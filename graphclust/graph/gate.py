@@ -232,7 +232,7 @@ def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:
         if value is None:
             raise GraphValidationError(
                 f"edge ({u!r}, {v!r}) has None as {weight!r}, expected a number; remove the attribute where an edge is "
-                "to count 1, or pass weight=None to make all weights 1"
+                "to count 1, or pass as_graph(G, weight=None), in which all do"
             )
 
 

@@ -101,6 +101,12 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
         raise GraphValidationError(f"G is an empty {type(rows).__name__}, expected at least one edge")
     kinds = {type(row) if isinstance(row, tuple) else Mapping if isinstance(row, Mapping) else None for row in listed}
     if kinds == {Mapping}:
+        keys = list(dict.fromkeys(key for row in listed for key in row))
+        if not {"source", "target"} <= {*keys}:
+            raise GraphValidationError(
+                f"G is a {type(rows).__name__} of dicts with the keys {', '.join(map(repr, keys[:8]))}, expected "
+                "'source' and 'target' among them; graph_from_table(pandas.DataFrame(G), ...) takes others"
+            )
         return graph_from_table(_Rows(listed), weight=weight, symmetrize=symmetrize)
     lengths = {len(row) if isinstance(row, tuple) else 0 for row in listed}
     if lengths not in ({2}, {3}):
