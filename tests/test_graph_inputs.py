@@ -211,3 +211,30 @@ def test_a_function_says_what_edges_weigh(find):
     for other in (nx.to_scipy_sparse_array(graph), graphclust.as_graph(graph)):
         with pytest.raises(TypeError, match="weight is a function"):
             find(other, 2, weight=cheap, seed=1)
+
+
+@pytest.mark.parametrize("measure", ["volume", "conductance", "normalized_cut", "modularity", "kernel_k_means_cost"])
+def test_a_measure_of_a_directed_graph_can_be_had_as_the_error_says(measure):
+    directed, labels = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)]), [0, 0, 0, 1]
+    with pytest.raises(GraphValidationError, match=r'as_graph\(G, symmetrize="sum"\), or "max"'):
+        getattr(graphclust, measure)(directed, labels)
+    with pytest.warns(GraphWarning, match="directed"):
+        found = getattr(graphclust, measure)(directed, labels, symmetrize="max")
+    expected = getattr(graphclust, measure)(directed.to_undirected(), labels)
+    assert np.all(found == expected)
+
+
+def test_an_error_of_a_file_names_the_function_that_takes_its_remedy(tmp_path):
+    """Of load_graph itself the argument alone."""
+    file = tmp_path / "r.csv"
+    file.write_text("source,target,weight\na,b,-1\nb,c,2\n")
+    for use in (as_graph, coreset_sc, graphclust.describe):
+        with pytest.raises(ValueError, match=r'load_graph\(path, weights="abs"\)'):
+            use(file)
+    with pytest.raises(ValueError, match=r'(?<!path, )weights="abs"'):
+        load_graph(file)
+    assert coreset_sc(load_graph(file, weights="abs"), 2, rng=0).n_clusters == 2
+    large = tmp_path / "large.mtx"
+    large.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n900000000 900000000 1\n2 1\n")
+    with pytest.raises(MemoryError, match="pass a larger memory_limit to load_graph"):
+        coreset_sc(large, 2)
