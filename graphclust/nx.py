@@ -19,9 +19,9 @@ from graphclust.checks import as_generator
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.spectral.whole_graph import spectral_clustering
 
-__all__ = ["coreset_communities", "spectral_communities"]
-
 Weight = str | Callable[[Any, Any, Any], float | None] | None
+
+__all__ = ["coreset_communities", "spectral_communities"]
 
 
 def coreset_communities(
@@ -29,10 +29,9 @@ def coreset_communities(
 ) -> list[set[Hashable]]:
     """A partition of the nodes into exactly k communities, the largest first: `graphclust.coreset_sc`.
 
-    G : an undirected networkx.Graph; parallel edges of a multigraph are summed.
-    weight : the edge attribute of the weights; an edge without it counts 1, and so do all where no edge has it, or with
-        None. Or a function of an edge's two nodes and attributes, `weight(u, v, data)`, which returns a number, or None
-        for an edge that is to be left out.
+    G : an undirected networkx.Graph. weight : the edge attribute of the weights; an edge without it counts 1, and so do
+        all where no edge has it, or with None. Or a function (u, v, attributes) of an edge that gives its weight, or
+        None for no edge; in a multigraph, of all edges between two nodes, with their attributes by key.
     seed : None, a whole number, a Generator, or, of which a number is drawn, a RandomState, a random.Random, or one of
         the modules random and numpy.random.
     options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
@@ -43,8 +42,8 @@ def coreset_communities(
     >>> coreset_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    G, name = _weighed(G, weight)
-    return coreset_sc(G, k, weight=name, rng=_as_rng(seed), **options).communities()
+    G, weight = _weighted(G, weight)
+    return coreset_sc(G, k, weight=weight, rng=_as_rng(seed), **options).communities()
 
 
 def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any = None) -> list[set[Hashable]]:
@@ -56,8 +55,8 @@ def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any
     >>> spectral_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    G, name = _weighed(G, weight)
-    return spectral_clustering(G, k, weight=name, rng=_as_rng(seed)).communities()
+    G, weight = _weighted(G, weight)
+    return spectral_clustering(G, k, weight=weight, rng=_as_rng(seed)).communities()
 
 
 def _as_rng(seed: Any) -> Any:
@@ -68,14 +67,21 @@ def _as_rng(seed: Any) -> Any:
     return as_generator(seed, "seed")
 
 
-def _weighed(G: Any, weight: Weight) -> tuple[Any, str | None]:
-    """The graph and the attribute of its weights; None where no edge has it: our functions take that for a mistake."""
+def _weighted(G: Any, weight: Any) -> tuple[Any, str | None]:
+    """The graph, and the attribute or None where no edge has it: our functions take that for a mistake.
+
+    Of a function of edges the graph that it weighs.
+    """
     if weight is None or not hasattr(G, "adjacency"):
-        return G, weight  # type: ignore[return-value]  # the gate refuses a function for other graphs
-    if callable(weight):
-        weighed = G.__class__()
-        weighed.add_nodes_from(G)
-        edges = ((u, v, weight(u, v, attributes)) for u, v, attributes in G.edges(data=True))
-        weighed.add_weighted_edges_from((u, v, value) for u, v, value in edges if value is not None)
-        return weighed, "weight"
-    return G, weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None
+        return G, weight
+    if not callable(weight):
+        return G, weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None
+    import networkx
+
+    weighted = networkx.DiGraph() if G.is_directed() else networkx.Graph()
+    weighted.add_nodes_from(G)
+    for u, v in type(weighted)(G).edges():  # of parallel edges one
+        value = weight(u, v, G[u][v])
+        if value is not None:
+            weighted.add_edge(u, v, weight=value)
+    return weighted, "weight"

@@ -153,11 +153,19 @@ def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | No
 
 
 def _with_function(message: str, function: Callable[..., Any]) -> str:
-    """The message, with the arguments of a function named as in a call of it: `weights="abs"` is its `f(path, ...)`."""
+    """The message, with the arguments of a function named as in a call of it: `weights="abs"` is its `f(path, ...)`.
+
+    Those that `as_graph` takes itself stay as they are, and so does what is in a call already.
+    """
     first, *others = inspect.signature(function).parameters
-    named = rf"""(?<![\w(,])(?<!, )({"|".join(others)})=('[^']*'|"[^"]*"|True|False|None|)"""
-    message = re.sub(named, lambda found: f"{function.__name__}({first}, {found[1]}={found[2] or '...'})", message)
-    return re.sub(rf"\ba larger ({'|'.join(others)})\b", rf"\g<0> to {function.__name__}", message)
+    names = "|".join(name for name in others if name not in ("weight", "symmetrize"))
+
+    def as_call(found: re.Match[str]) -> str:
+        return found[0] if found[1] is None else f"{function.__name__}({first}, {found[1]}={found[2] or '...'})"
+
+    named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
+    message = re.sub(named, as_call, message)
+    return re.sub(rf"\ba larger ({names})\b", rf"\g<0> to {function.__name__}", message)
 
 
 def _refuse_name_of_weight(weight: str | None, what: str) -> None:

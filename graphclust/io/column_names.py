@@ -34,10 +34,14 @@ def columns_by_name(names: list[str]) -> tuple[int, int, int | None, bool]:
     source, target = _first_of(_SOURCES, names), _first_of(_TARGETS, names)
     if source is None or target is None:
         source, target = 0, 1
-    weight = _first_of(_WEIGHTS, names)
-    if weight is not None:
-        return source, target, weight, True
-    return source, target, _first_of(_MAYBE_WEIGHTS, names), False
+    return source, target, *weight_among(names)
+
+
+def weight_among(names: list[str]) -> tuple[int | None, bool]:
+    """Where the weights stand, by the names, and whether that is sure."""
+    plain = [plain_name(name) for name in names]
+    sure = _first_of(_WEIGHTS, plain)
+    return (_first_of(_MAYBE_WEIGHTS, plain), False) if sure is None else (sure, True)
 
 
 def _first_of(known: set[str], names: list[str]) -> int | None:

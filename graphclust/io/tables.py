@@ -14,7 +14,7 @@ import numpy as np
 from graphclust.checks import as_choice, as_names
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.io.column_names import columns_by_name, plain_name
+from graphclust.io.column_names import weight_among
 from graphclust.io.edges import Edges, graph_from_edges
 from graphclust.io.weight_checks import refuse_impossible
 from graphclust.progress import Progress
@@ -159,7 +159,7 @@ def _weight_column(
     if weight != "weight" or weight in columns:
         return weight, None
     others = [name for name in columns if name not in ends]
-    *_, place, is_sure = columns_by_name([plain_name(str(name)) for name in others])
+    place, is_sure = weight_among([str(name) for name in others])
     numeric = [name for name in others if _numbers(np.asarray(table[name])).dtype.kind in "iuf"]
     if place is not None and (is_sure or others[place] in numeric):
         name = others[place]
