@@ -231,6 +231,7 @@ def test_every_public_function_is_called(folder):
 
 def test_what_an_error_names_is_there(folder, monkeypatch):
     monkeypatch.setenv("GRAPHCLUST_CACHE", str(folder / "cache"))
+    monkeypatch.chdir(folder)  # "nonsense" is a path too
     known = {name for function in calls(folder) for name in signature_of(function)}
     found, n_errors = [], 0
     for function, arguments in calls(folder).items():
@@ -245,7 +246,7 @@ def test_what_an_error_names_is_there(folder, monkeypatch):
                     n_errors += 1
                     wrong = faults(str(problem), signature_of(function), given, known)
                     found += [f"{function}({name}={value!r}): {fault}: {problem}" for fault in wrong]
-                for made in folder.glob("new*"):
+                for made in [*folder.glob("new*"), *folder.glob("nonsense*")]:
                     shutil.rmtree(made) if made.is_dir() else made.unlink()
     assert n_errors > 1_000 and not found, "\n".join(found)
 
@@ -293,6 +294,7 @@ COMMANDS = [
 
 
 def test_every_option_that_the_command_line_names_is_one_of_the_command(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
     monkeypatch.setenv("GRAPHCLUST_CACHE", str(folder / "cache"))
     (commands,) = (action.choices for action in cli._parser()._actions if action.choices)
     np.savetxt(folder / "points.csv", POINTS[:, :2] + 0.5, delimiter=",")
