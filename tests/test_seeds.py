@@ -14,6 +14,7 @@ from graphclust import (
     load_graph,
     report_page,
     save_graph,
+    save_store,
     spectral_clustering,
 )
 from graphclust.faces.cli import main
@@ -73,6 +74,7 @@ def test_a_clustering_records_the_file_the_version_and_the_options(tmp_path):
     assert coreset_sc(file, 3, weight=None, rng=0).origin["file"] == str(file)
     assert coreset_sc(file, 3, weight=None, rng=0).parameters["weight"] is None
     assert coreset_sc(GRAPH, 3, rng=0).origin["file"] is None
+    assert coreset_sc(save_store(tmp_path / "s", GRAPH), 3, rng=0).origin["file"] == str(tmp_path / "s")
 
 
 def test_a_report_in_every_form_says_it(tmp_path):

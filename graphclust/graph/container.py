@@ -37,7 +37,7 @@ class Graph:
     loops : float64, shape (n_nodes,), the weight of each node's self-loop, 0 for none.
     nodes : the caller's names of the nodes in the order of the rows; None stands for 0..n_nodes-1.
     remarks : what was assumed or repaired on the way in, one sentence each.
-    file : the path or name that `load_graph` was given, or None.
+    file : the path or name that `load_graph` was given, or the store, or None.
 
     Make one with `as_graph`, which checks its input. The arrays are read-only views and may share memory
     with what the graph was made of: do not change that while the graph is in use.

@@ -154,6 +154,7 @@ def _mapped(folder: str) -> StoredGraph:
         tuple(header["remarks"]),
         folder,
         header["id"],
+        file=folder,
     )
     _check_row_starts(graph)
     return graph
