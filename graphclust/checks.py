@@ -1,6 +1,7 @@
 """Convert an argument, or say what was expected."""
 
 import numbers
+import os
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,16 @@ def as_generator(rng: Seed, name: str = "rng") -> np.random.Generator:
         ) from None
 
 
+def as_seeded(rng: Seed) -> tuple[np.random.Generator, int | str]:
+    """A generator, as `as_generator` makes it, and for the record its seed, which is drawn where rng is None."""
+    if rng is None:
+        rng = int(np.random.SeedSequence().generate_state(1)[0])
+    generator = as_generator(rng)
+    if isinstance(rng, numbers.Integral):
+        return generator, int(rng)
+    return generator, f"a {type(rng).__name__} ({type(generator.bit_generator).__name__})"
+
+
 def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
     """One label a node as an int64 array of shape (n_nodes,): -1 for none, otherwise a cluster's number."""
     array = as_array(labels, name)
@@ -95,6 +106,19 @@ def as_labels(labels: Any, n_nodes: int, name: str = "labels") -> npt.NDArray[np
             f"{name} holds {array.max()}, far above the number of nodes; renumber the clusters from 0"
         )
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def as_names(nodes: Any) -> list[Any]:
+    """Names of nodes as a list of Python's own objects; times stay times, which NumPy would turn into numbers."""
+    if not isinstance(nodes, np.ndarray) or nodes.dtype.kind in "mM":
+        return list(nodes)
+    return nodes.tolist()
+
+
+def refuse_swapped(path: Any, call: str, name: str = "path") -> None:
+    """Refuse what is no path where one comes first, as the functions of other libraries have it second."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(f"{name} is a {type(path).__name__}, expected the path of a file: the call is {call}")
 
 
 def fits_numbers(labels: np.ndarray, n_nodes: int) -> bool:

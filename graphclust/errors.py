@@ -119,6 +119,11 @@ def escape_controls(text: str, keep: str = "") -> str:
     return "".join(letter if letter.isprintable() or letter in keep else ascii(letter)[1:-1] for letter in text)
 
 
+def in_mebibytes(n_bytes: int) -> str:
+    """A size in memory as text: whole MiB, or below one of them the bytes themselves."""
+    return counted(n_bytes, "byte") if n_bytes < 1 << 20 else f"{n_bytes >> 20} MiB"
+
+
 def counted(n: int, one: str, many: str | None = None) -> str:
     """The number before what it counts, as in "1 node is" and "2 nodes are"; by default with an s for more."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

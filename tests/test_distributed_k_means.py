@@ -62,6 +62,20 @@ def test_the_scale_of_points_changes_no_label_and_points_too_small_are_refused(c
             distributed.kmeans(chunked(points * 1e-200, 700, 800), 5, client=client, init=init)
 
 
+def test_sparse_chunks_are_clustered_as_dense_ones_are(client, points):
+    """Centroids may be sparse too."""
+    from scipy import sparse
+
+    thin = np.where(points > 1.0, points, 0.0)
+    start = thin[[0, 1, 400, 700, 1400]]
+    dense, chunks = chunked(thin, 700, 800), chunked(thin, 700, 800).map_blocks(sparse.csr_array)
+    expected = distributed.kmeans(dense, 5, client=client, init=start)
+    for init in (start, sparse.csr_array(start)):
+        found = distributed.kmeans(chunks, 5, client=client, init=init)
+        assert (found.labels == expected.labels).all()
+        np.testing.assert_allclose(found.centroids, expected.centroids, rtol=1e-9)
+
+
 def test_parallel_seeding_finds_separated_clusters(client, points):
     shuffled = np.random.default_rng(3).permutation(points)
     found = distributed.kmeans(chunked(shuffled, 400, 1100), 5, client=client, rng=9)

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import graphclust
+from graphclust import adjusted_rand_index, conductance, normalized_mutual_information, volume
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import labels_on
 
@@ -241,3 +242,48 @@ def test_agreement_of_named_and_unnamed_nodes_is_refused():
         graphclust.adjusted_rand_index(3, [1])
     with pytest.raises(GraphValidationError, match="other has a label for 'c'"):
         graphclust.adjusted_rand_index([{"a", "b"}], {"a": 0, "b": 0, "c": 1})
+
+
+SERIES = {"a": 0, "b": 0, "c": 0, "d": 1, "e": 1}
+
+
+def test_two_series_are_compared_by_their_indices():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    one = pandas.Series(SERIES)
+    other = one.sample(frac=1, random_state=3)
+    assert list(one) != list(other)
+    for measure in (adjusted_rand_index, normalized_mutual_information):
+        assert measure(one, other) == measure(other, one) == measure(one, one) == 1.0
+        assert measure(one.reset_index(drop=True), one.reset_index(drop=True).sample(frac=1, random_state=3)) == 1.0
+        assert measure(other, SERIES) == measure(SERIES, other) == 1.0
+        assert measure(other, [{"d", "e"}, {"a", "b", "c"}]) == 1.0
+        assert measure(one.map({0: "x", 1: "y"}), other) == 1.0
+
+
+def test_a_series_without_an_index_of_its_own_goes_by_place():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    named, numbered = pandas.Series(SERIES), pandas.Series([*SERIES.values()])
+    shuffled = named.sample(frac=1, random_state=3)
+    assert adjusted_rand_index(named, numbered) == adjusted_rand_index(numbered, named) == 1.0
+    assert adjusted_rand_index(shuffled, numbered) == adjusted_rand_index(shuffled.to_numpy(), numbered) < 1.0
+    assert adjusted_rand_index(shuffled, [*shuffled]) == 1.0
+
+
+def test_two_series_of_other_nodes_or_of_one_twice_are_refused():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    one = pandas.Series(SERIES)
+    with pytest.raises(GraphValidationError, match="other has no label for node 'e'"):
+        adjusted_rand_index(one, one.rename({"e": "f"}))
+    twice = one.rename({"e": "a"})
+    with pytest.raises(GraphValidationError, match=r"the index of other holds 'a' twice.*other.to_numpy\(\)"):
+        adjusted_rand_index(one, twice)
+    assert adjusted_rand_index(twice, twice) == 1.0
+
+
+def test_the_index_of_a_series_may_be_a_range_that_holds_the_nodes():
+    """Nodes 1, 2, 3 in another order: the range from 1 names them, the one from 0 does not."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    graph = nx.Graph([(3, 1), (1, 2)])
+    labels = pandas.Series([0, 1, 1], index=pandas.RangeIndex(1, 4))
+    assert conductance(graph, labels).tolist() == conductance(graph, {1: 0, 2: 1, 3: 1}).tolist()
+    assert volume(graph, labels.reset_index(drop=True)).tolist() == volume(graph, {3: 0, 1: 1, 2: 1}).tolist()

@@ -88,7 +88,7 @@ def test_what_is_too_much_is_refused_before_the_work():
     def listener(stage, done, total):
         raise AssertionError("the work has begun")
 
-    words = r"needs about \d+ MiB beside the graph of 3000 nodes and \d+ entries, but memory_limit is 0 MiB"
+    words = r"needs about \d+ MiB beside the graph of 3000 nodes and \d+ entries, but memory_limit is 1,000 bytes"
     with pytest.raises(ResourceLimitError, match=words):
         coreset_sc(graph, 10, memory_limit=1000, progress=listener)
     with pytest.raises(ParameterError, match="memory_limit"):

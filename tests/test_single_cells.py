@@ -59,3 +59,61 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
         cluster_anndata(anndata.AnnData(shape=(7, 0)), 2)
     with pytest.raises(TypeError, match=r"G is a anndata.*pass it to cluster_anndata"):
         coreset_sc(adata, 2)
+
+
+def two_cliques():
+    G = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(3))
+    return cells(list(G), [(u, v, 1.0) for u, v in G.edges])
+
+
+def test_k_may_be_left_to_the_graph(tmp_path):
+    adata = two_cliques()
+    cluster_anndata(adata, None)
+    found = adata.uns["graphclust"]
+    assert found["params"]["k"] == len(adata.obs["graphclust"].cat.categories) == 2
+    assert any("k was not given" in remark for remark in found["remarks"])
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_the_seed_is_recorded_and_gives_the_clusters_again():
+    adata = two_cliques()
+    cluster_anndata(adata, 2, rng=None, key_added="drawn")
+    seed = adata.uns["drawn"]["seed"]
+    cluster_anndata(adata, 2, rng=seed, key_added="again")
+    assert isinstance(seed, int) and adata.obs["drawn"].tolist() == adata.obs["again"].tolist()
+    assert adata.uns["again"]["params"]["rng"] == seed
+
+
+def test_some_cells_are_clustered_and_the_others_keep_what_they_have():
+    G = nx.disjoint_union_all([nx.complete_graph(n) for n in (5, 4, 3)])
+    adata = cells(list(G), [(u, v, 1.0) for u, v in G.edges])
+    adata.obs["kind"] = pandas.Categorical(["A"] * 9 + ["B"] * 3)
+    cluster_anndata(adata, 2, restrict_to=("kind", ["A"]), certainty=True)
+    assert adata.obs["graphclust_R"].tolist() == ["A,0"] * 5 + ["A,1"] * 4 + ["B"] * 3
+    assert adata.obs["graphclust_R_certainty"][:9].tolist() == [1.0] * 9
+    assert adata.obs["graphclust_R_certainty"][9:].isna().all() and "graphclust" not in adata.obs
+    assert adata.uns["graphclust_R"]["params"]["restrict_to"] == ["kind", "A"]
+    cluster_anndata(adata, 3, restrict_to=("kind", ["A", "B"]), key_added="all")
+    assert adata.obs["all"].tolist() == ["A-B,0"] * 5 + ["A-B,1"] * 4 + ["A-B,2"] * 3
+    for wrong, error in (
+        (("kind", ["C"]), ParameterError),
+        (("sort", ["A"]), ParameterError),
+        (("kind", "A"), TypeError),
+    ):
+        with pytest.raises(error, match="restrict_to"):
+            cluster_anndata(adata, 2, restrict_to=wrong)
+
+
+def test_certainty_of_a_cell_is_the_share_of_its_links_in_its_cluster():
+    G = nx.barbell_graph(4, 0)
+    adata = cells(list(G), [(u, v, 1.0) for u, v in G.edges])
+    cluster_anndata(adata, 2, certainty=True)
+    assert adata.obs["graphclust_certainty"].tolist() == [1, 1, 1, 0.75, 0.75, 1, 1, 1]
+
+
+def test_only_neighbors_are_named_where_neighbors_are_asked_for():
+    adata = two_cliques()
+    adata.uns |= {"near": {"connectivities_key": "connectivities"}, "leiden": {"params": {}}, "log1p": {}}
+    for key, words in (("far", "is not in adata.uns"), ("leiden", "holds no neighbors")):
+        with pytest.raises(ParameterError, match=rf"'{key}' {words}.*, expected one of \['near'\]$"):
+            cluster_anndata(adata, 2, neighbors_key=key)

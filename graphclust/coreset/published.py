@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.coreset.induced_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -123,6 +123,7 @@ def cluster_coreset(
     as_choice(embedding, "embedding", EMBEDDINGS)
     as_choice(degrees, "degrees", DEGREES)
     rng, progress = as_generator(rng), as_progress(progress)
+    weights = as_weights(weights, induced.shape[0], "weights")
     return _labels_and_empty_share(induced, k, weights, embedding, degrees, rng, progress)[0]
 
 

@@ -25,6 +25,7 @@ from graphclust.errors import (
     ResourceLimitError,
     UnsafeArchiveError,
     counted,
+    in_mebibytes,
 )
 from graphclust.graph.container import Graph
 from graphclust.io.communities import Communities
@@ -99,8 +100,8 @@ def check_before(entry: CatalogueEntry, memory_limit: int | None) -> None:
     if entry.memory > available:
         raise ResourceLimitError(
             f"{entry.address}: {counted(entry.rows, 'node')} and {entry.entries:,} entries need about "
-            f"{entry.memory >> 20:,} MiB while they are read, but memory_limit is {available >> 20:,} MiB; nothing was "
-            "downloaded. Pass a larger memory_limit if the estimate is wrong"
+            f"{in_mebibytes(entry.memory)} while they are read, but memory_limit is {in_mebibytes(available)}; nothing "
+            "was downloaded. Pass a larger memory_limit if the estimate is wrong"
         )
 
 

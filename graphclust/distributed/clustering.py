@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_generator, as_number, as_whole_number
+from graphclust.checks import Seed, as_number, as_seeded, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, look_at_workers, running_workers, versions
 from graphclust.distributed.extra import needed
@@ -71,7 +71,7 @@ def coreset_sc(
     """
     needed("distributed")
     check_client(client)
-    rng, progress = as_generator(rng), as_progress(progress)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1)
     patience = as_number(patience, "patience", above=0.0)
     given = given_options(
@@ -108,6 +108,7 @@ def coreset_sc(
         natural_range=goal.natural,
         decided=outcome.decided,
         parameters=used_settings(options),
+        seed=seed,
     )
 
 

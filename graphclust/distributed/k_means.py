@@ -36,7 +36,7 @@ def kmeans(
 ) -> KMeansResult:
     """Cluster the rows of a Dask array into k parts of low inertia: k-means|| and Lloyd's iteration, chunk by chunk.
 
-    X : dask.array of float32 or float64, shape (n, d), of known chunk sizes; chunks may be empty.
+    X : dask.array of float32 or float64, shape (n, d), of known chunk sizes; chunks may be empty, or SciPy's sparse.
     client : an open `dask.distributed.Client`; none is ever started here.
     init : "k-means||" or centroids, shape (k, d).
     max_iter : updates of the centroids at most; they end when none changes any more.
@@ -71,7 +71,8 @@ def kmeans(
             centroids = centroids_of_candidates(found.points, found.masses, k, rng)
         warn_if_fewer(len(centroids), k)
     else:
-        centroids = as_points(init, "init").rows(np.arange(len(init)))
+        given = as_points(init, "init")
+        centroids = given.rows(np.arange(given.n))
         if centroids.shape != (k, X.shape[1]):
             raise GraphValidationError(f"init has shape {centroids.shape}, expected {(k, X.shape[1])}: k centroids")
     with progress.stage("k-means"):
@@ -147,12 +148,12 @@ def part_of(source: Any, first: int, last: int, chunk: Any) -> Part:
 
 def sums_in_block(source: Any, first: int, last: int, part: Part, centroids: np.ndarray) -> BlockSums:
     """What a block adds to each cluster, see `block_sums`."""
-    return block_sums(part.points.rows(slice(None)), centroids)
+    return block_sums(part.points, centroids)
 
 
 def labels_of(source: Any, first: int, last: int, part: Part, centroids: np.ndarray) -> np.ndarray:
     """The nearest centroid of each point of a block."""
-    return nearest_centroids(part.points.rows(slice(None)), centroids)
+    return nearest_centroids(part.points, centroids)
 
 
 def farthest(

@@ -9,7 +9,7 @@ KEYWORD = re.compile(
 )
 IN_THE_SHELL = {
     "force overwriting it": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
-    "n_neighbors=": "-k ",
+    "n_neighbors=": "-k ", "name=": "",
 }  # fmt: skip
 
 

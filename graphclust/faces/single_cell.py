@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from graphclust.checks import Seed
 from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.partition.clustering import Clustering
 from graphclust.partition.pipeline import coreset_sc
 
 __all__ = ["cluster_anndata"]
@@ -15,12 +17,14 @@ __all__ = ["cluster_anndata"]
 
 def cluster_anndata(
     adata: Any,
-    k: int,
+    k: int | None = None,
     *,
     key_added: str = "graphclust",
     neighbors_key: str | None = None,
     obsp: str | None = None,
+    restrict_to: tuple[str, Sequence[str]] | None = None,
     use_weights: bool = True,
+    certainty: bool = False,
     method: str = "auto",
     objective: str | None = None,
     resolution: float | str | None = None,
@@ -32,12 +36,17 @@ def cluster_anndata(
     """Cluster the neighborhood graph of an AnnData into exactly k parts: no search for a resolution.
 
     adata : with a graph in `obsp`, as `scanpy.pp.neighbors` leaves it.
-    k : number of clusters.
+    k : number of clusters; None takes the number that the graph shows, see `coreset_sc`.
     key_added : `adata.obs[key_added]` gets the clusters, a categorical of "0", "1", ... by decreasing size, missing for
-        cells without neighbors; `adata.uns[key_added]` the parameters, resolution and modularity.
+        cells without neighbors; `adata.uns[key_added]` the parameters, seed, resolution and modularity.
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
     obsp : of `adata.obsp`, instead; give one of the two at most.
+    restrict_to : a key of `adata.obs` and some of its categories, as in `scanpy.tl.leiden`: only their cells are
+        clustered. The result, by default in `adata.obs["graphclust_R"]`, names them "A,0", "A,1", ... in a category
+        "A", or "A-B,0", ... in several; the other cells keep what they have under the key.
     use_weights : False counts every edge 1.
+    certainty : whether `adata.obs[key_added + "_certainty"]` gets, of each cell, the share of its links that stays in
+        its own cluster; missing for cells without one.
     method, objective, resolution, effort, components : see `graphclust.coreset_sc`.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
@@ -59,18 +68,32 @@ def cluster_anndata(
     matrix = adata.obsp[key]
     if matrix.shape[0] != adata.n_obs:
         raise GraphValidationError(f"obsp[{key!r}] has shape {matrix.shape}, expected {adata.n_obs} cells")
+    cells, groups = _restricted(adata, restrict_to)
     clustering = coreset_sc(
-        matrix, k, method=method, objective=objective, resolution=resolution, effort=effort, components=components,
+        matrix if cells is None else matrix[cells][:, cells], k, method=method, objective=objective,
+        resolution=resolution, effort=effort, components=components,
         weight="weight" if use_weights else None, rng=rng,
     )  # fmt: skip
     changed = adata.copy() if copy else adata
-    changed.obs[key_added] = _categorical(clustering.labels, clustering.n_clusters)
-    params = {"k": int(k), "obsp": key, "use_weights": use_weights, "rng": rng if isinstance(rng, int) else str(rng)}
+    column = key_added
+    if cells is None or restrict_to is None:
+        changed.obs[key_added] = _categorical(clustering.labels, clustering.n_clusters)
+    else:
+        column = f"{key_added}_R" if key_added == "graphclust" else key_added
+        changed.obs[column] = _renamed(adata.obs[restrict_to[0]], cells, groups, clustering)
+    if certainty:
+        changed.obs[f"{column}_certainty"] = _own_shares(clustering, cells, adata.n_obs)
+    params = {"k": clustering.k, "obsp": key, "use_weights": use_weights, "rng": clustering.seed}
     params |= {name: value for name, value in clustering.parameters.items() if value is not None}
+    if restrict_to is not None:
+        params["restrict_to"] = [restrict_to[0], *groups]
     found = {"params": params, "modularity": clustering.modularity, "normalized_cut": clustering.normalized_cut}
+    found |= {"seed": clustering.seed, "version": clustering.version}
+    if k is None:
+        found["remarks"] = list(clustering.remarks)
     if clustering.resolution is not None:
         found["resolution"] = clustering.resolution
-    changed.uns[key_added] = found
+    changed.uns[column] = found
     return changed if copy else None
 
 
@@ -80,13 +103,57 @@ def _connectivities_key(adata: Any, neighbors_key: str | None, obsp: str | None)
         raise ParameterError(f"obsp={obsp!r} and neighbors_key={neighbors_key!r} are given, expected one of the two")
     if obsp is None:
         entry = neighbors_key or "neighbors"
-        if neighbors_key is not None and neighbors_key not in adata.uns:
-            raise ParameterError(f"neighbors_key={neighbors_key!r} is not in adata.uns, expected one of {[*adata.uns]}")
+        if neighbors_key is not None and not _has_neighbors(adata.uns.get(neighbors_key)):
+            known = [name for name, value in adata.uns.items() if _has_neighbors(value)]
+            found = "is not in adata.uns" if neighbors_key not in adata.uns else "holds no neighbors in adata.uns"
+            some = f"expected one of {known}" if known else "run scanpy.pp.neighbors(adata, key_added=...) first"
+            raise ParameterError(f"neighbors_key={neighbors_key!r} {found}, {some}")
         obsp = adata.uns.get(entry, {}).get("connectivities_key", "connectivities")
     if obsp not in adata.obsp:
         there = f"holds {[*adata.obsp]}; pass one as obsp=, or" if len(adata.obsp) else "is empty;"
         raise ParameterError(f"adata.obsp has no {obsp!r}, it {there} run scanpy.pp.neighbors(adata) first")
     return obsp
+
+
+def _has_neighbors(entry: Any) -> bool:
+    """Whether an entry of `adata.uns` is one that scanpy.pp.neighbors leaves."""
+    return isinstance(entry, Mapping) and ("connectivities_key" in entry or "distances_key" in entry)
+
+
+def _restricted(adata: Any, restrict_to: tuple[str, Sequence[str]] | None) -> tuple[np.ndarray | None, list[str]]:
+    """The rows of the cells that are clustered, None for all, and the categories they are of."""
+    if restrict_to is None:
+        return None, []
+    if isinstance(restrict_to, str) or len(restrict_to) != 2 or isinstance(restrict_to[1], str):
+        raise TypeError(f"restrict_to={restrict_to!r}, expected a key of adata.obs and a list of its categories")
+    key, groups = restrict_to[0], [str(group) for group in restrict_to[1]]
+    if key not in adata.obs:
+        raise ParameterError(f"restrict_to names {key!r}, expected one of the keys of adata.obs: {[*adata.obs]}")
+    there = adata.obs[key].astype(str)
+    unknown = [group for group in groups if not (there == group).any()]
+    if unknown or not groups:
+        known = sorted(set(there))[:20]
+        raise ParameterError(f"restrict_to names the categories {unknown} of {key!r}, expected some of {known}")
+    return np.flatnonzero(there.isin(groups).to_numpy()), groups
+
+
+def _renamed(column: Any, cells: np.ndarray, groups: list[str], clustering: Clustering) -> Any:
+    """The column with the new clusters in the place of some categories, as scanpy names them."""
+    import pandas
+
+    values = column.astype(object).where(column.notna(), None).to_numpy().copy()
+    prefix = "-".join(groups)
+    values[cells] = [f"{prefix},{label}" if label >= 0 else None for label in clustering.labels.tolist()]
+    return pandas.Categorical([None if value is None else str(value) for value in values])
+
+
+def _own_shares(clustering: Clustering, cells: np.ndarray | None, n_cells: int) -> np.ndarray:
+    """Of each cell, the share of its links that stays in its cluster; NaN for those in none."""
+    rows = np.flatnonzero(clustering.labels >= 0)
+    own = np.asarray(clustering.certainty().shares[rows, clustering.labels[rows]]).ravel()
+    shares = np.full(n_cells, np.nan)
+    shares[rows if cells is None else cells[rows]] = own
+    return shares
 
 
 def _categorical(labels: np.ndarray, n_clusters: int) -> Any:

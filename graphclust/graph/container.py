@@ -5,7 +5,7 @@ than 2^31 entries.
 """
 
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -37,6 +37,7 @@ class Graph:
     loops : float64, shape (n_nodes,), the weight of each node's self-loop, 0 for none.
     nodes : the caller's names of the nodes in the order of the rows; None stands for 0..n_nodes-1.
     remarks : what was assumed or repaired on the way in, one sentence each.
+    file : the path or name that `load_graph` was given, or the store, or None.
 
     Make one with `as_graph`, which checks its input. The arrays are read-only views and may share memory
     with what the graph was made of: do not change that while the graph is in use.
@@ -56,6 +57,7 @@ class Graph:
     loops: npt.NDArray[np.float64]
     nodes: Sequence[Hashable] | npt.NDArray[Any] | None = None
     remarks: tuple[str, ...] = field(default=())
+    file: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self):
         for name in ("indptr", "indices", "weights", "degrees", "loops"):
@@ -215,4 +217,5 @@ class Table(Protocol):
     def __getitem__(self, name: Any, /) -> Any: ...
 
 
-GraphLike = Graph | NetworkXGraph | IGraph | Table | SparseMatrix | npt.NDArray[Any] | str | os.PathLike[str]
+EdgeList = Sequence[tuple[Any, ...]] | Sequence[Mapping[str, Any]]
+GraphLike = Graph | NetworkXGraph | IGraph | Table | SparseMatrix | EdgeList | npt.NDArray[Any] | str | os.PathLike[str]

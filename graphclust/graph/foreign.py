@@ -26,8 +26,8 @@ def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
     """The adjacency matrix of an igraph.Graph, parallel edges summed, and the vertices' names if those are distinct."""
     if G.is_directed() and symmetrize is None:
         raise GraphValidationError(
-            'G is a directed igraph.Graph, expected an undirected graph; pass symmetrize="sum" or "max", or '
-            "G.as_undirected()"
+            "G is a directed igraph.Graph, expected an undirected graph; pass G.as_undirected(), or "
+            'as_graph(G, symmetrize="sum"), or "max"'
         )
     n = G.vcount()
     if n == 0:

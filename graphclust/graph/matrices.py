@@ -210,7 +210,7 @@ def symmetrized(matrix: sparse.csr_array, rule: str | None, tolerance: float) ->
         raise GraphValidationError(
             f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:.9g}, A[{j}, {i}]={matrix[j, i]:.9g} "
             f"(of {counted(gap.nnz // 2, 'pair that differs', 'pairs that differ')}); "
-            'expected an undirected graph, or pass symmetrize="sum" or "max"'
+            'expected an undirected graph; pass as_graph(G, symmetrize="sum"), or "max"'
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()
     pairs = counted(gap.nnz // 2, "pair", "pairs")

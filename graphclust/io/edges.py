@@ -12,7 +12,7 @@ import numpy as np
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.compiled.text import edge_rows
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted, in_mebibytes
 from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import all_ones, remark_on_isolated
@@ -178,7 +178,7 @@ def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_b
     if needed > available or n_nodes >= 2**31:
         raise ResourceLimitError(
             f"{path}: {n_nodes} nodes and {n_entries} entries need about {needed} bytes "
-            f"({needed >> 20} MiB), but memory_limit is {available >> 20} MiB for {file_bytes} bytes of file; "
+            f"({in_mebibytes(needed)}), but memory_limit is {in_mebibytes(available)} for {file_bytes} bytes of file; "
             "pass a larger memory_limit if the file is right (at most 2^31 - 1 nodes)"
         )
 

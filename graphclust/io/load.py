@@ -189,6 +189,7 @@ def load_graph(
         if isinstance(problem, ResourceLimitError):
             raise
         raise ResourceLimitError(f"{os.fsdecode(path)}: memory ran out while loading; {problem}") from None
+    graph = replace(graph, file=os.fsdecode(path).encode(errors="backslashreplace").decode())
     if return_info:
         return graph, info
     if info.repairs:

@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_choice, as_number
+from graphclust.checks import as_choice, as_number, refuse_swapped
 from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
@@ -79,6 +79,7 @@ def save_graph(
     ...     load_graph(f"{folder}/path.graph")
     Graph(4 nodes, 3 edges, unweighted)
     """
+    refuse_swapped(path, "save_graph(path, G)")
     format = format_of(path, format)
     graph, said = fit_for_writing(as_graph(G), format, drop_loops, round_weights)
     content = content_of(graph, format)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice
+from graphclust.checks import as_choice, refuse_swapped
 from graphclust.compiled.graphs import gate
 from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
@@ -81,6 +81,7 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
     ...     save_store(f"{folder}/path.store", nx.path_graph(4))
     Graph(4 nodes, 3 edges, unweighted)
     """
+    refuse_swapped(path, "save_store(path, G)")
     graph = as_graph(G)
     name = check_store_target(path, overwrite)
     ids, names = _split_names(graph)
@@ -183,6 +184,7 @@ def _mapped_by(header: dict[str, Any], folder: str) -> StoredGraph:
         tuple(header["remarks"]),
         folder,
         header["id"],
+        file=folder,
     )
     _check_row_starts(graph)
     return graph

@@ -1,18 +1,20 @@
-"""Edge tables of pandas or Polars: a column for each end of the edges and, where there is one, for their weights.
+"""Edges in tables of pandas or Polars and in lists: a column for each end and, where there is one, for the weights.
 
 The rows are read as those of a file, so that a table gives the graph that it would give as CSV.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice
-from graphclust.errors import GraphValidationError, GraphWarning, counted, warn_caller
+from graphclust.checks import as_choice, as_names
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph
+from graphclust.io.column_names import weight_among
 from graphclust.io.edges import Edges, graph_from_edges
 from graphclust.io.weight_checks import refuse_impossible
 from graphclust.progress import Progress
@@ -33,7 +35,9 @@ def graph_from_table(
 
     table : a pandas or Polars DataFrame, or anything with `columns` whose `table[name]` NumPy can read.
     source, target : the columns that hold the ends of the edges, of any hashable type.
-    weight : the column of the weights, >= 0; None counts each edge 1, and so does "weight" where no column has it.
+    weight : the column of the weights, >= 0; None counts each edge 1. By default "weight", or a column whose name
+        means the same in a file: "weights", "w" or "edge_weight" in any spelling, or "value", "score" or "strength",
+        with a warning; where there is none each edge counts 1.
     nodes : all nodes in the order of the labels to come, those without edges included. By default those of the table,
         whole numbers in increasing order, others as they first appear.
     symmetrize : of an edge that is listed from both ends with unequal weights, see `load_graph`; equal ones are one.
@@ -66,13 +70,14 @@ def graph_from_table(
             )
         if columns.count(name) > 1:
             raise GraphValidationError(f"{columns.count(name)} columns of the table are named {name!r}, expected one")
-    ends = [_column(table, name) for name in (source, target)]
+    ends = [_ids(table, name) for name in (source, target)]
     if len(ends[0]) == 0 and not nodes:
         raise GraphValidationError("the table has no rows, expected at least one edge")
     names, numbers = _numbered(ends[0], ends[1], nodes)
+    weight, note = _weight_column(table, columns, (source, target), weight)
     weights = None
-    if weight in columns:
-        weights = _column(table, weight)
+    if weight is not None:
+        weights = _numbers(_column(table, weight))
         if weights.dtype.kind not in "biuf":
             raise GraphValidationError(f"column {weight!r} has dtype {weights.dtype}, expected numbers")
         weights = weights.astype(np.float64)
@@ -81,10 +86,107 @@ def graph_from_table(
     in_order = names == list(range(len(names)))
     edges = Edges("the table", len(names), [(u, v, weights)], None if in_order else names)
     edges.details["weighted"] = weights is not None
+    if note:
+        (edges.remarks if weight is None else edges.repairs).append(note)
     graph, _ = graph_from_edges(edges, symmetrize, Progress())
     if edges.repairs:
         warn_caller("; ".join(edges.repairs), GraphWarning)
     return graph
+
+
+def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str | None) -> Graph:
+    """The graph of a list of edges: tuples (u, v), (u, v, weight) or (u, v, attributes), or dicts, a key a column."""
+    listed = list(rows)
+    if not listed:
+        raise GraphValidationError(f"G is an empty {type(rows).__name__}, expected at least one edge")
+    kinds = {type(row) if isinstance(row, tuple) else Mapping if isinstance(row, Mapping) else None for row in listed}
+    if kinds == {Mapping}:
+        keys = list(dict.fromkeys(key for row in listed for key in row))
+        if not {"source", "target"} <= {*keys}:
+            raise GraphValidationError(
+                f"G is a {type(rows).__name__} of dicts with the keys {', '.join(map(repr, keys[:8]))}, expected "
+                "'source' and 'target' among them; graph_from_table(pandas.DataFrame(G), ...) takes others"
+            )
+        return graph_from_table(_Rows(listed), weight=weight, symmetrize=symmetrize)
+    lengths = {len(row) if isinstance(row, tuple) else 0 for row in listed}
+    if lengths not in ({2}, {3}):
+        odd = next((row for row in listed if not isinstance(row, tuple) or len(row) not in (2, 3)), None)
+        found = "mixes pairs and triples" if odd is None else f"holds a {type(odd).__name__}, {str(odd)[:60]}"
+        raise TypeError(
+            f"G is a {type(rows).__name__} that {found}, expected a networkx.Graph, a matrix as numpy.array(G), or "
+            "edges: all tuples (u, v), all (u, v, weight), or all dicts with the keys 'source' and 'target'"
+        )
+    columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
+    given: Any = columns.get("weight", [])
+    if weight is None or not given:
+        columns.pop("weight", None)
+    elif all(isinstance(attributes, Mapping) for attributes in given):
+        del columns["weight"]
+        if any(weight in attributes for attributes in given):
+            columns[weight] = [attributes.get(weight, 1.0) for attributes in given]
+    if weight not in (None, "weight") and weight not in columns:
+        raise ParameterError(
+            f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
+            "third entry is the weight, or pass weight=None to make all weights 1"
+        )
+    return graph_from_table(_Rows.of_columns(columns), weight=weight, symmetrize=symmetrize)
+
+
+class _Rows:
+    """Dicts as a table: a column for each key, each of them in every row that is asked for it."""
+
+    def __init__(self, rows: list[Mapping[Any, Any]]):
+        self._rows = rows
+        self.columns = list(dict.fromkeys(key for row in rows for key in row))
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, list[Any]]) -> _Rows:
+        return cls([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+
+    def __getitem__(self, name: Any) -> np.ndarray:
+        values = np.empty(len(self._rows), object)
+        for place, row in enumerate(self._rows):
+            if row.get(name) is None:
+                raise GraphValidationError(f"G[{place}] has no {name!r}, expected one in each of its dicts")
+            values[place] = row[name]
+        return values
+
+
+def _weight_column(
+    table: Any, columns: list[Any], ends: tuple[str, str], weight: str | None
+) -> tuple[str | None, str | None]:
+    """The column of the weights, by its name, and what to say of the choice; None for no such column."""
+    if weight != "weight" or weight in columns:
+        return weight, None
+    others = [name for name in columns if name not in ends]
+    place, is_sure = weight_among([str(name) for name in others])
+    numeric = [name for name in others if _numbers(np.asarray(table[name])).dtype.kind in "iuf"]
+    if place is not None and (is_sure or others[place] in numeric):
+        name = others[place]
+        if is_sure:
+            return name, None
+        return name, f"column {name!r} was read as weights; pass weight={name!r} if it is, weight=None if it is not"
+    if numeric:
+        names = ", ".join(repr(name) for name in numeric[:5])
+        return None, f"no column is named weight, each edge counts 1; numbers not used: {names}; weight= takes one"
+    return None, None
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Numbers that came as objects, as tables with missing values hold them, as an array of numbers."""
+    if values.dtype.kind == "O" and all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
+        return values.astype(np.float64)
+    return values
+
+
+def _ids(table: Any, name: str) -> np.ndarray:
+    """A column of ids; times stay what they are, for NumPy's own list of them would hold whole numbers."""
+    values = _column(table, name)
+    if values.dtype.kind not in "mM":
+        return values
+    ids = np.empty(len(values), object)
+    ids[:] = list(table[name])
+    return ids
 
 
 def _column(table: Any, name: str | None) -> np.ndarray:
@@ -103,7 +205,8 @@ def _numbered(
     sources: np.ndarray, targets: np.ndarray, nodes: Sequence[Hashable] | None
 ) -> tuple[list[Hashable], np.ndarray]:
     """The nodes, and the number of each end: those of all sources, then those of all targets."""
-    if nodes is None and sources.dtype.kind in "iu" and targets.dtype.kind in "iu":
+    common = np.result_type(sources, targets) if {sources.dtype.kind, targets.dtype.kind} <= set("iu") else None
+    if nodes is None and common is not None and common.kind in "iu":  # of int64 and uint64 NumPy makes floats
         distinct, numbers = np.unique(np.concatenate([sources, targets]), return_inverse=True)
         return distinct.tolist(), numbers
     ends = [sources.tolist(), targets.tolist()]
@@ -112,8 +215,10 @@ def _numbered(
         for pair in zip(*ends, strict=True):
             for end in pair:
                 number.setdefault(end, len(number))
+        if all(type(end) is int for end in number):
+            number = {end: place for place, end in enumerate(sorted(number))}  # type: ignore[type-var]
     else:
-        names = nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
+        names = as_names(nodes)
         number = {name: place for place, name in enumerate(names)}
         if len(number) < len(names):
             raise GraphValidationError("nodes names a node twice, expected different ones")

@@ -54,6 +54,6 @@ def nearest_centroids(X: Any, centroids: Any) -> np.ndarray:
 
 
 def _assigned(X: Any, centroids: Any) -> tuple[Points, np.ndarray, np.ndarray]:
-    points = as_points(X)
-    given = as_centroids(centroids, len(centroids), points)
+    points = X if isinstance(X, Points) else as_points(X)
+    given = as_centroids(centroids, as_points(centroids, "centroids").n, points)
     return points, given, assign_once(points, given)

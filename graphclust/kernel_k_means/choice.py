@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.checks import as_choice, as_weights
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
@@ -38,7 +38,20 @@ def as_kernel(K_or_X: Any, kernel: str, weight: str | None = "weight") -> Kernel
         )
     if isinstance(K_or_X, Kernel):
         return K_or_X
+    if kernel != "precomputed" and _looks_like_a_kernel(K_or_X):
+        warn_caller(
+            f"K_or_X is a symmetric matrix of {len(K_or_X)} rows and was taken for points; pass "
+            "kernel='precomputed' if it holds the kernel",
+            GraphWarning,
+        )
     return NAMED[kernel](K_or_X)
+
+
+def _looks_like_a_kernel(X: Any) -> bool:
+    """Whether a matrix is square and symmetric, as points of more than two features are by accident only."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 3:
+        return False
+    return X.dtype.kind in "iuf" and bool(np.allclose(X, X.T, equal_nan=True))
 
 
 def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:

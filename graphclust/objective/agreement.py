@@ -16,9 +16,10 @@ def adjusted_rand_index(labels: LabelsLike, other: LabelsLike) -> float:
 
     labels, other : one label a node, shape (n,) each: whole numbers, where nodes labeled -1 in either are left out, or
         names of classes; or a `Clustering`, a mapping from nodes, or communities, see `volume`. Labelings that name
-        their nodes are compared by name, and then both have to.
-    Raises GraphValidationError where the nodes or lengths differ or no node is labeled in both, TypeError for no labels
-    and for one labeling that names its nodes beside one that does not.
+        their nodes are compared by name, and then both have to; so are two Series of pandas by their indices,
+        unless one of them is indexed by 0, 1, 2, ... and the other is not.
+    Raises GraphValidationError where the nodes or lengths differ, an index holds a node twice or no node is labeled in
+    both, TypeError for no labels and for one labeling that names its nodes beside one that does not.
 
     Source: Hubert and Arabie, "Comparing partitions", Journal of Classification 1985.
 

@@ -39,15 +39,17 @@ def cut_and_volume(
     return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
 
 
-def volume(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> npt.NDArray[np.float64]:
+def volume(
+    G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", symmetrize: str | None = None
+) -> npt.NDArray[np.float64]:
     """Volume of each cluster: the sum of its nodes' degrees.
 
     G : anything `as_graph` takes.
     labels : one label a node in the order of G, an array, list or Series of shape (n_nodes,): whole numbers >= 0, or
         -1 for none; or names of classes. Or a `Clustering`; a mapping from every node to its label, such as
         `as_dict()`; or `communities()`, any collection of sets that hold every node once.
-    weight : edge attribute of a NetworkX graph, None for all ones, as `as_graph` takes it; give it as it was given
-        when G was clustered.
+    weight, symmetrize : of a graph with attributes, and of a directed one, as `as_graph` takes them; give them as they
+        were given when G was clustered.
 
     Returns floats, shape (k,), where k is the highest label + 1, and 0 for a label that no node has. Communities are in
     their order. Names of classes, and numbers far above the nodes, are in increasing order.
@@ -63,14 +65,17 @@ def volume(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -
     >>> volume(nx.path_graph(4), [{0}, {1, 2, 3}])
     array([1., 5.])
     """
-    graph, labels, k = _graph_and_labels(G, labels, weight)
+    graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
     return _sum_by_label(graph.degrees, labels, k)
 
 
-def normalized_cut(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> float:
+def normalized_cut(
+    G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", symmetrize: str | None = None
+) -> float:
     """Normalised cut: the sum over clusters S of cut(S) / vol(S), between 0 and the number of clusters.
 
-    G, labels, weight : see `volume`. Clusters without volume add nothing. Papers that average report this over k.
+    G, labels, weight, symmetrize : see `volume`. Clusters without volume add nothing. Papers that average report this
+    over k.
     Raises what `volume` raises.
 
     Source: Shi and Malik, "Normalized cuts and image segmentation", IEEE PAMI 2000; for k clusters, von Luxburg 2007.
@@ -79,14 +84,16 @@ def normalized_cut(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
     >>> normalized_cut(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])  # 1/7 + 1/7
     0.2857142857142857
     """
-    cut, volume = cut_and_volume(*_graph_and_labels(G, labels, weight))
+    cut, volume = cut_and_volume(*_graph_and_labels(G, labels, weight, symmetrize))
     return float(_ratio(cut, volume).sum())
 
 
-def conductance(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight") -> npt.NDArray[np.float64]:
+def conductance(
+    G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", symmetrize: str | None = None
+) -> npt.NDArray[np.float64]:
     """Conductance of each cluster S: cut(S) / min(vol(S), vol(V - S)).
 
-    G, labels, weight : see `volume`.
+    G, labels, weight, symmetrize : see `volume`.
     Returns floats in [0, 1], shape (k,), clusters as in `volume`; 0 where no edge leaves the cluster.
     Raises what `volume` raises.
 
@@ -96,7 +103,7 @@ def conductance(G: GraphLike, labels: LabelsLike, *, weight: str | None = "weigh
     >>> conductance(nx.path_graph(4), [0, 1, 1, 1])
     array([1., 1.])
     """
-    graph, labels, k = _graph_and_labels(G, labels, weight)
+    graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
     cut, volume = cut_and_volume(graph, labels, k)
     rest = np.maximum(graph.total_volume - volume, cut)  # never less, but for rounding
     return _ratio(cut, np.minimum(volume, rest))
@@ -109,12 +116,13 @@ def modularity(
     resolution: float = 1.0,
     self_loops: str = "once",
     weight: str | None = "weight",
+    symmetrize: str | None = None,
 ) -> float:
     """Modularity: the share of the volume inside clusters, less what the degrees alone would put there.
 
     The sum over clusters of inside(S) / vol(V) - resolution (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
 
-    G, labels, weight : see `volume`.
+    G, labels, weight, symmetrize : see `volume`.
     resolution : a number >= 0; the larger, the smaller are the clusters of greatest modularity.
     self_loops : how often a self-loop counts in its node's degree, and so inside its cluster. "once", as in all of this
         package, for the diagonal of an adjacency matrix: a `quotient_graph`, whose loops hold each inner edge in both
@@ -135,7 +143,9 @@ def modularity(
     """
     resolution = as_number(resolution, "resolution", at_least=0.0)
     as_choice(self_loops, "self_loops", ("once", "twice"))
-    graph, labels, k = _graph_and_labels(G, labels, weight)
+    graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
+    if graph.total_volume == 0:
+        return 0.0
     cut, volume = cut_and_volume(graph, labels, k)
     total = graph.total_volume
     if self_loops == "twice":
@@ -146,7 +156,12 @@ def modularity(
 
 
 def kernel_k_means_cost(
-    G: GraphLike, labels: LabelsLike, *, shift: float = 0.0, weight: str | None = "weight"
+    G: GraphLike,
+    labels: LabelsLike,
+    *,
+    shift: float = 0.0,
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
 ) -> float:
     """Weighted kernel k-means cost of a partition, for the kernel K = D^-1 A D^-1 + shift D^-1 and weights D.
 
@@ -154,7 +169,7 @@ def kernel_k_means_cost(
     positive volume that hold all n nodes it equals NCut + trace(D^-1 A) - k + shift (n - k), so costs compare only at
     equal k. Self-loops are taken as they are stored.
 
-    G, labels, weight : see `volume`; nodes of degree 0 are left out.
+    G, labels, weight, symmetrize : see `volume`; nodes of degree 0 are left out.
     shift : a number >= 0.
     Raises what `volume` raises; ParameterError for an impossible shift.
 
@@ -165,7 +180,7 @@ def kernel_k_means_cost(
     -1.7143
     """
     shift = as_number(shift, "shift", at_least=0.0)
-    graph, labels, k = _graph_and_labels(G, labels, weight)
+    graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
     clustered = (labels >= 0) & ~graph.isolated
     cut, volume = cut_and_volume(graph, labels, k)
     self_affinities = (graph.loops[clustered] / graph.degrees[clustered]).sum() + shift * np.count_nonzero(clustered)
@@ -173,8 +188,10 @@ def kernel_k_means_cost(
     return float(self_affinities - within)
 
 
-def _graph_and_labels(G: GraphLike, labels: LabelsLike, weight: str | None) -> tuple[Graph, npt.NDArray[np.int64], int]:
-    graph = as_graph(G, weight=weight)
+def _graph_and_labels(
+    G: GraphLike, labels: LabelsLike, weight: str | None, symmetrize: str | None
+) -> tuple[Graph, npt.NDArray[np.int64], int]:
+    graph = as_graph(G, weight=weight, symmetrize=symmetrize)
     numbers = labels_on(graph, labels)
     return graph, numbers, int(numbers.max()) + 1
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_array, as_labels, fits_numbers
+from graphclust.checks import as_array, as_labels, as_names, fits_numbers
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 
@@ -32,8 +32,8 @@ def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> npt.NDA
 
     labels : a `Clustering` or another result with `labels`, of this graph or of one with the same nodes; a mapping from
         every node to its label; communities, numbered as they come, that hold every node once; igraph's
-        `VertexClustering`; or one label a node: an array, list or Series (by its index, if that is not a plain range
-        and holds the nodes).
+        `VertexClustering`; or one label a node: an array, list or Series (by its index, if that is not 0, 1, 2, ... and
+        holds the nodes).
         Whole numbers up to about four times the nodes stay as they are. Larger ones, and names of classes of one type,
         are numbered from 0: whole numbers and strings in increasing order, others as they appear.
 
@@ -58,7 +58,7 @@ def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDAr
 
 def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Two labelings as int64 arrays in the same order of the nodes: by name where both name them, else by place."""
-    both = _listed(labels), _listed(other)
+    both = _by_index(_listed(labels), _listed(other))
     by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]
     of_graphs = [hasattr(one, "labels") and hasattr(one, "graph") for one in both]
     if any(by_name) and not all(named or of for named, of in zip(by_name, of_graphs, strict=True)):
@@ -80,6 +80,41 @@ def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64
     return numbered(first, n_nodes), numbered(second, n_nodes, "other")
 
 
+def _by_index(labels: Any, other: Any) -> tuple[Any, Any]:
+    """Series of pandas as mappings from their indices, where the other labeling names its nodes as well."""
+    series = [_is_indexed(one) for one in (labels, other)]
+    if all(series):
+        numbered = any(_is_numbered(one.index) for one in (labels, other))
+        if labels.index.equals(other.index) or (numbered and {*labels.index} != {*other.index}):
+            return labels.to_numpy(), other.to_numpy()
+        return _as_mapping(labels, "labels"), _as_mapping(other, "other")
+    pair = []
+    for one, rest, name in ((labels, other, "labels"), (other, labels, "other")):
+        names = (
+            _is_indexed(one) and not _is_numbered(one.index) and (isinstance(rest, Mapping) or _are_communities(rest))
+        )
+        pair.append(_as_mapping(one, name) if names else one)
+    return pair[0], pair[1]
+
+
+def _is_indexed(labels: Any) -> bool:
+    return hasattr(labels, "to_numpy") and hasattr(labels, "index") and hasattr(labels.index, "equals")
+
+
+def _is_numbered(index: Any) -> bool:
+    """Whether an index is that of a Series without one: 0, 1, 2, ..."""
+    return type(index).__name__ == "RangeIndex" and (getattr(index, "start", 0), getattr(index, "step", 1)) == (0, 1)
+
+
+def _as_mapping(series: Any, name: str) -> dict[Hashable, Any]:
+    if not series.index.is_unique:
+        twice = series.index[series.index.duplicated()][0]
+        raise GraphValidationError(
+            f"the index of {name} holds {twice!r} twice, expected every node once; {name}.to_numpy() goes by place"
+        )
+    return dict(zip(series.index.tolist(), series.tolist(), strict=True))
+
+
 def node_labels(
     labels: LabelsLike, nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int, name: str
 ) -> np.ndarray:
@@ -87,9 +122,9 @@ def node_labels(
     labels = _listed(labels)
     if hasattr(labels, "labels"):
         own = getattr(getattr(labels, "graph", None), "nodes", None)
-        if own is None or nodes is None or _plain_list(own) == _plain_list(nodes):
+        if own is None or nodes is None or as_names(own) == as_names(nodes):
             return as_array(labels.labels, name)
-        labels = dict(zip(_plain_list(own), labels.labels.tolist(), strict=True))
+        labels = dict(zip(as_names(own), labels.labels.tolist(), strict=True))
     if isinstance(labels, Mapping):
         return _of_mapping(labels, _rows(nodes, n_nodes), name)
     if _are_communities(labels):
@@ -113,12 +148,8 @@ def _are_communities(labels: Any) -> bool:
     return isinstance(labels, list) and len(labels) > 0 and all(isinstance(part, Set | list) for part in labels)
 
 
-def _plain_list(nodes: Sequence[Hashable] | np.ndarray) -> list[Hashable]:
-    return nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
-
-
 def _rows(nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int) -> dict[Hashable, int]:
-    names = range(n_nodes) if nodes is None else _plain_list(nodes)
+    names = range(n_nodes) if nodes is None else as_names(nodes)
     return {node: row for row, node in enumerate(names)}
 
 
@@ -156,7 +187,7 @@ def _of_series(series: Any, nodes: Sequence[Hashable] | np.ndarray | None, n_nod
     """The values of a pandas or Polars Series, in the order of the nodes where its index holds them."""
     values = series.to_numpy()
     index = getattr(series, "index", None)
-    if index is None or type(index).__name__ == "RangeIndex" or len(values) != n_nodes:
+    if index is None or _is_numbered(index) or len(values) != n_nodes:
         return values
     rows = _rows(nodes, n_nodes)
     order = [rows.get(node, -1) for node in index.tolist()]

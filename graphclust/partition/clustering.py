@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_whole_number
+from graphclust import __version__
+from graphclust.checks import Seed, as_names, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -60,7 +61,9 @@ class Clustering:
     seconds : stage -> seconds, in order.
     entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
     decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
-    parameters : the settings that the method used, defaults filled in.
+    parameters : the settings that the method used, defaults filled in, and what else the call said of the graph.
+    seed : that gives these labels again, as `rng`; one that was drawn, where none was given; or words for a generator.
+    version : of graphclust.
     """
 
     labels: npt.NDArray[np.int64]
@@ -76,6 +79,13 @@ class Clustering:
     entries_read: dict[str, int] = field(default_factory=dict)
     decided: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int | str | None = None
+    version: str = __version__
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """How the labels came about: graphclust's version, the graph's file, k, the seed and the options."""
+        return report.origin(self.version, self.graph.file, self.k, self.seed, self.parameters)
 
     @property
     def nodes(self) -> Sequence[Hashable]:
@@ -83,7 +93,7 @@ class Clustering:
         nodes = self.graph.nodes
         if nodes is None:
             return range(self.graph.n_nodes)
-        return nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+        return as_names(nodes) if isinstance(nodes, np.ndarray) else nodes
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
@@ -162,24 +172,29 @@ class Clustering:
         index = pandas.RangeIndex(len(nodes)) if isinstance(nodes, range) else pandas.Index(nodes, tupleize_cols=False)
         return pandas.Series(self.labels, index=index.rename("node"), name="cluster")
 
-    def communities(self) -> list[set[Hashable]]:
+    @overload
+    def communities(self, *, as_lists: Literal[False] = False) -> list[set[Hashable]]: ...
+    @overload
+    def communities(self, *, as_lists: Literal[True]) -> list[list[Hashable]]: ...
+    def communities(self, *, as_lists: bool = False) -> list[set[Hashable]] | list[list[Hashable]]:
         """A partition of all nodes, as NetworkX's functions on communities take it.
 
         The nodes of cluster c come at place c; after the `n_clusters` clusters, each isolated node is a set of its own.
+        as_lists : lists in the order of the nodes, which JSON can hold, instead of sets.
 
         >>> import networkx as nx
         >>> from graphclust import spectral_clustering
         >>> spectral_clustering(nx.disjoint_union(nx.path_graph(4), nx.path_graph(2)), 2, rng=0).communities()
         [{0, 1, 2, 3}, {4, 5}]
         """
-        found: list[set[Hashable]] = [set() for _ in range(self.n_clusters)]
-        alone: list[set[Hashable]] = []
+        found: list[list[Hashable]] = [[] for _ in range(self.n_clusters)]
+        alone: list[list[Hashable]] = []
         for node, label in zip(self.nodes, self.labels.tolist(), strict=True):
             if label >= 0:
-                found[label].add(node)
+                found[label].append(node)
             else:
-                alone.append({node})
-        return found + alone
+                alone.append([node])
+        return found + alone if as_lists else [set(members) for members in found + alone]
 
     def predict(self, rows: Any) -> npt.NDArray[np.int64]:
         """Clusters of new nodes from their links to those that were clustered; see `ClusterModel.predict`.

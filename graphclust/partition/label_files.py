@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_labels
+from graphclust.checks import as_labels, as_names, refuse_swapped
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.array_files import named_failures, open_archive, parse_json
-from graphclust.io.lines import shown
-from graphclust.io.node_names import as_numbers
 from graphclust.io.pipes import is_pipe
 from graphclust.io.writing import whole_file
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.label_tables import COMMENT, labels_of_json, read_label_table
 from graphclust.partition.labeled_graph import write_labeled_graph
+from graphclust.partition.report import origin_in_lines
 
 __all__ = ["read_labels", "write_labels"]
 
@@ -46,7 +46,12 @@ def write_labels(
     path : the ending tells the format. Of METIS, `.part` or `.part.K`, is a file of labels alone, in the order of the
         nodes. .graphml and .gexf are the graph itself with an attribute "cluster" on each node; of a `Clustering` only.
         What is written to a pipe or a device goes straight into it, as of a .tsv file where no ending says otherwise.
-    labels : a `Clustering`, or whole numbers of shape (n_nodes,).
+        A .json file holds the lists "nodes" and "labels", and of a `Clustering` also "label_of", the label of each
+        name, "communities", a list of names for each, and "origin".
+    labels : a `Clustering`, or whole numbers of shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and
+        the options are written too: in tables as lines that start with "# ", which `read_labels` and
+        `pandas.read_csv(..., comment="#")` pass over; in .npz and .graphml as "origin"; not in .part and .gexf, nor in
+        a table that goes into a pipe, which gets rows alone.
     nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
@@ -63,30 +68,32 @@ def write_labels(
     ...     read_labels(f"{folder}/labels.tsv")
     (['a', 'b', 'c'], array([ 0,  1, -1]))
     """
+    refuse_swapped(path, "write_labels(path, clustering)")
     kind = kind_of(path)
     clustering = labels
+    origin: dict[str, Any] | None = None
     if isinstance(labels, Clustering):
+        origin = None if is_pipe(path) and kind in ("tsv", "csv") else labels.origin
         nodes = labels.nodes if nodes is None else nodes
         labels = labels.labels
     elif kind in WITH_GRAPH:
         raise ParameterError(f"labels alone make no .{kind} file, expected a Clustering, which has its graph")
     labels = as_labels(labels, len(labels))
-    names: list[Any] = (
-        list(range(len(labels))) if nodes is None else nodes.tolist() if isinstance(nodes, np.ndarray) else list(nodes)
-    )
+    names: list[Any] = list(range(len(labels))) if nodes is None else as_names(nodes)
     if len(names) != len(labels):
         raise GraphValidationError(f"nodes has {len(names)} names, expected one for each of {len(labels)} labels")
     if not all(type(name) is int for name in names):
         names = _as_text(names, kind)
     with whole_file(path, overwrite, lambda: _size(names, labels, kind)) as file:
         if kind == "npz":
-            np.savez_compressed(file, nodes=np.array(names, dtype=None if names else np.int64), labels=labels)
+            more: dict[str, Any] = {} if origin is None else {"origin": np.array(json.dumps(origin))}
+            np.savez_compressed(file, nodes=_as_array(names), labels=labels, **more)
         elif kind == "json":
-            file.write(json.dumps({"nodes": names, "labels": labels.tolist()}, ensure_ascii=False).encode())
+            file.write(json.dumps(_json_of(names, labels, origin), ensure_ascii=False).encode())
         elif kind in WITH_GRAPH:
             write_labeled_graph(file, clustering, names, kind)
         else:
-            for text in label_rows(names, labels, kind):
+            for text in label_rows(names, labels, kind, origin):
                 file.write(text.encode())
 
 
@@ -96,9 +103,31 @@ def print_labels(clustering: Clustering, show: Callable[[str], None]) -> None:
         show(text.removesuffix("\n"))
 
 
-def label_rows(names: Sequence[Any], labels: np.ndarray, kind: str) -> Iterator[str]:
-    """The text of a "tsv", "csv" or "partition" file, in blocks of rows."""
+def _json_of(names: list[Any], labels: np.ndarray, origin: dict[str, Any] | None) -> dict[str, Any]:
+    lists = {"nodes": names, "labels": labels.tolist()}
+    if origin is None:
+        return lists
+    communities: list[list[Any]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
+    for name, label in zip(names, lists["labels"], strict=True):
+        if label >= 0:
+            communities[label].append(name)
+    of_name = dict(zip(map(str, names), lists["labels"], strict=True))
+    return {"origin": origin, "label_of": of_name, "communities": communities, **lists}
+
+
+def _as_array(names: list[Any]) -> np.ndarray:
+    """Names as an array; of whole numbers that int64 cannot hold NumPy would make floats or objects."""
+    array = np.array(names, dtype=None if names else np.int64)
+    return array if array.dtype.kind in "iUS" else np.array([str(name) for name in names])
+
+
+def label_rows(
+    names: Sequence[Any], labels: np.ndarray, kind: str, origin: dict[str, Any] | None = None
+) -> Iterator[str]:
+    """The text of a "tsv", "csv" or "partition" file, in blocks of rows; its origin in comments before them."""
     if kind != "partition":
+        if origin is not None:
+            yield "".join(f"{COMMENT}{line}\n" for line in origin_in_lines(origin))
         yield HEADER.replace("\t", "," if kind == "csv" else "\t") + "\n"
     for start in range(0, len(labels), _ROWS):
         rows = zip(names[start : start + _ROWS], labels[start : start + _ROWS].tolist(), strict=True)
@@ -121,11 +150,15 @@ def _size(names: list, labels: np.ndarray, kind: str) -> int:
 
 
 def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> tuple[list, np.ndarray]:
-    """Names of the nodes and their labels, int64, from a file of `write_labels`.
+    """Names of the nodes and their labels, int64, from a file of `write_labels` or of another program.
 
     path : a .tsv (or .txt), .csv, .json, .npz or METIS file, .part or .part.K; a pipe without an ending is read as a
-        .tsv file. Returns a list of n_nodes names, those of METIS being 0..n_nodes-1, and labels of shape (n_nodes,),
-        -1 for nodes in no cluster. Names that are all whole numbers in a TSV or CSV file come back as numbers.
+        .tsv file. A table may have a row of names of columns, comments that start with "# " before it, and names as
+        labels; JSON may be an object with a label for each name.
+
+    Returns a list of n_nodes names, those of METIS being 0..n_nodes-1, and labels of shape (n_nodes,), -1 for nodes in
+    no cluster; where the file has names as labels, an array of text. Names of nodes that are all whole numbers in a TSV
+    or CSV file come back as numbers.
 
     memory_limit : most bytes of the arrays of a .npz file; None allows 200 for each byte of the file, at least 256 MiB
         and at most what the machine has.
@@ -149,74 +182,33 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
         if kind == "npz":
             nodes, labels = _read_npz(name, memory_limit)
         elif kind == "json":
-            nodes, labels = _read_json(name)
+            with open(path, "rb") as file:
+                nodes, labels = labels_of_json(parse_json(file.read()))
         elif kind == "partition":
             with open(path, encoding="ascii") as file:
                 labels = np.array([int(line) for line in file], np.int64)
             nodes = list(range(len(labels)))
         else:
-            nodes, labels = _read_table(name) if kind == "tsv" else _read_csv(name)
-    if labels.shape != (len(nodes),):
+            nodes, labels = read_label_table(name, kind)
+    if labels.dtype.kind not in "iuU" or labels.shape != (len(nodes),):
         raise GraphFormatError(
-            f"holds {len(nodes)} nodes and labels of shape {labels.shape}, expected one for each node", name
+            f"holds {len(nodes)} nodes and labels of shape {labels.shape} and dtype {labels.dtype}, expected a whole "
+            "number or a name for each node",
+            name,
         )
-    return nodes, labels
+    return nodes, labels if labels.dtype.kind == "U" else labels.astype(np.int64, copy=False)
 
 
 def _read_npz(path: str, memory_limit: int | None) -> tuple[list, np.ndarray]:
     with open_archive(path, path, _COMPLAINT, memory_limit) as archive:
         nodes, labels = archive.read("nodes", "labels")
-        if labels.dtype.kind not in "iu" or (labels.size and labels.max() >= 2**63):
-            raise ValueError(f"its labels are of dtype {labels.dtype}, expected whole numbers below 2^63")
+        if labels.dtype.kind not in "iuU" or (labels.dtype.kind == "u" and labels.size and labels.max() >= 2**63):
+            raise ValueError(f"its labels are of dtype {labels.dtype}, expected whole numbers below 2^63 or names")
         if nodes.ndim != 1 or nodes.dtype.kind not in "iuU":
             raise ValueError(
                 f"its nodes are an array of {nodes.ndim} dimensions and dtype {nodes.dtype}, expected names"
             )
-        return nodes.tolist(), labels.astype(np.int64, copy=False)
-
-
-def _read_json(path: str) -> tuple[list, np.ndarray]:
-    with open(path, "rb") as file:
-        stored = parse_json(file.read())
-    nodes, labels = stored["nodes"], stored["labels"]
-    for key, found, kinds in (("nodes", nodes, (str, int)), ("labels", labels, (int,))):
-        if not isinstance(found, list) or not all(type(item) in kinds for item in found):
-            raise ValueError(f"its {key} are not a list of {'texts or ' if str in kinds else ''}whole numbers")
-    return nodes, np.array(labels, np.int64)
-
-
-def _read_table(path: str) -> tuple[list, np.ndarray]:
-    nodes: list[Any] = []
-    labels: list[int] = []
-    with open(path, "rb") as file:
-        for line, text in enumerate(file, 1):
-            row = text.decode("utf-8").rstrip("\r\n")
-            if line == 1 and row == HEADER:
-                continue
-            name, tab, label = row.rpartition("\t")
-            if not tab or not label.removeprefix("-").isdigit():
-                raise GraphFormatError(f"{shown(text)!r} is not a node, a tab and a label", path, line)
-            nodes.append(name)
-            labels.append(int(label))
-    return as_numbers(nodes), np.array(labels, np.int64)
-
-
-def _read_csv(path: str) -> tuple[list, np.ndarray]:
-    nodes: list[Any] = []
-    labels: list[int] = []
-    with open(path, encoding="utf-8", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        try:
-            for place, row in enumerate(reader):
-                if place == 0 and row == HEADER.split("\t"):
-                    continue
-                if len(row) != 2:
-                    raise GraphFormatError(f"{row} is not a node and a label", path, reader.line_num)
-                nodes.append(row[0])
-                labels.append(int(row[1]))
-        except csv.Error as problem:
-            raise GraphFormatError(f"is no CSV: {problem}", path, reader.line_num) from None
-    return as_numbers(nodes), np.array(labels, np.int64)
+        return nodes.tolist(), labels
 
 
 def kind_of(path: str | os.PathLike) -> str:
@@ -248,4 +240,9 @@ def _as_text(names: list[Any], kind: str) -> list[Any]:
         texts.append(text)
     if all(isinstance(name, int | np.integer) for name in names):
         return [int(name) for name in names]
+    if len({*texts}) < len({*names}):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise GraphValidationError(
+            f"two nodes are named {twice!r} as text, by which files tell them apart: pass nodes="
+        )
     return texts

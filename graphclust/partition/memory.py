@@ -11,7 +11,7 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.coreset.published import default_size as published_size
 from graphclust.coreset.two_step import MOST_NEIGHBORS, MOST_VISITORS
-from graphclust.errors import ParameterError, ResourceLimitError
+from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.io.edges import available_bytes
@@ -62,8 +62,8 @@ def estimate_memory(
         return needed(as_graph(G), k, method, coreset_size)
     if len(G) != 2:
         raise ParameterError(f"G={G!r} has {len(G)} numbers, expected (n_nodes, n_entries), or a graph")
-    n_nodes = as_whole_number(G[0], "n_nodes", at_least=1)
-    n_entries = as_whole_number(G[1], "n_entries", at_least=0)
+    n_nodes = as_whole_number(G[0], "G[0]", at_least=1)
+    n_entries = as_whole_number(G[1], "G[1]", at_least=0)
     alike = np.array([n_entries / n_nodes]), np.array([n_nodes])
     return _needed(n_nodes, n_entries, lambda: alike, k, method, coreset_size)
 
@@ -151,7 +151,7 @@ def check_memory(graph: Graph, k: int, method: str, coreset_size: int | None, me
     if estimate > limit:
         source = "there is" if memory_limit is None else "memory_limit is"
         raise ResourceLimitError(
-            f"method {method!r} needs about {estimate >> 20} MiB beside the graph of {graph.n_nodes} nodes and "
-            f"{graph.n_entries} entries, but {source} {limit >> 20} MiB; pass a larger memory_limit, a smaller "
+            f"method {method!r} needs about {in_mebibytes(estimate)} beside the graph of {graph.n_nodes} nodes and "
+            f"{graph.n_entries} entries, but {source} {in_mebibytes(limit)}; pass a larger memory_limit, a smaller "
             "coreset_size or another method"
         )

@@ -23,6 +23,7 @@ def write_model(path: str | os.PathLike, model: ClusterModel, overwrite: bool) -
     _check_ending(path)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "objective": model.objective}
     header |= {"resolution": model.resolution, "total": model.total, "nodes": None}
+    header["origin"] = model.origin
     if model.nodes is not None:
         header["nodes"] = [_plain(name) for name in model.nodes]
     text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
@@ -68,7 +69,8 @@ def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> C
         )  # fmt: skip
         if not sound:
             raise ValueError("its parts do not fit together")
-    return ClusterModel(labels, None if nodes is None else tuple(nodes), objective, resolution, inside, mass, total)
+    named = None if nodes is None else tuple(nodes)
+    return ClusterModel(labels, named, objective, resolution, inside, mass, total, header.get("origin") or {})
 
 
 def _are_names(nodes: Any, n: int) -> bool:

@@ -91,3 +91,9 @@ def used_settings(options: dict[str, Any]) -> dict[str, Any]:
     method = options["method"]
     used = {name: options[name] for name, option in OPTIONS.items() if method in option.methods}
     return {"method": method} | used
+
+
+def asked_of_the_graph(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:
+    """Those of the other arguments that labels depend on, for the record, where they are not the defaults."""
+    asked = {"weight": weight, "symmetrize": symmetrize, "time_budget": time_budget}
+    return {name: value for name, value in asked.items() if value != ("weight" if name == "weight" else None)}

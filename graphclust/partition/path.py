@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from graphclust import __version__
 from graphclust.checks import as_whole_number
 from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph
@@ -19,6 +20,7 @@ from graphclust.partition.descent import Descent, objective_of_moves, unit_of_re
 from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.multilevel import numbers_of_regions
 from graphclust.partition.reduction import Reduction, prolonged_through
+from graphclust.partition.report import origin
 from graphclust.partition.resolution import FLOOR, middle_of
 from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -57,7 +59,8 @@ class Path:
 
     ks : the numbers of clusters, increasing. graph : the graph that was clustered.
     objective : as `cluster_path` takes it. seconds : stage -> seconds.
-    aim, kept, descent, ranges, seed : what the suggestion is made of; see `descent.py` and `envelope.py`.
+    seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
+    aim, kept, descent, ranges, key : what the suggestion is made of; see `descent.py` and `envelope.py`.
     """
 
     def __init__(
@@ -70,12 +73,14 @@ class Path:
         levels: list[Reduction],
         descent: Descent,
         remarks: list[str],
-        seed: int,
+        key: int,
         progress: Progress,
     ):
         self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
         self.seconds = progress.seconds
-        self.aim, self.kept, self.descent, self.seed = aim, kept, descent, seed
+        self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
+        self.seed: int | str | None = None
+        self.options: dict[str, Any] = {}
         self._on, self._levels, self._remarks = on, levels, remarks
         self._clusterings: dict[int, Clustering] = {}
         self._numbers: dict[int, npt.NDArray[np.int64]] = {}
@@ -83,6 +88,11 @@ class Path:
         figures = [descent.figures[k] for k in every]
         ranges = natural_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
         self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """How the path came about, as `Clustering.origin`; its k is the range."""
+        return origin(__version__, self.graph.file, f"{self.ks[0]} to {self.ks[-1]}", self.seed, self.options)
 
     def __len__(self) -> int:
         return len(self.ks)
@@ -262,7 +272,8 @@ class Path:
         on = self.on_nodes
         objective = objective_of_moves(self.aim, on, k, at)
         labels = self.descent.labels(k)
-        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution}
+        given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
+        given["ks"] = self.origin["k"]
 
         def finished(labels: np.ndarray, *more: str) -> tuple[Clustering, npt.NDArray[np.int64]]:
             whole = labels.astype(np.int64)
@@ -273,14 +284,14 @@ class Path:
             return clustering_of(
                 self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
                 resolution=resolution, natural_range=None if resolution is None else self.natural_range(k),
-                parameters=given,
+                parameters=given, seed=self.seed,
             ), numbering_by_size(whole, k)  # fmt: skip
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
         with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
             before = prolonged_through(self._levels, labels)
             progress.offer(lambda: before)
-            rng = np.random.default_rng([self.seed, k])
+            rng = np.random.default_rng([self.key, k])
             search = Search(k, objective, self._regions_of(k), 1.0, rng, progress)
             found = assigned(self._on, labels, k)
             found = carried(self._levels, found, search) if self._levels else moved(on, found, search)

@@ -8,7 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_whole_number
+from graphclust.checks import Seed, as_seeded, as_whole_number
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -17,6 +17,7 @@ from graphclust.partition.descent import descended
 from graphclust.partition.merging import merged, unions
 from graphclust.partition.moves import moved_until_stable
 from graphclust.partition.multilevel import regions
+from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.path import Path
 from graphclust.partition.reduction import prolonged_through
 from graphclust.partition.resolution import goal_of
@@ -79,7 +80,7 @@ def cluster_path(
     aim = as_aim(objective, resolution)
     if components not in ("large", "all"):
         raise ParameterError(f"components={components!r} is unknown, expected one of 'large', 'all'")
-    rng, progress = as_generator(rng), as_progress(progress, time_budget)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     asked = None if ks is None else _as_ks(ks)
     with progress.stage("gate"):
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
@@ -97,18 +98,35 @@ def cluster_path(
     kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
-    seed = int(rng.integers(2**63))
+    path = longest_path(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
+    path.seed = seed
+    path.options = {"objective": aim.name, "resolution": aim.resolution, "components": components}
+    path.options |= asked_of_the_graph(weight, symmetrize, time_budget)
+    return path
+
+
+def longest_path(
+    graph: Graph,
+    kept: npt.NDArray[np.int64],
+    ks: list[int],
+    aim: Aim,
+    remarks: list[str],
+    key: int,
+    progress: Progress,
+    is_default: bool,
+) -> Path:
+    """The path for increasing ks; where nobody asked for them, a longer one if the graph shows more clusters."""
     if not is_default:
-        return path_over(graph, kept, asked, aim, remarks, seed, progress)
+        return path_over(graph, kept, ks, aim, remarks, key, progress)
     n_components = len(np.unique(graph.components[kept]))
-    if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > asked[-1]:
-        asked = list(range(1, min(max(beyond, asked[-1]), MOST_COMPONENTS, len(kept)) + 1))
-    path = path_over(graph, kept, asked, aim, remarks, seed, progress)
+    if (beyond := ceil(BEYOND_COMPONENTS * n_components)) > ks[-1]:
+        ks = list(range(1, min(max(beyond, ks[-1]), MOST_COMPONENTS, len(kept)) + 1))
+    path = path_over(graph, kept, ks, aim, remarks, key, progress)
     most = min(MOST_CLUSTERS, len(kept) // 2)
-    if most > asked[-1] and path.descent.figures[asked[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
-        longer = path_over(graph, kept, list(range(1, most + 1)), aim, remarks, seed, progress)
+    if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
+        longer = path_over(graph, kept, list(range(1, most + 1)), aim, remarks, key, progress)
         found = widest(longer)
-        if found and found[0][0] > asked[-1] and found[0][1] >= WIDE_BEYOND:
+        if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
             return longer
     return path
 
@@ -124,13 +142,13 @@ def path_over(
     ks: list[int],
     aim: Aim,
     remarks: list[str],
-    seed: int,
+    key: int,
     progress: Progress,
 ) -> Path:
     """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
     left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
-    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(seed)
+    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(key)
     top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
     with progress.stage("regions"):
         levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
@@ -143,7 +161,7 @@ def path_over(
         descent = descended(core, labels, top, aim, sizes, left_out, progress)
     if progress.remark:
         remarks = [*remarks, f"of the path: {progress.remark}"]
-    return Path(graph, ks, aim, kept, core, levels, descent, remarks, seed, progress)
+    return Path(graph, ks, aim, kept, core, levels, descent, remarks, key, progress)
 
 
 def default_ks(graph: Graph) -> range:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ class ClusterModel:
     objective, resolution : as those of the clustering.
     inside, mass : float64, shape (k,), the sums of the clusters that the objective is made of.
     total : the graph's volume.
+    origin : as `Clustering.origin`.
     """
 
     labels: npt.NDArray[np.int64]
@@ -44,6 +45,7 @@ class ClusterModel:
     inside: npt.NDArray[np.float64]
     mass: npt.NDArray[np.float64]
     total: float
+    origin: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"ClusterModel({len(self.labels)} nodes in {len(self.mass)} clusters, {self.objective})"
@@ -158,5 +160,5 @@ def model_of(clustering: Clustering) -> ClusterModel:
     nodes = None if graph.nodes is None else tuple(clustering.nodes)
     return ClusterModel(
         clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,
-        graph.total_volume,
+        graph.total_volume, clustering.origin,
     )  # fmt: skip

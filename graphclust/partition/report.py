@@ -1,5 +1,6 @@
 """A clustering as text for a terminal, and as plain data for JSON."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,20 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
 CLUSTERS_SHOWN = 10
+
+
+def origin(
+    version: str, file: str | None, k: int | str, seed: int | str | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """What a result came from, as JSON can hold it; seed : None where nothing was drawn."""
+    return {"version": version, "file": file, "k": k, "seed": seed, "options": dict(options)}
+
+
+def origin_in_lines(origin: dict[str, Any]) -> list[str]:
+    """The same as lines of text, without the file where there was none."""
+    known = {name: value for name, value in origin.items() if value is not None and name != "version"}
+    written = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in known.items()]
+    return [f"made by graphclust {origin['version']}", *written]
 
 
 def as_data(clustering: "Clustering") -> dict[str, Any]:
@@ -43,6 +58,9 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "entries_read": dict(clustering.entries_read),
         "decided": dict(clustering.decided),
         "parameters": dict(clustering.parameters),
+        "seed": clustering.seed,
+        "file": graph.file,
+        "version": clustering.version,
     }
     return data
 
@@ -60,6 +78,7 @@ def as_text(clustering: "Clustering") -> str:
         f"  edge cut         {clustering.edge_cut:,.6g}",
         f"  sizes            {_shares(clustering)}",
         f"  made for         {objective_in_words(clustering)}",
+        f"  made by          {_making(clustering)}",
     ]
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
@@ -89,6 +108,14 @@ def _shares(clustering: "Clustering") -> str:
         f"the largest {shares.max():.1%} of the nodes, the smallest {shares.min():.1%}; imbalance "
         f"{clustering.imbalance:.2f}"
     )
+
+
+def _making(clustering: "Clustering") -> str:
+    """Version, method, seed and file in a line."""
+    method, file = clustering.parameters.get("method"), clustering.graph.file
+    parts = [f"graphclust {clustering.version}", "" if method is None else f"method {method}"]
+    parts += ["" if clustering.seed is None else f"seed {clustering.seed}", "" if file is None else f"of {file}"]
+    return ", ".join(filter(None, parts))
 
 
 def objective_in_words(clustering: "Clustering") -> str:

@@ -10,9 +10,9 @@ are the shorter to describe the more clusters there are. On LFR graphs of mixing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,12 +67,15 @@ class Suggestion:
         components that are searched, unless the path ends before; `reasons` say where a path ends.
     reasons : plain sentences; `str(suggestion)` is all of them.
     candidates : those with the widest ranges, the widest first. runners_up : of them, those other than k.
+    seed, origin : those of the path.
     """
 
     k: int
     clear: bool
     reasons: tuple[str, ...]
     candidates: tuple[Candidate, ...]
+    seed: int | str | None = None
+    origin: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
 
     @property
     def runners_up(self) -> tuple[Candidate, ...]:
@@ -85,7 +88,7 @@ class Suggestion:
 
 def suggestion_of(path: Path, progress: Progress) -> Suggestion:
     """Which k of a path its graph shows; the work of some further paths up to the best candidates."""
-    rng = np.random.default_rng([path.seed, 1])
+    rng = np.random.default_rng([path.key, 1])
     found = widest(path)
     with progress.stage("suggesting"), progress.within(None):
         if found and not progress.out_of_time():
@@ -112,7 +115,7 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
         said.insert(0, f"the graph shows no number of clusters clearly; {k} is {how}{end_of(path)}")
     if progress.remark:
         said.append(progress.remark)
-    return Suggestion(k, clear, tuple(said), candidates)
+    return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin)
 
 
 def widest(path: Path) -> list[tuple[int, float]]:
@@ -196,7 +199,7 @@ def described_shortest(path: Path, k: int, progress: Progress) -> int:
 
     Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
     """
-    rng, on = np.random.default_rng([path.seed, 2]), path.on_nodes
+    rng, on = np.random.default_rng([path.key, 2]), path.on_nodes
     lengths: dict[int, float] = {}
 
     def length(k: int) -> float:

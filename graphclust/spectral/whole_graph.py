@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
+from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.lloyd import kmeans
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import spectral_embedding, walked_columns
 from graphclust.spectral.rounding import ROUNDINGS
@@ -57,7 +59,7 @@ def spectral_clustering(
     >>> spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).communities()
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    rng, progress = as_generator(rng), as_progress(progress)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress)
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     as_choice(assign_labels, "assign_labels", ("kmeans", *ROUNDINGS))
     n_init = as_whole_number(n_init, "n_init", at_least=1)
@@ -72,12 +74,14 @@ def spectral_clustering(
     with progress.stage("embedding"):
         points = spectral_embedding(graph, n_components, rows=rows, rng=rng)
     if assign_labels == "kmeans":
-        return _clustered(graph, k, points, "spectral", n_init, list(graph.remarks), rng, progress)
+        account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels, n_init)
+        return _clustered(graph, k, points, n_init, list(graph.remarks), rng, progress, account)
     connected = np.flatnonzero(~graph.isolated)
     labels = np.full(graph.n_nodes, -1, np.int64)
     with progress.stage(assign_labels):
         labels[connected] = ROUNDINGS[assign_labels](points[connected], rng)
-    return clustering_of(graph, k, labels, list(graph.remarks), progress, parameters={"method": "spectral"})
+    account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels)
+    return clustering_of(graph, k, labels, list(graph.remarks), progress, **account)
 
 
 def fast_spectral_clustering(
@@ -101,7 +105,7 @@ def fast_spectral_clustering(
     >>> fast_spectral_clustering(nx.barbell_graph(4, 0), 2, rng=0).sizes
     array([4, 4])
     """
-    rng, progress = as_generator(rng), as_progress(progress)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress)
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
         points, n_left = walked_columns(graph, k, rng=rng, progress=progress)
@@ -113,19 +117,32 @@ def fast_spectral_clustering(
             "would help, or fast_spectral_embedding with other n_steps"
         )
         warn_caller(remarks[-1], GraphWarning)
-    return _clustered(graph, k, points, "fast spectral", N_INIT, remarks, rng, progress)
+    return _clustered(
+        graph, k, points, N_INIT, remarks, rng, progress, _account("fast spectral", weight, symmetrize, seed)
+    )  # fmt: skip
+
+
+def _account(
+    method: str, weight: str | None, symmetrize: str | None, seed: int | str, n_components: int | None = None,
+    assign_labels: str | None = None, n_init: int | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """What `Clustering` records of the call."""
+    given = {"n_components": n_components, "assign_labels": assign_labels, "n_init": n_init}
+    settings = {name: value for name, value in given.items() if value is not None}
+    return {"parameters": {"method": method, **settings, **asked_of_the_graph(weight, symmetrize, None)}, "seed": seed}
 
 
 def _clustered(
-    graph: Graph, k: int, points: np.ndarray, method: str, n_init: int, remarks: list[str], rng, progress: Progress
-) -> Clustering:
+    graph: Graph, k: int, points: np.ndarray, n_init: int, remarks: list[str], rng, progress: Progress,
+    account: dict[str, Any],
+) -> Clustering:  # fmt: skip
     """k-means on the rows of the nodes that have edges."""
     connected = np.flatnonzero(~graph.isolated)
 
     def clustered(result: KMeansResult, *more: str) -> Clustering:
         labels = np.full(graph.n_nodes, -1, np.int64)
         labels[connected] = result.labels
-        return clustering_of(graph, k, labels, [*remarks, *more], progress, parameters={"method": method})
+        return clustering_of(graph, k, labels, [*remarks, *more], progress, **account)
 
     interrupted = "interrupted: these are the best labels so far"
     with (

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import (
@@ -14,6 +15,7 @@ from graphclust.faces.commands.options import (
     examples,
     graph_file,
     loaded,
+    reading,
 )
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
@@ -72,7 +74,9 @@ def add_to(commands: Any) -> None:
         "--resolution", type=_resolution, metavar="auto|NUMBER",
         help="of modularity and constant_potts, higher for smaller parts: a number > 0, or what suits K (auto)",
     )  # fmt: skip
-    cluster.add_argument("--effort", choices=EFFORTS, help="how much to try again (normal)")
+    cluster.add_argument(
+        "--effort", choices=EFFORTS, help="how much to try again (normal); high takes 4 times as long, up to 14 times"
+    )
     cluster.add_argument("--components", choices=COMPONENTS, help="whether tiny components may be clusters (large)")
     add_seed(cluster)
     add_force(cluster)
@@ -105,6 +109,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             raise
         write_labels(options.output, stop.best, overwrite=options.force)
         raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
+    clustering = replace(clustering, parameters=clustering.parameters | reading(options))
     if options.output not in (None, "-"):
         write_labels(options.output, clustering, overwrite=options.force)
     if options.html is not None:
@@ -112,7 +117,13 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     if options.output == "-":
         print_labels(clustering, show_data)
     elif not options.quiet:
-        show(json.dumps(clustering.report()) if options.report == "json" else in_the_shell(str(clustering)))
+        files = {"labels": options.output, "page": options.html}
+        written = {what: name for what, name in files.items() if name is not None}
+        if options.report == "json":
+            show(json.dumps(clustering.report() | {"written": written}))
+        else:
+            lines = [in_the_shell(str(clustering)), *(f"  {what + ' in':16s} {name}" for what, name in written.items())]
+            show("\n".join(lines))
 
 
 def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:

@@ -99,6 +99,12 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """How the file was asked to be read, where it was not by default, for the record."""
+    names = ("format", "weights", "symmetrize", "bipartite")
+    return {name: getattr(options, name) for name in names if getattr(options, name) not in (None, False, "max")}
+
+
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
     from graphclust.faces.piped_input import as_file, input_name
@@ -109,7 +115,7 @@ def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, L
 
     if not os.path.exists(options.file) and options.file in classics.NAMES:
         refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
-        return classics.classic_graph(options.file)[0], None
+        return replace(classics.classic_graph(options.file)[0], file=options.file), None
     _announce(options)
     with as_file(options.file) as path:
         graph, info = load_graph(
@@ -117,9 +123,10 @@ def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, L
             bipartite=options.bipartite, memory_limit=options.memory_limit, max_bytes=options.max_bytes,
             return_info=True, progress=progress, **columns_of(options),
         )  # fmt: skip
+        name = input_name(options.file)
         if options.quiet and info.repairs and sys.stderr is not None:  # no report will say it
-            print(in_the_shell(f"graphclust: {input_name(options.file)}: {'; '.join(info.repairs)}"), file=sys.stderr)
-        return graph, info if path == options.file else replace(info, path=input_name(options.file))
+            print(in_the_shell(f"graphclust: {name}: {'; '.join(info.repairs)}"), file=sys.stderr)
+        return (graph, info) if path == options.file else (replace(graph, file=name), replace(info, path=name))
 
 
 def _announce(options: argparse.Namespace) -> None:

@@ -81,6 +81,7 @@ def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
     rows = [{**row._asdict(), "sizes": row.sizes.tolist(), "natural_range": _finite(row.natural_range)}
             for row in path.table()]  # fmt: skip
     return {
+        **path.origin,
         "objective": path.objective,
         "rows": rows,
         "suggestion": {"k": suggestion.k, "clear": suggestion.clear, "reasons": list(suggestion.reasons),
@@ -90,7 +91,9 @@ def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
 
 
 def as_text(path: "Path", suggestion: "Suggestion") -> str:
-    """A page for the terminal: rows of the widest ranges, and the suggestion with its reasons."""
+    """A page for the terminal: rows of the widest ranges, the suggestion with its reasons, and what it came from."""
+    from graphclust.partition.report import origin_in_lines
+
     rows = path.table()
     widest = sorted(rows, key=_width, reverse=True)[:ROWS_SHOWN]
     shown = {row.k for row in widest} | {suggestion.k}
@@ -106,7 +109,8 @@ def as_text(path: "Path", suggestion: "Suggestion") -> str:
                 f"{row.k:8d} {row.normalized_cut:16.4f} {row.modularity:12.4f} {row.sizes[0]:9,d} {row.sizes[-1]:10,d}"
                 f"   {natural}"
             )
-    return "\n".join([*lines, "", f"suggestion: {suggestion.k}", *(f"  {reason}" for reason in suggestion.reasons)])
+    reasons = [f"  {reason}" for reason in suggestion.reasons]
+    return "\n".join([*lines, "", f"suggestion: {suggestion.k}", *reasons, "", *origin_in_lines(path.origin)])
 
 
 def _width(row: "PathRow") -> float:

@@ -8,6 +8,7 @@ from string import Template
 
 import numpy as np
 
+from graphclust.checks import refuse_swapped
 from graphclust.errors import GraphValidationError, counted
 from graphclust.faces.page import figures, tables
 from graphclust.faces.page.style import STYLE
@@ -108,6 +109,7 @@ def write_report(
 
     Raises what `report_page` does, FileExistsError, and OSError as `open` does or where there is no room for it.
     """
+    refuse_swapped(file, "write_report(file, clustering)", "file")
     page = report_page(clustering, title=title, certainty=certainty, path=path).encode()
     with whole_file(file, overwrite, lambda: len(page)) as out:
         out.write(page)

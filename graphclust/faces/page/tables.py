@@ -122,7 +122,8 @@ def remarks(clustering: Clustering) -> str:
 
 def making(clustering: Clustering) -> str:
     """Settings and seconds."""
-    settings = [[escape(name), escape(str(value))] for name, value in clustering.parameters.items()]
+    origin = {name: value for name, value in clustering.origin.items() if name != "options" and value is not None}
+    settings = [[escape(name), escape(str(value))] for name, value in (origin | clustering.parameters).items()]
     longest = max(clustering.seconds.values(), default=0.0) or 1.0
     stages = [
         [escape(stage), f"{seconds:.3f}", bar(seconds / longest)] for stage, seconds in clustering.seconds.items()

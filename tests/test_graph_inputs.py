@@ -1,0 +1,240 @@
+"""What is handed over in memory as a graph: tables, lists of edges, names of weights, ids of every type."""
+
+import datetime
+import inspect
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import graphclust
+from graphclust import as_graph, coreset_sc, graph_from_table, load_graph
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.nx import coreset_communities, spectral_communities
+
+pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+
+EDGES = {"source": ["a", "b"], "target": ["b", "c"]}
+COLUMNS_OF_FILES = "weight" in inspect.signature(load_graph).parameters
+
+
+@pytest.mark.parametrize("name", ["weight", "weights", "Weight", "WEIGHTS", "w", "edge_weight"])
+def test_a_column_of_weights_means_the_same_in_a_table_as_in_a_file(tmp_path, name):
+    table = pandas.DataFrame({**EDGES, name: [10.0, 1.0]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert as_graph(table) == load_graph(tmp_path / "t.csv")
+    assert as_graph(table).weights.tolist() == [10, 10, 1, 1]
+    assert as_graph(table, weight=None).weights is None
+
+
+@pytest.mark.parametrize("name", ["value", "Score", "strength"])
+def test_a_column_that_may_hold_weights_is_used_with_a_warning(tmp_path, name):
+    table = pandas.DataFrame({**EDGES, name: [10.0, 1.0]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(GraphWarning, match=f"column '{name}' was read as weights") as caught:
+        graph = as_graph(table)
+    assert f"weight='{name}' if it is, weight=None if it is not" in str(caught[0].message)
+    with pytest.warns(GraphWarning):
+        assert graph == load_graph(tmp_path / "t.csv")
+    assert as_graph(table, weight=name).weights.tolist() == [10, 10, 1, 1]
+
+
+def test_numbers_that_are_not_used_are_named():
+    """Of tables, NetworkX and igraph: in a remark, for nothing is wrong with them."""
+    table = pandas.DataFrame({**EDGES, "calls": [3, 4], "kind": ["x", "y"]})
+    network = nx.from_pandas_edgelist(table, edge_attr=True)
+    for graph in (as_graph(table), as_graph(network)):
+        assert graph.weights is None
+        (remark,) = (remark for remark in graph.remarks if "not used" in remark)
+        assert "'calls'" in remark and "kind" not in remark and "weight=" in remark
+    assert as_graph(network, weight="calls").weights.tolist() == [3, 3, 4, 4]
+    assert not any("not used" in remark for remark in as_graph(table, weight=None).remarks)
+    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    other = igraph.Graph(n=2, edges=[(0, 1)], edge_attrs={"calls": [3]})
+    assert any("'calls'" in remark for remark in as_graph(other).remarks)
+
+
+@pytest.mark.parametrize(
+    "G",
+    [
+        np.ones((3, 3)),
+        sparse.csr_array(np.ones((3, 3))),
+        as_graph(np.ones((3, 3))),
+        pandas.DataFrame(np.ones((3, 3)), list("abc"), list("abc")),
+        pandas.DataFrame(EDGES),
+        nx.path_graph(3),
+        [(0, 1, 2.0), (1, 2, 1.0)],
+        [(0, 1), (1, 2)],
+        [(0, 1, {"strength": 2.0})],
+        [{"source": 0, "target": 1}],
+    ],
+    ids=lambda G: type(G).__name__,
+)
+def test_a_weight_that_nothing_has_is_an_error(G):
+    with pytest.raises((ParameterError, GraphValidationError), match="nonsense"):
+        as_graph(G, weight="nonsense")
+    with pytest.raises((ParameterError, GraphValidationError), match="nonsense"):
+        coreset_sc(G, 2, weight="nonsense")
+    with pytest.raises(TypeError, match=r"weight is a (function|list), expected the name"):
+        as_graph(G, weight=(lambda u, v, data: 1.0) if isinstance(G, list) else ["weight"])
+    assert as_graph(G, weight=None).weights is None
+
+
+@pytest.mark.skipif(not COLUMNS_OF_FILES, reason="load_graph takes no weight= yet")
+def test_weight_names_a_column_of_a_file(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("source,target,count\na,b,10\nb,c,1\n")
+    assert as_graph(file, weight="count").weights.tolist() == [10, 10, 1, 1]
+    with pytest.raises((ParameterError, GraphValidationError), match="nonsense"):
+        as_graph(file, weight="nonsense")
+
+
+def test_unsigned_ids_stay_whole_numbers():
+    """NumPy joins int64 and uint64 to float64, which would make one id of three."""
+    big = 2**63
+    table = pandas.DataFrame({"source": np.array([big + 1, big + 2, big + 3], np.uint64), "target": [1, 2, 3]})
+    assert as_graph(table).nodes == [1, 2, 3, big + 1, big + 2, big + 3]
+    assert [type(node) for node in as_graph(table).nodes] == [int] * 6
+    table = pandas.DataFrame({"source": [2**70, 2], "target": [5, 3]})
+    assert as_graph(table).nodes == [2, 3, 5, 2**70]
+    table = pandas.DataFrame({"source": pandas.array([7, 3]), "target": pandas.array([3, 5])})
+    assert as_graph(table).nodes == [3, 5, 7]
+
+
+def test_times_stay_times():
+    first, second, third = pandas.date_range("2024-01-01", periods=3)
+    table = pandas.DataFrame({"source": [first, second], "target": [second, third]})
+    assert as_graph(table).nodes == [first, second, third]
+    named = graph_from_table(table, nodes=[*table["source"], third])
+    assert named.nodes == [first, second, third]
+    days = pandas.DataFrame({"source": pandas.to_timedelta([1, 2], "D"), "target": pandas.to_timedelta([2, 3], "D")})
+    assert as_graph(days).nodes == list(pandas.to_timedelta([1, 2, 3], "D"))
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    graph = as_graph(polars.DataFrame({"source": [datetime.date(2024, 1, 1)], "target": [datetime.date(2024, 1, 2)]}))
+    assert graph.nodes == [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)]
+
+
+def test_numbers_with_a_place_for_missing_ones_are_weights():
+    table = pandas.DataFrame({**EDGES, "weight": pandas.array([3, 1], dtype="Int64")})
+    assert as_graph(table).weights.tolist() == [3, 3, 1, 1]
+
+
+def test_lists_of_edges_are_graphs():
+    weighted = as_graph(nx.Graph([("a", "b", {"weight": 2.0}), ("b", "c", {"weight": 1.0})]))
+    triples = [("a", "b", 2.0), ("b", "c", 1.0)]
+    dicts = [{"source": u, "target": v, "weight": w} for u, v, w in triples]
+    with_attributes = [(u, v, {"weight": w}) for u, v, w in triples]
+    for edges in (triples, tuple(triples), dicts, with_attributes):
+        assert as_graph(edges) == weighted
+    pairs = [(u, v) for u, v, _ in triples]
+    assert as_graph(pairs) == as_graph(triples, weight=None) == as_graph(nx.Graph(pairs))
+    assert as_graph([(u, v, {"since": 3}) for u, v in pairs]) == as_graph(pairs)
+    assert as_graph([(1, "a"), ((2, 3), 1)]).nodes == [1, "a", (2, 3)]
+    assert coreset_sc([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)], 2, rng=0).sizes.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        ([], "empty list"),
+        ([[0, 1], [1, 0]], r"holds a list.*numpy.array\(G\)"),
+        ([(0, 1), (1, 2, 3.0)], "mixes pairs and triples"),
+        ([(0, 1, 2, 3)], "holds a tuple"),
+        ([{"source": 0, "target": 1}, {"source": 1}], r"G\[1\] has no 'target'"),
+        ([{"from": 0, "to": 1}], "keys 'from', 'to', expected 'source' and 'target' among them; .*graph_from_table"),
+        ([(0, None)], r"G\[0\] has no 'target'"),
+        ([(0, 1, "x")], "expected numbers"),
+    ],
+)
+def test_a_list_that_is_no_list_of_edges_says_what_one_is(edges, words):
+    with pytest.raises((TypeError, GraphValidationError), match=words):
+        as_graph(edges)
+
+
+def test_edges_in_an_array_are_told_how_to_be_edges():
+    pairs = np.array([[0, 1], [1, 2], [2, 3]])
+    with pytest.raises(GraphValidationError, match=r"\[\*map\(tuple, G.tolist\(\)\)\]"):
+        as_graph(pairs)
+    assert as_graph([*map(tuple, pairs.tolist())]) == as_graph(nx.to_scipy_sparse_array(nx.path_graph(4)))
+
+
+def test_a_table_with_other_columns_is_told_which_it_has_and_what_takes_them():
+    table = pandas.DataFrame({"from": ["a"], "to": ["b"]})
+    with pytest.raises(TypeError, match=r"'from', 'to'.*graph_from_table\(G, source='from', target='to'\)"):
+        as_graph(table)
+    assert graph_from_table(table, source="from", target="to").n_edges == 1
+    with pytest.raises(TypeError, match="columns are none"):
+        as_graph(pandas.DataFrame(index=["a"]))
+    with pytest.raises(TypeError, match=r"networkx.Graph\(G\)"):
+        as_graph({"a": ["b"]})
+
+
+def test_none_as_the_weight_of_an_edge_is_refused_by_the_name_of_the_edge():
+    graph = nx.Graph([("a", "b", {"weight": 1.0}), ("b", "c", {"weight": None})])
+    with pytest.raises(GraphValidationError, match=r"edge \('b', 'c'\) has None as 'weight'") as caught:
+        as_graph(graph)
+    assert "nan" not in str(caught.value)
+    del graph["b"]["c"]["weight"]
+    assert as_graph(graph).n_edges == 2
+
+
+def test_parallel_edges_of_a_multigraph_are_summed():
+    """Each counts 1 where it has no weight; repeated rows without weights, of a table or list, count once."""
+    parallel = [(0, 1), (0, 1), (1, 2)]
+    assert as_graph(nx.MultiGraph(parallel)).degrees.tolist() == [2, 3, 1]
+    weighted = nx.MultiGraph()
+    weighted.add_weighted_edges_from([(0, 1, 2.0), (0, 1, 0.5), (1, 2, 1.0)])
+    assert as_graph(weighted).degrees.tolist() == [2.5, 3.5, 1]
+    with pytest.warns(GraphWarning, match="counted once"):
+        assert as_graph(parallel).weights is None
+    with pytest.raises(GraphValidationError, match="no edge has the attribute 'nonsense'"):
+        as_graph(nx.MultiGraph(parallel), weight="nonsense")
+
+
+@pytest.mark.parametrize("find", [coreset_communities, spectral_communities])
+def test_a_function_says_what_edges_weigh(find):
+    """As NetworkX's own functions take one: of two nodes and the edge's attributes, None leaving the edge out."""
+    graph = nx.cycle_graph(8)
+    nx.set_edge_attributes(graph, {edge: {"cost": 1.0} for edge in graph.edges})
+    graph[3][4]["cost"] = graph[7][0]["cost"] = 1e6
+
+    def nearness(u, v, data):
+        return 1.0 / data["cost"]
+
+    assert sorted(map(sorted, find(graph, 2, weight=nearness, seed=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+    def cheap(u, v, data):
+        return 1.0 if data["cost"] < 10 else None
+
+    assert sorted(map(sorted, find(graph, 2, weight=cheap, seed=1))) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    for other in (nx.to_scipy_sparse_array(graph), graphclust.as_graph(graph)):
+        with pytest.raises(TypeError, match="weight is a function"):
+            find(other, 2, weight=cheap, seed=1)
+
+
+@pytest.mark.parametrize("measure", ["volume", "conductance", "normalized_cut", "modularity", "kernel_k_means_cost"])
+def test_a_measure_of_a_directed_graph_can_be_had_as_the_error_says(measure):
+    directed, labels = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3)]), [0, 0, 0, 1]
+    with pytest.raises(GraphValidationError, match=r'as_graph\(G, symmetrize="sum"\), or "max"'):
+        getattr(graphclust, measure)(directed, labels)
+    with pytest.warns(GraphWarning, match="directed"):
+        found = getattr(graphclust, measure)(directed, labels, symmetrize="max")
+    expected = getattr(graphclust, measure)(directed.to_undirected(), labels)
+    assert np.all(found == expected)
+
+
+def test_an_error_of_a_file_names_the_function_that_takes_its_remedy(tmp_path):
+    """Of load_graph itself the argument alone."""
+    file = tmp_path / "r.csv"
+    file.write_text("source,target,weight\na,b,-1\nb,c,2\n")
+    for use in (as_graph, coreset_sc, graphclust.describe):
+        with pytest.raises(ValueError, match=r'load_graph\(path, weights="abs"\)'):
+            use(file)
+    with pytest.raises(ValueError, match=r'(?<!path, )weights="abs"'):
+        load_graph(file)
+    assert coreset_sc(load_graph(file, weights="abs"), 2, rng=0).n_clusters == 2
+    large = tmp_path / "large.mtx"
+    large.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n900000000 900000000 1\n2 1\n")
+    with pytest.raises(MemoryError, match="pass a larger memory_limit to load_graph"):
+        coreset_sc(large, 2)
