@@ -10,7 +10,7 @@ A node without edges is a community of its own, beside the k that were asked for
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,19 @@ from graphclust.checks import as_generator
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.spectral.whole_graph import spectral_clustering
 
+Weight = str | Callable[[Any, Any, Any], float | None] | None
+
 __all__ = ["coreset_communities", "spectral_communities"]
 
 
 def coreset_communities(
-    G: Any, k: int, *, weight: str | None = "weight", seed: Any = None, **options: Any
+    G: Any, k: int, *, weight: Weight = "weight", seed: Any = None, **options: Any
 ) -> list[set[Hashable]]:
     """A partition of the nodes into exactly k communities, the largest first: `graphclust.coreset_sc`.
 
     G : an undirected networkx.Graph. weight : the edge attribute of the weights; an edge without it counts 1, and so do
-        all where no edge has it, or with None.
+        all where no edge has it, or with None. Or a function (u, v, attributes) of an edge that gives its weight, or
+        None for no edge; in a multigraph, of all edges between two nodes, with their attributes by key.
     seed : None, a whole number, a Generator, or, of which a number is drawn, a RandomState, a random.Random, or one of
         the modules random and numpy.random.
     options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
@@ -39,10 +42,11 @@ def coreset_communities(
     >>> coreset_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    return coreset_sc(G, k, weight=_that_some_have(G, weight), rng=_as_rng(seed), **options).communities()
+    G, weight = _weighted(G, weight)
+    return coreset_sc(G, k, weight=weight, rng=_as_rng(seed), **options).communities()
 
 
-def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed: Any = None) -> list[set[Hashable]]:
+def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any = None) -> list[set[Hashable]]:
     """A partition of the nodes into k communities by eigenvectors: `graphclust.spectral_clustering`.
 
     Arguments as for `coreset_communities`. Raises what `spectral_clustering` raises.
@@ -51,7 +55,8 @@ def spectral_communities(G: Any, k: int, *, weight: str | None = "weight", seed:
     >>> spectral_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    return spectral_clustering(G, k, weight=_that_some_have(G, weight), rng=_as_rng(seed)).communities()
+    G, weight = _weighted(G, weight)
+    return spectral_clustering(G, k, weight=weight, rng=_as_rng(seed)).communities()
 
 
 def _as_rng(seed: Any) -> Any:
@@ -62,8 +67,21 @@ def _as_rng(seed: Any) -> Any:
     return as_generator(seed, "seed")
 
 
-def _that_some_have(G: Any, weight: str | None) -> str | None:
-    """The attribute, or None where no edge has it: our functions take that for a mistake, NetworkX's count 1."""
+def _weighted(G: Any, weight: Any) -> tuple[Any, str | None]:
+    """The graph, and the attribute or None where no edge has it: our functions take that for a mistake.
+
+    Of a function of edges the graph that it weighs.
+    """
     if weight is None or not hasattr(G, "adjacency"):
-        return weight
-    return weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None
+        return G, weight
+    if not callable(weight):
+        return G, weight if any(weight in attributes for *_, attributes in G.edges(data=True)) else None
+    import networkx
+
+    weighted = networkx.DiGraph() if G.is_directed() else networkx.Graph()
+    weighted.add_nodes_from(G)
+    for u, v in type(weighted)(G).edges():  # of parallel edges one
+        value = weight(u, v, G[u][v])
+        if value is not None:
+            weighted.add_edge(u, v, weight=value)
+    return weighted, "weight"
