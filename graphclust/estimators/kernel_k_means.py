@@ -51,8 +51,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         kernel entries between the points, (n_samples, n_samples), dense or sparse, and for `predict` those between new
         points and these, (n_new, n_samples).
     gamma : of "rbf", exp(-gamma |x - y|^2), of "laplacian", exp(-gamma |x - y|_1), and of "polynomial",
-        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", between two points;
-        1 / n_features for "polynomial".
+        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", between two points,
+        by their weights; 1 / n_features for "polynomial".
     degree, coef0 : of "polynomial".
     solver : "full" (all points in each iteration), "minibatch", "truncated" (mini-batches that are soon forgotten, for
         many points), "coreset" (weighted points in place of all).
@@ -119,13 +119,21 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         options = {name: getattr(self, name) for name in names}
         if self.solver == "coreset" and self.coreset_size is None:
             options["coreset_size"] = max(k, min(max(X.shape[0] // CORESET_SHARE, CORESET_TIMES * k), X.shape[0]))
-        kernel = self._kernel_of(X)
+        kernel = self._kernel_of(X, weights)
         result = solve(kernel, k, sample_weight=weights, rng=as_rng(self.random_state), **options)
         self.centers_ = result.centers
         self.labels_ = result.labels
         self.inertia_ = result.cost
         self.n_iter_ = max(1, result.n_iter)  # the round that found nothing to change, where it is the first
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then labels_."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then `transform` of the same points."""
+        return self.fit(X, y, sample_weight).transform(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest centre of each point, ties to the lowest; int64, shape (n_samples,)."""
@@ -153,14 +161,14 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             raise ValueError(f"X should be a square kernel matrix, got shape {X.shape}")
         return X
 
-    def _kernel_of(self, X: Any) -> Kernel:
+    def _kernel_of(self, X: Any, weights: np.ndarray | None) -> Kernel:
         gamma = None if self.gamma is None else as_number(self.gamma, "gamma", above=0.0)
         width = None if gamma is None else 1.0 / gamma
         match self.kernel:
             case "rbf":
-                return GaussianKernel(X, width)
+                return GaussianKernel(X, width, sample_weight=weights)
             case "laplacian":
-                return LaplacianKernel(X, width)
+                return LaplacianKernel(X, width, sample_weight=weights)
             case "polynomial":
                 return PolynomialKernel(X, self.degree, gamma, self.coef0)
             case "linear":
@@ -183,4 +191,4 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
 # Only now: what makes `set_output` work has put a method of its own in the place of the one above.
 KernelKMeans.transform = available_if(_of_points)(KernelKMeans.transform)  # type: ignore[method-assign]
-KernelKMeans.fit_transform = available_if(_of_points)(KernelKMeans.fit_transform)
+KernelKMeans.fit_transform = available_if(_of_points)(KernelKMeans.fit_transform)  # type: ignore[method-assign]

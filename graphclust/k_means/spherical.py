@@ -6,6 +6,7 @@ sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower su
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -115,7 +116,7 @@ def spherical_kmeans(
             curve.record(bounds.centroids)
             progress.step(n_iter, max_iter)
     warn_if_fewer(len(centroids), k)
-    return result_of(nearest, centroids, history[-1])
+    return replace(result_of(nearest, centroids, history[-1]), converged=np.array_equal(nearest, labels))
 
 
 def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:
