@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_weights, as_whole_number
-from graphclust.errors import ConvergenceWarning
+from graphclust.errors import ConvergenceWarning, warn_caller
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import n_runs, starts
@@ -32,7 +32,8 @@ class MiniBatchKMeans(CentroidModel):
     n_clusters, init, random_state : as for `KMeans`.
     n_init : starts that are tried, each from other points; the batches begin at the one that fits the points of another
         draw best. "auto" is 1 for a seeding and 3 for a random start.
-    init_size : points of such a draw; None for 3 batch_size, and never fewer than 3 n_clusters.
+    init_size : points of such a draw; None for 3 batch_size. Never fewer than 3 n_clusters, with a RuntimeWarning where
+        fewer than n_clusters are asked for.
     max_iter : passes over the points at most, in number; a batch of b of n points is b / n of one.
     batch_size : points of a batch, drawn with repetition; of fewer points, as many as there are.
     tol, max_no_improvement : `fit` stops when a batch moves the centroids by no more, as `graphclust.kmeans` takes it,
@@ -110,6 +111,8 @@ class MiniBatchKMeans(CentroidModel):
         """Of the starts that are tried the one with the least inertia over points drawn for it."""
         points = dense_or_sparse(X)
         size = 3 * batch_size if self.init_size is None else as_whole_number(self.init_size, "init_size", at_least=1)
+        if self.init_size is not None and size < k:
+            warn_caller(f"init_size={size} should be larger than n_clusters={k}, {3 * k} is taken", RuntimeWarning)
         size = min(points.n, max(size, 3 * k))
         runs = n_runs(self.n_init, self.init, from_chance=RUNS_FROM_CHANCE)
         tried = [

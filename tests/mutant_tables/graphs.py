@@ -158,8 +158,8 @@ MUTANTS = [
     (
         "information-over-the-larger-entropy",
         "objective/agreement.py",
-        "2 * information / sum(entropies)",
-        "information / max(entropies)",
+        "_mutual_information(counts, *sizes) / mean(one, two)",
+        "_mutual_information(counts, *sizes) / max(one, two)",
         ["test_agreement_of_labelings_equals_scikit_learn"],
     ),
     (
