@@ -14,20 +14,13 @@ import re
 import types
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from other_projects_listed import LISTED
 
 import graphclust
 import graphclust.nx
-
-
-class Suite(NamedTuple):
-    """modules : with the tests, or packages of them. swaps : of each package the names that we replace, and by what."""
-
-    modules: tuple[str, ...]
-    swaps: dict[str, dict[str, Any]]
 
 
 def modularity(G, communities, weight="weight", resolution=1):
@@ -61,48 +54,36 @@ def louvain_communities(G, weight="weight", resolution=1, *, seed=None):
     return graphclust.nx.coreset_communities(G, None, weight=weight, resolution=resolution, seed=seed)
 
 
-SUITES = {
-    "k-means": lambda: Suite(
-        ("sklearn.cluster.tests.test_k_means",),
-        {"sklearn.cluster": {"KMeans": graphclust.KMeans, "MiniBatchKMeans": graphclust.MiniBatchKMeans}},
-    ),
-    "spectral clustering": lambda: Suite(
-        ("sklearn.cluster.tests.test_spectral",),
-        {"sklearn.cluster": {"SpectralClustering": graphclust.SpectralClustering}},
-    ),
-    "agreement": lambda: Suite(
-        ("sklearn.metrics.cluster.tests.test_supervised",),
-        {
-            "sklearn.metrics.cluster": {
-                "adjusted_rand_score": graphclust.adjusted_rand_index,
-                "adjusted_mutual_info_score": adjusted_mutual_info_score,
-                "normalized_mutual_info_score": normalized_mutual_info_score,
-            }
-        },
-    ),
-    "communities": lambda: Suite(
-        ("networkx.algorithms.community.tests",),
-        {
-            "networkx.algorithms.community": {
-                "modularity": modularity,
-                "asyn_fluidc": asyn_fluidc,
-                "louvain_communities": louvain_communities,
-            }
-        },
-    ),
-}
+# By suite, of each package the names that are replaced, and by what.
+SWAPS: dict[str, dict[str, dict[str, Any]]] = {
+    "k-means": {"sklearn.cluster": {"KMeans": graphclust.KMeans, "MiniBatchKMeans": graphclust.MiniBatchKMeans}},
+    "spectral clustering": {"sklearn.cluster": {"SpectralClustering": graphclust.SpectralClustering}},
+    "agreement": {
+        "sklearn.metrics.cluster": {
+            "adjusted_rand_score": graphclust.adjusted_rand_index,
+            "adjusted_mutual_info_score": adjusted_mutual_info_score,
+            "normalized_mutual_info_score": normalized_mutual_info_score,
+        }
+    },
+    "communities": {
+        "networkx.algorithms.community": {
+            "modularity": modularity, "asyn_fluidc": asyn_fluidc, "louvain_communities": louvain_communities
+        }
+    },
+}  # fmt: skip
 
 
 class Swapped:
     """The plugin itself, for one suite."""
 
     def __init__(self, name: str, counts: str):
-        self.suite, self.listed, self.counts_file = SUITES[name](), LISTED[name], pathlib.Path(counts)
-        self.ours = {name: ours for swaps in self.suite.swaps.values() for name, ours in swaps.items()}
+        self.listed, self.counts_file = LISTED[name], pathlib.Path(counts)
+        self.ours: dict[str, Any] = {}
         self.counts: Counter[str] = Counter()
-        for package, swaps in self.suite.swaps.items():
-            for attribute, ours in swaps.items():
-                setattr(importlib.import_module(package), attribute, ours)
+        for package, swaps in SWAPS[name].items():
+            self.ours |= swaps
+            for theirs, ours in swaps.items():
+                setattr(importlib.import_module(package), theirs, ours)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -143,11 +124,10 @@ def names(code: types.CodeType) -> Iterator[str]:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a test's name is that of the list, where * stands for anything; without brackets of all parameters."""
-    with_parameters = pattern if "[" in pattern else pattern + "*"
-    return re.fullmatch(re.escape(with_parameters).replace(r"\*", ".*"), name) is not None and (
-        "[" in pattern or name.split("[")[0] == pattern
-    )
+    """Whether a test's name is that of the list, see there."""
+    if "[" not in pattern:
+        return name.split("[")[0] == pattern
+    return re.fullmatch(re.escape(pattern.removesuffix("[]")).replace(r"\*", ".*"), name) is not None
 
 
 def pytest_configure(config: pytest.Config) -> None:
