@@ -10,7 +10,7 @@ import sklearn.cluster
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
 import graphclust
@@ -249,3 +249,43 @@ def test_a_function_weighs_the_edges(communities):
         communities(nx.DiGraph(graph), 2, weight=light_if_far, seed=1)
     with pytest.raises(ValueError, match="negative"):
         communities(graph, 2, weight=lambda u, v, _: -1.0, seed=1)
+
+
+@pytest.mark.parametrize("solver", ["full", "minibatch"])
+def test_of_several_runs_of_kernel_k_means_the_best_is_kept(solver):
+    options = {"kernel": "linear", "solver": solver, "max_iter": 5}
+    rng = np.random.default_rng(5)
+    single = [KernelKMeans(8, random_state=rng, **options).fit(X).inertia_ for _ in range(6)]
+    best = KernelKMeans(8, n_init=6, random_state=np.random.default_rng(5), **options).fit(X)
+    assert best.inertia_ == min(single) < max(single)
+    with pytest.raises(ValueError, match="n_init=0"):
+        KernelKMeans(2, n_init=0).fit(X)
+
+
+def test_a_draw_of_fewer_points_than_clusters_warns():
+    with pytest.warns(RuntimeWarning, match="init_size=2 should be larger than n_clusters=3"):
+        MiniBatchKMeans(3, init_size=2, random_state=0).fit(X)
+
+
+def product_of_cosines(one, other):
+    return float(np.cos(one - other).prod())
+
+
+@pytest.mark.parametrize("solver", ["full", "minibatch", "truncated", "coreset"])
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        ("sigmoid", {"gamma": 1e-3}), ("sigmoid", {"coef0": 0.5, "gamma": 1e-3}), ("chi2", {}), ("chi2", {"gamma": 0.2}),
+        ("poly", {"degree": 2}), (product_of_cosines, {}),
+    ],
+)  # fmt: skip
+def test_kernels_of_scikit_learn_and_functions_give_what_their_matrix_gives(kernel, options, solver):
+    points = np.abs(X)
+    theirs = {"coef0": 1.0, "degree": 3} | options
+    matrix = pairwise_kernels(points, metric=kernel, filter_params=True, **({} if callable(kernel) else theirs))
+    fit = {"solver": solver, "max_iter": 4, "random_state": 2}
+    model = KernelKMeans(3, kernel=kernel, **options, **fit).fit(points)
+    given = KernelKMeans(3, kernel="precomputed", **fit).fit(matrix)
+    assert model.inertia_ == pytest.approx(given.inertia_) and (model.labels_ == given.labels_).all()
+    assert (model.predict(points[:9]) == given.predict(matrix[:9])).all()
+    assert model.transform(points).shape == (120, 3)
