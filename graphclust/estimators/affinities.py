@@ -71,10 +71,11 @@ def _graph_by_exponents(exponents: np.ndarray, kernel: str, gamma: float) -> Gra
     affinities[affinities < LEAST] = 0.0
     np.fill_diagonal(affinities, 0.0)
     n_alone = n - int(np.count_nonzero(affinities.any(axis=1)))
+    better = f"the inverse of the mean {DISTANCES[kernel]} between two points is gamma={suggestion:.3g}; or "
     far_off = (
         f"gamma={gamma:g} is far too large for these points: {counted(n_alone, 'has', 'have')} no affinity above "
-        f"{LEAST:g} to any other of the {n:,}; the inverse of the mean {DISTANCES[kernel]} between two points is "
-        f"gamma={suggestion:.3g}; or scale the points, as StandardScaler does"
+        f"{LEAST:g} to any other of the {n:,}; {better if suggestion > 0.0 else ''}scale the points, as StandardScaler "
+        "does"
     )
     if n_alone == n:
         raise ParameterError(far_off)
