@@ -76,6 +76,7 @@ _HOME = {
     "planted_partition": "generators",
     "planted_store": "planted_stores",
     "stochastic_block_model": "generators",
+    "adjusted_mutual_information": "objective.agreement",
     "adjusted_rand_index": "objective.agreement",
     "conductance": "objective.cuts",
     "kernel_k_means_cost": "objective.cuts",
@@ -224,6 +225,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.neighbors.graphs import graph_from_neighbors as graph_from_neighbors
     from graphclust.neighbors.graphs import knn_graph as knn_graph
     from graphclust.neighbors.search import nearest_neighbors as nearest_neighbors
+    from graphclust.objective.agreement import adjusted_mutual_information as adjusted_mutual_information
     from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index
     from graphclust.objective.agreement import normalized_mutual_information as normalized_mutual_information
     from graphclust.objective.cuts import conductance as conductance

@@ -96,12 +96,27 @@ class GraphWarning(UserWarning):
     """Something about the graph was assumed or repaired: isolated nodes, summed duplicates, dropped zeros ..."""
 
 
-class ConvergenceWarning(UserWarning):
-    """A method stopped with less than was asked for, for example fewer distinct points than clusters."""
+class _OwnWarning(UserWarning):
+    """What `ConvergenceWarning` derives from by itself: Python exchanges no built-in class among the bases."""
+
+
+class ConvergenceWarning(_OwnWarning):
+    """A method stopped with less than was asked for, for example fewer distinct points than clusters.
+
+    Where scikit-learn is loaded it derives from scikit-learn's, so that a filter for that one holds for this one too.
+    """
+
+
+def derive_from_scikit_learns() -> None:
+    """Give `ConvergenceWarning` scikit-learn's as its base, if scikit-learn is loaded; it is not imported for that."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), "ConvergenceWarning", None)
+    if theirs is not None:
+        ConvergenceWarning.__bases__ = (theirs,)
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line outside this package from which it was called."""
+    derive_from_scikit_learns()
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):
         depth, frame = depth + 1, frame.f_back

@@ -16,6 +16,8 @@ from graphclust import (
 )
 
 ESTIMATORS = [
+    KMeans(), MiniBatchKMeans(), NestedMiniBatchKMeans(), SphericalKMeans(), SpectralClustering(),
+    CoresetSpectralClustering(), KernelKMeans(),
     KMeans(2), MiniBatchKMeans(2), NestedMiniBatchKMeans(2), SphericalKMeans(2), SphericalKMeans(2, mean="geodesic"),
     SpectralClustering(2), SpectralClustering(2, affinity="nearest_neighbors"), CoresetSpectralClustering(2),
     SpectralClustering(2, affinity="precomputed"), SpectralClustering(2, affinity="precomputed_nearest_neighbors"),

@@ -10,7 +10,11 @@ from sklearn import metrics
 from graphclust.compiled.runtime import blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.objective import cuts
-from graphclust.objective.agreement import adjusted_rand_index, normalized_mutual_information
+from graphclust.objective.agreement import (
+    adjusted_mutual_information,
+    adjusted_rand_index,
+    normalized_mutual_information,
+)
 from graphclust.objective.cuts import (
     conductance,
     cut_and_volume,
@@ -230,6 +234,29 @@ def test_agreement_of_labelings_equals_scikit_learn(seed, k):
         expected = metrics.normalized_mutual_info_score(one, two)
         assert normalized_mutual_information(one, two) == pytest.approx(expected, abs=1e-7)
         assert adjusted_rand_index(one, two) == adjusted_rand_index(two, one)
+
+
+@pytest.mark.parametrize("average", ["arithmetic", "geometric", "min", "max"])
+@pytest.mark.parametrize("k", [1, 2, 7, 150])
+def test_mutual_information_by_all_averages_equals_scikit_learn(k, average):
+    labels, other = random_labels(150, k, 5), random_labels(150, max(2, k // 3), 6)
+    half_right = np.where(np.random.default_rng(k).random(150) < 0.5, labels, other)
+    for one, two in [(labels, other), (labels, half_right), (labels, labels), (labels, np.zeros(150, int))]:
+        normalized = metrics.normalized_mutual_info_score(one, two, average_method=average)
+        assert normalized_mutual_information(one, two, average=average) == pytest.approx(normalized, abs=1e-12)
+        adjusted = metrics.adjusted_mutual_info_score(one, two, average_method=average)
+        assert adjusted_mutual_information(one, two, average=average) == pytest.approx(adjusted, abs=1e-9)
+
+
+def test_adjusted_mutual_information_by_hand():
+    # Of two pairs against two pairs, a third of the exchanges agree, with I = log 2, the others have I = 0.
+    assert adjusted_mutual_information([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(-1 / 3 / (1 - 1 / 3))
+    assert adjusted_mutual_information([0, 1, 2, 3], [3, 2, 1, 0]) == 1.0
+    assert adjusted_mutual_information([0, 1, 2, 3], [0, 0, 1, 1]) == 0.0
+    assert adjusted_mutual_information([0, 1, 2, 3], [0, 0, 1, 1], average="min") == 1.0
+    assert adjusted_mutual_information([0, 0, 0, -1], [0, 0, 0, 1]) == 1.0
+    with pytest.raises(ParameterError, match="average='mean'"):
+        adjusted_mutual_information([0, 1], [0, 1], average="mean")
 
 
 def test_agreement_leaves_out_nodes_without_a_label_in_either():

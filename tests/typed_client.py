@@ -144,6 +144,7 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
     assert_type(gc.kernel_k_means_cost(graph, found, shift=1.0), float)
     assert_type(gc.adjusted_rand_index(found, [0, 1]), float)
     assert_type(gc.normalized_mutual_information(found, {"a": 0}), float)
+    assert_type(gc.adjusted_mutual_information(found, {"a": 0}, average="max"), float)
     gc.normalized_cut(graph)  # type: ignore[call-arg]
     gc.normalized_cut(graph, 3)  # type: ignore[arg-type]
     gc.modularity(graph, found, resolution="auto")  # type: ignore[arg-type]

@@ -123,7 +123,8 @@ def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int,
         progress.step(len(history), max_iter)
         centroids = renewed
     labels = np.concatenate(engine.fetch(engine.each(labels_of, parts, centroids)))
-    return KMeansResult(centroids, labels, sums.inertia, len(history), np.array(history))
+    converged = len(history) < max_iter
+    return KMeansResult(centroids, labels, sums.inertia, len(history), np.array(history), converged=converged)
 
 
 def sums_of(engine: Engine, parts: ByBlock, centroids: np.ndarray) -> list[BlockSums]:

@@ -44,6 +44,14 @@ class CentroidModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         """Index of the nearest centroid of each point, ties to the lowest; int64, shape (n_samples,)."""
         return nearest_centroids(self._fitting(X), self.cluster_centers_)
 
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then labels_."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then `transform` of the same points."""
+        return self.fit(X, y, sample_weight).transform(X)
+
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each point to each centroid, shape (n_samples, number of clusters)."""
         return euclidean_distances(self._fitting(X), self.cluster_centers_)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
+from graphclust.errors import warn_caller
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.lloyd import kmeans
@@ -32,10 +33,12 @@ class KMeans(CentroidModel):
     algorithm, verbose, copy_x : for code that was written for scikit-learn. Both its algorithms, "lloyd" and "elkan",
         end where this one does, which keeps bounds where that pays; nothing is printed; X is never modified.
 
-    Fitted: cluster_centers_ (n_clusters, n_features), labels_ (n_samples,), inertia_, n_iter_, n_features_in_.
+    Fitted: cluster_centers_ (n_clusters, n_features), labels_ (n_samples,), inertia_, n_iter_ (with the iteration that
+    found nothing to change, as scikit-learn counts), n_features_in_.
 
     Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`. Warns with ConvergenceWarning
-    where fewer than n_clusters distinct points have a weight; there are as many centroids then.
+    where fewer than n_clusters distinct points have a weight; there are as many centroids then. A RuntimeWarning where
+    n_init asks for several runs from given centroids, which would be one and the same.
 
     Source: see `graphclust.kmeans`.
 
@@ -76,15 +79,26 @@ class KMeans(CentroidModel):
             found.append(result)
         return min(found, key=lambda result: result.inertia)
 
+    def _keep(self, result: KMeansResult) -> None:
+        super()._keep(result)
+        self.n_iter_ += result.converged
+
 
 def n_runs(n_init: Any, init: Any, *, from_chance: int = RUNS_FROM_CHANCE) -> int:
-    """How many runs the parameters ask for; from given centroids there is one, whatever they say."""
-    if not (callable(init) or isinstance(init, str)):
-        return 1
+    """How many runs the parameters ask for; from given centroids one, with a warning if that is fewer."""
+    given = not (callable(init) or isinstance(init, str))
     if isinstance(n_init, str):
         as_choice(n_init, "n_init", ("auto",))
-        return from_chance if callable(init) or init == "random" else 1
-    return as_whole_number(n_init, "n_init", at_least=1)
+        return from_chance if callable(init) or (not given and init == "random") else 1
+    runs = as_whole_number(n_init, "n_init", at_least=1)
+    if given and runs > 1:
+        # Beginning with scikit-learn's words, so that filters written for them hold.
+        warn_caller(
+            f"Explicit initial center position passed: performing only one init instead of n_init={n_init}, as all "
+            "runs would be alike",
+            RuntimeWarning,
+        )
+    return 1 if given else runs
 
 
 def starts(init: Any, runs: int, X: Any, k: int, rng: np.random.Generator) -> list[Any]:

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from graphclust.checks import as_choice, as_number, as_weights
+from graphclust.checks import as_choice, as_number, as_weights, as_whole_number
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng, check_sparse
+from graphclust.estimators.pairwise_kernel import PairwiseKernel
 from graphclust.kernel_k_means.centers import KernelKMeansResult
 from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.kernel_k_means.full_batch import kernel_kmeans
@@ -33,7 +34,7 @@ SOLVERS: dict[str, tuple[Callable[..., KernelKMeansResult], tuple[str, ...]]] = 
     "truncated": (truncated_kernel_kmeans, (*OF_BATCHES, "tau")),
     "coreset": (coreset_kernel_kmeans, (*COMMON, "coreset_size")),
 }
-KERNELS = ("rbf", "laplacian", "polynomial", "linear", "cosine", "precomputed")
+KERNELS = ("rbf", "laplacian", "polynomial", "poly", "linear", "cosine", "sigmoid", "chi2", "precomputed")
 CORESET_SHARE, CORESET_TIMES = 20, 20  # a twentieth of the points, and at least 20 a cluster, as in `coreset_sc`
 
 
@@ -47,15 +48,16 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     """Kernel k-means by `graphclust.kernel_kmeans` and its relatives.
 
     n_clusters : number of clusters.
-    kernel : "rbf", "laplacian", "polynomial", "linear" or "cosine" of points, or "precomputed": X is then the matrix of
-        kernel entries between the points, (n_samples, n_samples), dense or sparse, and for `predict` those between new
-        points and these, (n_new, n_samples).
+    kernel : "rbf", "laplacian", "polynomial" or "poly", "linear", "cosine", "sigmoid" or "chi2" of points, a function
+        k(x, y) of two points, or "precomputed": X is then the matrix of kernel entries between the points, (n_samples,
+        n_samples), dense or sparse, and for `predict` those between new points and these, (n_new, n_samples).
     gamma : of "rbf", exp(-gamma |x - y|^2), of "laplacian", exp(-gamma |x - y|_1), and of "polynomial",
-        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", between two points;
-        1 / n_features for "polynomial".
-    degree, coef0 : of "polynomial".
+        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", between two points,
+        by their weights; 1 / n_features for "polynomial" and "sigmoid", tanh(gamma x.y + coef0); 1 for "chi2".
+    degree, coef0 : of "polynomial"; coef0 of "sigmoid" too.
     solver : "full" (all points in each iteration), "minibatch", "truncated" (mini-batches that are soon forgotten, for
         many points), "coreset" (weighted points in place of all).
+    n_init : runs, of which the one of least inertia is kept.
     max_iter : updates, or batches.
     batch_size, rate : of "minibatch" and "truncated"; tau : of "truncated"; coreset_size : of "coreset", None takes a
         twentieth of the points, at least 20 for each cluster; shift : of "full", for kernels that are not positive
@@ -81,11 +83,12 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self,
         n_clusters: int = 8,
         *,
-        kernel: str = "rbf",
+        kernel: Any = "rbf",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1.0,
         solver: str = "full",
+        n_init: int = 1,
         max_iter: int = 300,
         batch_size: int = 1024,
         rate: str = "sqrt",
@@ -100,6 +103,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.degree = degree
         self.coef0 = coef0
         self.solver = solver
+        self.n_init = n_init
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.rate = rate
@@ -110,7 +114,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
         """Cluster the points X, shape (n_samples, n_features), or the points of a kernel matrix."""
-        as_choice(self.kernel, "kernel", KERNELS)
+        if not callable(self.kernel):
+            as_choice(self.kernel, "kernel", KERNELS)
         as_choice(self.solver, "solver", tuple(SOLVERS))
         X = self._checked(X, reset=True)
         k = as_n_clusters(self.n_clusters, X.shape[0])
@@ -119,13 +124,25 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         options = {name: getattr(self, name) for name in names}
         if self.solver == "coreset" and self.coreset_size is None:
             options["coreset_size"] = max(k, min(max(X.shape[0] // CORESET_SHARE, CORESET_TIMES * k), X.shape[0]))
-        kernel = self._kernel_of(X)
-        result = solve(kernel, k, sample_weight=weights, rng=as_rng(self.random_state), **options)
+        kernel, rng = self._kernel_of(X, weights), as_rng(self.random_state)
+        runs = [
+            solve(kernel, k, sample_weight=weights, rng=rng, **options)
+            for _ in range(as_whole_number(self.n_init, "n_init", at_least=1))
+        ]
+        result = min(runs, key=lambda result: result.cost)
         self.centers_ = result.centers
         self.labels_ = result.labels
         self.inertia_ = result.cost
         self.n_iter_ = max(1, result.n_iter)  # the round that found nothing to change, where it is the first
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then labels_."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """`fit`, then `transform` of the same points."""
+        return self.fit(X, y, sample_weight).transform(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest centre of each point, ties to the lowest; int64, shape (n_samples,)."""
@@ -154,20 +171,25 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             raise ValueError(f"X should be a square kernel matrix, got shape {X.shape}")
         return X
 
-    def _kernel_of(self, X: Any) -> Kernel:
+    def _kernel_of(self, X: Any, weights: np.ndarray | None) -> Kernel:
         gamma = None if self.gamma is None else as_number(self.gamma, "gamma", above=0.0)
         width = None if gamma is None else 1.0 / gamma
         match self.kernel:
             case "rbf":
-                return GaussianKernel(X, width)
+                return GaussianKernel(X, width, sample_weight=weights)
             case "laplacian":
-                return LaplacianKernel(X, width)
-            case "polynomial":
+                return LaplacianKernel(X, width, sample_weight=weights)
+            case "polynomial" | "poly":
                 return PolynomialKernel(X, self.degree, gamma, self.coef0)
             case "linear":
                 return PolynomialKernel(X, degree=1, scale=1.0, offset=0.0)
             case "cosine":
                 return CosineKernel(X)
+            case "sigmoid" | "chi2":
+                options = {"coef0": self.coef0} | ({} if gamma is None else {"gamma": gamma})
+                return PairwiseKernel(X, self.kernel, **options)
+        if callable(self.kernel):
+            return PairwiseKernel(X, self.kernel)
         return SparseKernel(X) if sparse.issparse(X) else DenseKernel(X)
 
     @property
@@ -184,4 +206,4 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
 # Only now: what makes `set_output` work has put a method of its own in the place of the one above.
 KernelKMeans.transform = available_if(_of_points)(KernelKMeans.transform)  # type: ignore[method-assign]
-KernelKMeans.fit_transform = available_if(_of_points)(KernelKMeans.fit_transform)
+KernelKMeans.fit_transform = available_if(_of_points)(KernelKMeans.fit_transform)  # type: ignore[method-assign]

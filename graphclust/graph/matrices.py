@@ -10,6 +10,7 @@ from graphclust.errors import GraphValidationError, ParameterError, counted
 
 MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
+ROUND_OFF = "differed by rounding"  # in the remark on entries that became their mean
 
 
 def as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
@@ -214,4 +215,4 @@ def symmetrized(matrix: sparse.csr_array, rule: str | None, tolerance: float) ->
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()
     pairs = counted(gap.nnz // 2, "pair", "pairs")
-    return mean, f"{pairs} of entries (i, j), (j, i) differed by rounding and became their mean"
+    return mean, f"{pairs} of entries (i, j), (j, i) {ROUND_OFF} and became their mean"

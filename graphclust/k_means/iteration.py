@@ -1,6 +1,6 @@
 """Lloyd's iteration: on all points, or on a batch that doubles until it holds them all."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ class KMeansResult:
     n_iter : updates of the centroids that were made.
     history : mean of w |x - its cluster's mean|^2 at each update, shape (n_iter,); it never rises on all points.
     validation : seconds and energy at the start and after each update, shape (n_iter + 1, 2); None if not asked for.
+    converged : whether it ended because an assignment of all points changed no label; False for mini-batches.
     """
 
     centroids: np.ndarray
@@ -32,6 +33,7 @@ class KMeansResult:
     n_iter: int
     history: np.ndarray
     validation: np.ndarray | None = None
+    converged: bool = False
 
     def __repr__(self) -> str:
         k, d = self.centroids.shape
@@ -96,7 +98,7 @@ def grow_batch(
     history: list[float] = []
     labels = np.empty(points.n, np.int64)
     n_rows = batch_size
-    settled = False
+    settled = converged = False
     curve.record(centroids)
 
     def so_far() -> KMeansResult:
@@ -120,6 +122,7 @@ def grow_batch(
             tally.renew(centroids)
             moved = bounds.move(centroids)
             if final and np.array_equal(bounds.assign(), labels[order]):
+                converged = True
                 break
         else:
             bounds.move(centroids, moved)
@@ -130,7 +133,7 @@ def grow_batch(
             settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
         elif ((moved == 0.0) | (tally.standard_errors(moved) > rho * moved)).all():
             n_rows = min(2 * n_rows, points.n)
-    return finished(points, weights, bounds.centroids, labels, history, curve)
+    return replace(finished(points, weights, bounds.centroids, labels, history, curve), converged=converged)
 
 
 def finished(

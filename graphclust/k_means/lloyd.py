@@ -11,6 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
+from graphclust.errors import warn_caller
 from graphclust.k_means.iteration import KMeansResult, lloyd
 from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
@@ -37,6 +38,7 @@ def kmeans(
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64 (other numbers become float64).
     sample_weight : weights >= 0, shape (n,). A point of weight 2 counts as two; one of weight 0 only gets a label.
     init : "k-means++", "greedy k-means++", "k-means||", "random" (distinct points by weight) or centroids (k, d).
+    n_init : runs, of which the one of least inertia is kept; from given centroids there is one.
     tol : 0 stops when no label changes, a fixed point; otherwise also when the centroids' summed squared
         movement is at most tol times the mean variance of a feature.
 
@@ -66,6 +68,8 @@ def kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
     progress = as_progress(progress)
+    if n_init > 1 and not isinstance(init, str):
+        warn_caller(f"n_init={n_init} with centroids as init: one run is made, as all would be alike", RuntimeWarning)
     best: KMeansResult | None = None
     with progress.interruptible(lambda running: _better(best, running)):
         for _ in range(n_init if isinstance(init, str) else 1):

@@ -79,6 +79,20 @@ class MiniBatch:
             self._move_starved(points, costs)
         return float(costs.sum() / weights.sum())
 
+    def add_centroids(self, points: Points, weights: np.ndarray, k: int) -> None:
+        """Draw more centroids among these points, by squared distance, up to k or until each point lies on one."""
+        while len(self.centroids) < k:
+            centroids = np.ascontiguousarray(self.centroids, dtype=points.dtype)
+            labels = assign_once(points, centroids)
+            sq_distances = own_sq_distances(points, centroids, labels)
+            round_off = (8 * np.finfo(points.dtype).eps) ** 2 * (centroids.astype(np.float64) ** 2).sum(axis=1)
+            masses = np.where(sq_distances > round_off[labels], weights * sq_distances, 0.0)
+            if not masses.any():
+                break
+            drawn = self.rng.choice(points.n, p=masses / masses.sum())
+            self.centroids = np.vstack([self.centroids, points.rows(np.array([drawn]))])
+            self.counts = np.append(self.counts, 0.0)
+
     def _move_starved(self, points: Points, costs: np.ndarray) -> None:
         least = self.starved * self.counts.mean()
         starved = np.flatnonzero(self.counts < least)[: np.count_nonzero(costs)]

@@ -7,6 +7,7 @@ latter is a local mean where a cluster spans more than a half-circle; an update 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -122,7 +123,7 @@ def spherical_kmeans(
             curve.record(bounds.centroids)
             progress.step(n_iter, max_iter)
     warn_if_fewer(len(centroids), k)
-    return result_of(nearest, centroids, history[-1])
+    return replace(result_of(nearest, centroids, history[-1]), converged=np.array_equal(nearest, labels))
 
 
 def geodesic_means(points: Points, weights: np.ndarray, labels: np.ndarray, centroids: np.ndarray) -> np.ndarray:

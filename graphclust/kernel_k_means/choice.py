@@ -14,19 +14,19 @@ from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, S
 from graphclust.kernel_k_means.point_kernels import CosineKernel, GaussianKernel, LaplacianKernel, PolynomialKernel
 
 NAMED: dict[str, Callable[[Any], Kernel]] = {
-    "gaussian": GaussianKernel,
-    "laplacian": LaplacianKernel,
     "polynomial": PolynomialKernel,
     "linear": lambda X: PolynomialKernel(X, degree=1, scale=1.0, offset=0.0),
     "cosine": CosineKernel,
     "precomputed": lambda K: SparseKernel(K) if sparse.issparse(K) else DenseKernel(K),
     "normalized cut": GraphKernel,
 }
+# Kernels of a width, which by default is that of the weighted points.
+WITH_WIDTH: dict[str, Callable[..., Kernel]] = {"gaussian": GaussianKernel, "laplacian": LaplacianKernel}
 
 
-def as_kernel(K_or_X: Any, kernel: str, weight: str | None = "weight") -> Kernel:
+def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None = "weight") -> Kernel:
     """A kernel as it is; that of a `Graph` or NetworkX graph; otherwise the named one of a matrix or of points."""
-    as_choice(kernel, "kernel", tuple(NAMED))
+    as_choice(kernel, "kernel", (*WITH_WIDTH, *NAMED))
     if not isinstance(K_or_X, Kernel):
         of_graph = isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
         if of_graph or kernel == "normalized cut":
@@ -44,6 +44,8 @@ def as_kernel(K_or_X: Any, kernel: str, weight: str | None = "weight") -> Kernel
             "kernel='precomputed' if it holds the kernel",
             GraphWarning,
         )
+    if kernel in WITH_WIDTH:
+        return WITH_WIDTH[kernel](K_or_X, sample_weight=sample_weight)
     return NAMED[kernel](K_or_X)
 
 

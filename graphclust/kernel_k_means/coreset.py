@@ -68,7 +68,7 @@ def coreset_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, weight)
+    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     size = as_whole_number(coreset_size, "coreset_size", at_least=k, why=": one point a cluster")

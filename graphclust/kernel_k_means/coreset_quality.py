@@ -63,4 +63,4 @@ def kernel_coreset_quality(
         return found.labels, found.cost_on_coreset, found.cost
 
     size = as_whole_number(coreset_size, "coreset_size", at_least=1)
-    return compared(clustered, size, as_kernel(K_or_X, kernel, weight).n, n_repeats)
+    return compared(clustered, size, as_kernel(K_or_X, kernel, sample_weight, weight).n, n_repeats)

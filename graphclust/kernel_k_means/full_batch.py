@@ -72,7 +72,7 @@ def kernel_kmeans(
     (1.0, True)
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, weight)
+    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)

@@ -63,7 +63,7 @@ def minibatch_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, weight)
+    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)

@@ -7,10 +7,11 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from graphclust.checks import as_number, as_whole_number
+from graphclust.checks import as_number, as_weights, as_whole_number
 from graphclust.compiled.points.gaussian_sums import COLUMNS, FEATURES, ROWS, Scaled, Spans, Votes, add_gaussian_sums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import GraphValidationError
@@ -60,9 +61,10 @@ class PointKernel(Kernel):
 class GaussianKernel(PointKernel):
     """exp(-|x - y|^2 / kappa).
 
-    kappa : > 0; None takes the mean squared distance between two of the points.
+    kappa : > 0; None takes the mean squared distance between two of the points, where a point of sample_weight 2 counts
+        as two.
 
-    Raises GraphValidationError, ParameterError or TypeError for points or a kappa that cannot be used.
+    Raises GraphValidationError, ParameterError or TypeError for points, weights or a kappa that cannot be used.
 
     Source: Wang, Gittens & Mahoney 2019 for the width.
 
@@ -70,14 +72,17 @@ class GaussianKernel(PointKernel):
     array([[1.    , 0.3679]])
     """
 
-    def __init__(self, X: Any, kappa: float | None = None):
+    def __init__(self, X: Any, kappa: float | None = None, *, sample_weight: npt.ArrayLike | None = None):
         super().__init__(X)
         self.origin = self.X.mean(axis=0, dtype=np.float64)
         if kappa is None:
-            pieces, exponent = range(0, self.n, _SLICE), exponent_beyond(largest_size(self.X), 1e-100, 1e100)
-            offsets = (np.ldexp(self.X[i : i + _SLICE] - self.origin, -exponent) for i in pieces)
-            spread = float(sum((offset**2).sum() for offset in offsets))
-            kappa = float(np.ldexp(2.0 * spread / self.n, 2 * exponent)) or 1.0
+            weights, exponent = as_weights(sample_weight, self.n), exponent_beyond(largest_size(self.X), 1e-100, 1e100)
+            pieces = [slice(i, i + _SLICE) for i in range(0, self.n, _SLICE)]
+            if (weights != weights[0]).any():
+                self.origin = sum(weights[some] @ self.X[some] for some in pieces) / weights.sum()
+            offsets = ((weights[some], np.ldexp(self.X[some] - self.origin, -exponent)) for some in pieces)
+            spread = float(sum((of @ offset**2).sum() for of, offset in offsets))
+            kappa = float(np.ldexp(2.0 * spread / weights.sum(), 2 * exponent)) or 1.0
         self.kappa = as_number(kappa, "kappa", above=0.0)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -142,9 +147,9 @@ class GaussianKernel(PointKernel):
 class LaplacianKernel(PointKernel):
     """exp(-|x - y|_1 / kappa).
 
-    kappa : > 0; None takes the mean of |x - y|_1 over all pairs.
+    kappa : > 0; None takes the mean of |x - y|_1 over all pairs, where a point of sample_weight 2 counts as two.
 
-    Raises GraphValidationError, ParameterError or TypeError for points or a kappa that cannot be used.
+    Raises GraphValidationError, ParameterError or TypeError for points, weights or a kappa that cannot be used.
 
     >>> LaplacianKernel([[0.0], [2.0]], kappa=2.0).block(np.array([0]), np.array([0, 1])).round(4)
     array([[1.    , 0.3679]])
@@ -152,11 +157,10 @@ class LaplacianKernel(PointKernel):
 
     squares = False
 
-    def __init__(self, X: Any, kappa: float | None = None):
+    def __init__(self, X: Any, kappa: float | None = None, *, sample_weight: npt.ArrayLike | None = None):
         super().__init__(X)
         if kappa is None:
-            ranks = 2.0 * np.arange(self.n) - self.n + 1.0
-            kappa = sum(2.0 * (ranks @ np.sort(feature)) for feature in self.X.T) / self.n**2 or 1.0
+            kappa = _mean_absolute_distance(self.X, as_weights(sample_weight, self.n)) or 1.0
         self.kappa = as_number(kappa, "kappa", above=0.0)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -236,6 +240,22 @@ def _padded(starts: np.ndarray, n_rows: int) -> np.ndarray:
     padded = np.full(n_rows + 1, starts[-1], np.int64)
     padded[: len(starts)] = starts
     return padded
+
+
+def _sq_distances(vectors: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    return ((vectors - origin) ** 2).sum(axis=1)
+
+
+def _mean_absolute_distance(X: np.ndarray, weights: np.ndarray) -> float:
+    """Mean of |x - y|_1 over all pairs, a point of weight 2 counting as two."""
+    total = 0.0
+    for feature in X.T:
+        order = np.argsort(feature, kind="stable")
+        mass = weights[order]
+        below = np.cumsum(mass) - mass
+        above = weights.sum() - below - mass
+        total += 2.0 * float((mass * (below - above)) @ feature[order])
+    return total / float(weights.sum()) ** 2
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -55,7 +55,7 @@ def kernel_kmeans_plusplus(
     True
     """
     rng = as_generator(rng)
-    kernel_ = as_kernel(K_or_X, kernel, weight)
+    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
     n_seeds = as_cluster_count(as_whole_number(n_seeds, "n_seeds", at_least=1), kernel_.n)
     seeds = draw_seeds(kernel_, point_weights(kernel_, sample_weight), n_seeds, rng, as_progress(progress))
     warn_if_fewer_points(len(seeds.rows), n_seeds, seeds.n_clipped)

@@ -68,7 +68,7 @@ def truncated_kernel_kmeans(
     True
     """
     rng, progress = as_generator(rng), as_progress(progress)
-    kernel_ = as_kernel(K_or_X, kernel, weight)
+    kernel_ = as_kernel(K_or_X, kernel, sample_weight, weight)
     k = as_cluster_count(k, kernel_.n)
     weights = point_weights(kernel_, sample_weight)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
@@ -147,11 +147,14 @@ class Window:
 
 def _products_of_means(kernel: Kernel, means: list[np.ndarray], batch: np.ndarray) -> np.ndarray:
     """Inner products of the means of these rows with the points of the batch, shape (len(means), b)."""
-    rows, sizes = np.concatenate(means), np.array([len(rows) for rows in means])
-    entries = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(means)), sizes), np.arange(len(rows) + 1)
-    products = np.zeros((len(means), len(batch)))
-    kernel.add_sums(sparse.csc_array(entries, shape=(len(means), len(rows))), rows, batch, products, Progress())
-    return products
+    sizes = np.array([len(rows) for rows in means])
+    # Of few points the draws are mostly repetitions: each is met once.
+    rows, places = np.unique(np.concatenate(means), return_inverse=True)
+    points, places_in_batch = np.unique(batch, return_inverse=True)
+    entries = np.repeat(1.0 / sizes, sizes), (np.repeat(np.arange(len(means)), sizes), places)
+    products = np.zeros((len(means), len(points)))
+    kernel.add_sums(sparse.csc_array(entries, shape=(len(means), len(rows))), rows, points, products, Progress())
+    return products[:, places_in_batch]
 
 
 def _relative_sq_distances(clusters: list[Window], products: np.ndarray) -> np.ndarray:

@@ -1,14 +1,29 @@
-"""How well two labelings agree: adjusted Rand index (Hubert and Arabie 1985), normalised mutual information."""
+"""How well two labelings agree: adjusted Rand index (Hubert & Arabie 1985), normalized and adjusted mutual information.
+
+The mutual information of two labelings is divided by a mean of their entropies, and adjusted by what it is on average
+where the same clusters hold other nodes (Vinh, Epps and Bailey 2010).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
+from scipy.special import gammaln
 
+from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import LabelsLike, aligned
 
-__all__ = ["adjusted_rand_index", "normalized_mutual_information"]
+__all__ = ["adjusted_mutual_information", "adjusted_rand_index", "normalized_mutual_information"]
+
+AVERAGES: dict[str, Callable[[float, float], float]] = {
+    "arithmetic": lambda one, other: (one + other) / 2,
+    "geometric": lambda one, other: (one * other) ** 0.5,
+    "min": min,
+    "max": max,
+}
 
 
 def adjusted_rand_index(labels: LabelsLike, other: LabelsLike) -> float:
@@ -36,25 +51,80 @@ def adjusted_rand_index(labels: LabelsLike, other: LabelsLike) -> float:
     return 2 * (both * pairs - first * second) / ((first + second) * pairs - 2 * first * second)
 
 
-def normalized_mutual_information(labels: LabelsLike, other: LabelsLike) -> float:
-    """Mutual information of two labelings over the arithmetic mean of their entropies, between 0 and 1.
+def normalized_mutual_information(labels: LabelsLike, other: LabelsLike, *, average: str = "arithmetic") -> float:
+    """Mutual information of two labelings over a mean of their entropies, between 0 and 1.
 
     labels, other : see `adjusted_rand_index`. Two labelings of one cluster each agree: 1.
-    Raises what `adjusted_rand_index` raises.
+    average : "arithmetic", "geometric", "min" or "max" of the two entropies.
+    Raises what `adjusted_rand_index` raises; ParameterError for an unknown average.
 
-    Source: Vinh, Epps and Bailey, "Information theoretic measures for clusterings comparison", JMLR 2010 (NMI_sum).
+    Source: Vinh, Epps and Bailey, "Information theoretic measures for clusterings comparison", JMLR 2010 (NMI_sum,
+    NMI_sqrt, NMI_min, NMI_max).
 
     >>> normalized_mutual_information([0, 0, 1, 1], [5, 5, 3, 3])
     1.0
     """
-    counts, of_first, of_second = _joint_sizes(labels, other)
-    n = counts.sum()
-    entropies = [-(sizes / n * np.log(sizes / n)).sum() for sizes in (of_first[of_first > 0], of_second[of_second > 0])]
-    if sum(entropies) == 0:
+    mean = AVERAGES[as_choice(average, "average", tuple(AVERAGES))]
+    counts, *sizes = _joint_sizes(labels, other)
+    one, two = (_entropy(of_each) for of_each in sizes)
+    if one == two == 0:
         return 1.0
+    return float(np.clip(_mutual_information(counts, *sizes) / mean(one, two), 0.0, 1.0)) if one * two > 0 else 0.0
+
+
+def adjusted_mutual_information(labels: LabelsLike, other: LabelsLike, *, average: str = "arithmetic") -> float:
+    """Mutual information beyond chance over its largest value: 1 for equal labelings, about 0 for unrelated ones.
+
+    (I - E) / (mean of the entropies - E), E being the mean of I over all ways to exchange the nodes. It says of many
+    small clusters what `normalized_mutual_information` does not: how much of I chance would give.
+
+    labels, other, average : see `normalized_mutual_information`. Where either labeling is one cluster, or each node a
+        cluster, and the other is not the same: 0, but with average="min" and clusters of one node 1.
+    Raises what `normalized_mutual_information` raises.
+
+    Source: Vinh, Epps and Bailey, "Information theoretic measures for clusterings comparison", JMLR 2010 (AMI).
+
+    >>> adjusted_mutual_information([0, 0, 1, 1], [5, 5, 3, 3]), adjusted_mutual_information([0, 0, 1, 1], [0, 1, 2, 3])
+    (1.0, 0.0)
+    """
+    mean = AVERAGES[as_choice(average, "average", tuple(AVERAGES))]
+    counts, *sizes = _joint_sizes(labels, other)
+    n = int(counts.sum())
+    n_clusters = [int(np.count_nonzero(of_each)) for of_each in sizes]
+    if n_clusters[0] == n_clusters[1] == counts.nnz:
+        return 1.0
+    if 1 in n_clusters:
+        return 0.0
+    if n in n_clusters:  # every exchange of nodes gives the same labelings: I and E are equal, and 0 / 0 for the least
+        return float(average == "min")
+    chance = _mean_information_by_chance(n, *sizes)
+    most = mean(*(_entropy(of_each) for of_each in sizes))
+    return float((_mutual_information(counts, *sizes) - chance) / (most - chance))
+
+
+def _entropy(sizes: np.ndarray) -> float:
+    share = sizes[sizes > 0] / sizes.sum()
+    return float(-(share * np.log(share)).sum())
+
+
+def _mutual_information(counts: sparse.coo_array, of_first: np.ndarray, of_second: np.ndarray) -> float:
+    n = counts.sum()
     chance = of_first[counts.row] / n * of_second[counts.col]
-    information = (counts.data / n * np.log(counts.data / chance)).sum()
-    return float(np.clip(2 * information / sum(entropies), 0.0, 1.0))
+    return float((counts.data / n * np.log(counts.data / chance)).sum())
+
+
+def _mean_information_by_chance(n: int, of_first: np.ndarray, of_second: np.ndarray) -> float:
+    """Mean of the mutual information over all labelings with these sizes: the overlaps are hypergeometric."""
+    total = 0.0
+    firsts, seconds = (np.unique(sizes[sizes > 0], return_counts=True) for sizes in (of_first, of_second))
+    for a, n_first in zip(*firsts, strict=True):
+        for b, n_second in zip(*seconds, strict=True):
+            overlap = np.arange(max(1, a + b - n), min(a, b) + 1)
+            outside = gammaln([a + 1, b + 1, n - a + 1, n - b + 1]).sum() - gammaln(n + 1)
+            within = gammaln([overlap + 1, a - overlap + 1, b - overlap + 1, n - a - b + overlap + 1]).sum(axis=0)
+            information = overlap / n * np.log(overlap / (a / n * b))
+            total += float(n_first * n_second * (np.exp(outside - within) @ information))
+    return total
 
 
 def _joint_sizes(labels: LabelsLike, other: LabelsLike) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:

@@ -156,10 +156,17 @@ MUTANTS = [
         ["test_agreement_of_labelings_equals_scikit_learn"],
     ),
     (
+        "overlaps-by-chance-from-one-too-few",
+        "objective/agreement.py",
+        "np.arange(max(1, a + b - n), min(a, b) + 1)",
+        "np.arange(max(1, a + b - n), min(a, b))",
+        ["test_mutual_information_by_all_averages_equals_scikit_learn", "test_adjusted_mutual_information_by_hand"],
+    ),
+    (
         "information-over-the-larger-entropy",
         "objective/agreement.py",
-        "2 * information / sum(entropies)",
-        "information / max(entropies)",
+        "_mutual_information(counts, *sizes) / mean(one, two)",
+        "_mutual_information(counts, *sizes) / max(one, two)",
         ["test_agreement_of_labelings_equals_scikit_learn"],
     ),
     (

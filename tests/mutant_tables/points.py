@@ -379,4 +379,32 @@ MUTANTS = [
         "(sq_lengths[j] - masses[j] * between)",
         ["test_centroids_are_renewed_with_the_errors_of_their_points"],
     ),
+    (
+        "centroids-of-round-off",
+        "k_means/minibatch.py",
+        "np.where(sq_distances > round_off[labels], weights * sq_distances, 0.0)",
+        "weights * sq_distances",
+        ["test_copies_of_a_mean_give_no_centroid"],
+    ),
+    (
+        "later-batches-give-no-centroid",
+        "k_means/minibatch.py",
+        "while len(self.centroids) < k:",
+        "while False:",
+        ["test_later_batches_give_the_centroids_that_the_first_could_not"],
+    ),
+    (
+        "one-pass-too-many",
+        "estimators/minibatch_k_means.py",
+        "* n // batch_size",
+        "* n // batch_size + 1",
+        ["test_mini_batches_make_no_more_passes_than_asked_for"],
+    ),
+    (
+        "an-end-by-tolerance-counts-as-convergence",
+        "k_means/iteration.py",
+        "converged=converged)",
+        "converged=True)",
+        ["test_iterations_are_counted_as_scikit_learn_counts_them", "test_a_result_says_whether_it_converged"],
+    ),
 ]

@@ -190,4 +190,18 @@ MUTANTS = [
         'rows = "degree"',
         ["test_discretized_rows_are_of_unit_length"],
     ),
+    (
+        "a-gamma-of-the-sum",
+        "estimators/affinities.py",
+        "-float(exponents.mean())",
+        "-float(exponents.sum())",
+        ["test_a_gamma_far_off_fits_and_names_a_better_one"],
+    ),
+    (
+        "round-off-is-news",
+        "estimators/affinities.py",
+        "if ROUND_OFF not in remark",
+        "if remark",
+        ["test_round_off_in_a_precomputed_kernel_is_no_news"],
+    ),
 ]
