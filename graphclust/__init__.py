@@ -128,6 +128,7 @@ _HOME = {
 # The same with scikit-learn's conventions, for which it has to be there.
 _ESTIMATORS = {
     "CoresetSpectralClustering": "estimators.spectral_clustering",
+    "GraphClustering": "estimators.graph_clustering",
     "KMeans": "estimators.k_means",
     "KernelKMeans": "estimators.kernel_k_means",
     "MiniBatchKMeans": "estimators.minibatch_k_means",
@@ -166,6 +167,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.errors import ParameterError as ParameterError
     from graphclust.errors import ResourceLimitError as ResourceLimitError
     from graphclust.errors import UnsafeArchiveError as UnsafeArchiveError
+    from graphclust.estimators.graph_clustering import GraphClustering as GraphClustering
     from graphclust.estimators.k_means import KMeans as KMeans
     from graphclust.estimators.kernel_k_means import KernelKMeans as KernelKMeans
     from graphclust.estimators.minibatch_k_means import MiniBatchKMeans as MiniBatchKMeans

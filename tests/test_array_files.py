@@ -300,7 +300,7 @@ def test_json_that_is_nested_too_deep_is_refused(tmp_path, name):
     "stored",
     [
         {"nodes": "abc", "labels": [0, 1, 2]}, {"nodes": {"a": 1}, "labels": [0]}, {"nodes": [None], "labels": [0]},
-        {"nodes": [[1]], "labels": [0]}, {"nodes": [1], "labels": [1.5]}, {"nodes": [1], "labels": ["1"]},
+        {"nodes": [[1]], "labels": [0]}, {"nodes": [1], "labels": [1.5]}, {"nodes": [1, 2], "labels": ["1", 2]},
         {"nodes": [1], "labels": [True]}, {"nodes": [1], "labels": [2**70]}, {"nodes": [1, 2], "labels": [1]}, [1], 7,
     ],
 )  # fmt: skip

@@ -185,7 +185,7 @@ def test_masked_arrays_are_refused_by_the_name_of_the_argument(run, name):
 @pytest.mark.parametrize(
     "estimator",
     [gc.KMeans, gc.MiniBatchKMeans, gc.NestedMiniBatchKMeans, gc.SphericalKMeans, gc.KernelKMeans,
-     gc.SpectralClustering, gc.CoresetSpectralClustering],
+     gc.SpectralClustering, gc.CoresetSpectralClustering, gc.GraphClustering],
 )  # fmt: skip
 def test_estimators_refuse_masked_points(estimator, fit):
     with pytest.raises(TypeError, match="X is a masked array"):

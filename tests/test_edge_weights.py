@@ -37,6 +37,7 @@ READERS = {
     "refine_partition": lambda G, **w: graphclust.refine_partition(G, np.arange(34) % 6, rng=0, **w),
     "quotient_graph": lambda G, **w: graphclust.quotient_graph(G, LABELS, **w).to_scipy().toarray(),
     "coreset_sc": lambda G, **w: graphclust.coreset_sc(G, 6, rng=0, **w).labels,
+    "communities": lambda G, **w: graphclust.communities(G, resolution=2.0, rng=0, **w).labels,
     "cluster_path": lambda G, **w: graphclust.cluster_path(G, range(2, 8), rng=0, **w)[6].labels,
     "spectral_clustering": lambda G, **w: graphclust.spectral_clustering(G, 6, rng=0, **w).labels,
     "fast_spectral_clustering": lambda G, **w: graphclust.fast_spectral_clustering(G, 2, rng=0, **w).labels,

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import most_threads, n_threads, set_threads
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
+from graphclust.faces.cli import main
 from graphclust.objective.objective import weighed
 from graphclust.partition import engine, levels, local_moving
 from graphclust.partition.communities import communities, goal_at
@@ -319,6 +320,24 @@ def test_the_input_is_left_as_it_was():
     before = matrix.copy()
     communities(matrix, rng=0)
     assert (before != matrix).nnz == 0 and (before.indices == matrix.indices).all()
+
+
+def test_the_command_writes_the_labels_of_the_function(tmp_path, capsys):
+    output = tmp_path / "labels.tsv"
+    assert main(["communities", "karate", "--resolution", "2", "--seed", "5", "-o", str(output)]) == 0
+    expected = communities(nx.karate_club_graph(), weight=None, resolution=2.0, rng=5)
+    assert graphclust.read_labels(output)[1].tolist() == expected.labels.tolist()
+    assert f"in {expected.k} clusters" in capsys.readouterr().out
+    assert main(["communities", "karate", "--resolution", "0"]) == 2
+
+
+def test_the_estimator_clusters_the_graph_of_nearest_neighbors():
+    centers = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 60, axis=0)
+    X = centers + np.random.default_rng(0).normal(size=centers.shape)
+    model = graphclust.GraphClustering(0.1, n_neighbors=15, random_state=1).fit(X)
+    expected = communities(graphclust.knn_graph(X, 15), resolution=0.1, rng=1)
+    assert model.n_clusters_ == expected.k == 3 and (model.labels_ == expected.labels).all()
+    assert (model.predict(X[::7] + 0.01) == model.labels_[::7]).all()
 
 
 def test_no_warning_of_an_ordinary_graph():

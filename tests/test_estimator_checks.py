@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from graphclust import (
     CoresetSpectralClustering,
+    GraphClustering,
     KernelKMeans,
     KMeans,
     MiniBatchKMeans,
@@ -17,7 +18,7 @@ from graphclust import (
 
 ESTIMATORS = [
     KMeans(), MiniBatchKMeans(), NestedMiniBatchKMeans(), SphericalKMeans(), SpectralClustering(),
-    CoresetSpectralClustering(), KernelKMeans(),
+    CoresetSpectralClustering(), KernelKMeans(), GraphClustering(), GraphClustering(affinity="precomputed"),
     KMeans(2), MiniBatchKMeans(2), NestedMiniBatchKMeans(2), SphericalKMeans(2), SphericalKMeans(2, mean="geodesic"),
     SpectralClustering(2), SpectralClustering(2, affinity="nearest_neighbors"), CoresetSpectralClustering(2),
     SpectralClustering(2, affinity="precomputed"), SpectralClustering(2, affinity="precomputed_nearest_neighbors"),

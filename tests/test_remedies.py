@@ -59,6 +59,7 @@ def calls(folder):
     graph, k, points = {"G": GRAPH}, {"k": 2}, {"X": POINTS, "k": 2}
     labels, kernels = graph | {"labels": LABELS}, {"K_or_X": POINTS, "k": 2, "max_iter": 1}
     return {
+        "adjusted_mutual_information": {"labels": LABELS, "other": LABELS},
         "adjusted_rand_index": {"labels": LABELS, "other": LABELS},
         "as_graph": graph,
         "block_power_embedding": {"B": as_graph(GRAPH).to_scipy(), "n_columns": 2},
@@ -67,9 +68,10 @@ def calls(folder):
         "classic_graph": {"name": "karate"},
         "cluster_coreset": {"induced": KERNEL.graph.to_scipy(), "weights": np.ones(10)} | k,
         "cluster_path": graph | {"ks": [2, 3]},
+        "communities": graph,
         "conductance": labels,
         "construct_coreset": {"kernel": KERNEL, "size": 6} | k,
-        "convert": {"source": folder / "g.csv", "target": folder / "new"},
+        "convert": {"path": folder / "g.csv", "store": folder / "new"},
         "coreset_graph": {"kernel": KERNEL, "coreset": CORESET},
         "coreset_kernel_kmeans": kernels | {"coreset_size": 6},
         "coreset_quality": {"clustering": CLUSTERING},
@@ -199,7 +201,9 @@ def faults(message, parameters, arguments, known):
             found += [f"{name} takes no {argument}=" for argument in missing]
         elif not rest:
             found += [] if hasattr(builtins, head) else [f"there is no {name}()"]
-        elif head == "G" or head in parameters:
+        elif head in graphclust.__all__:
+            found += [] if hasattr(getattr(graphclust, head), rest[0]) else [f"{head} has no {rest[0]}"]
+        elif head in ("G", "X") or head in parameters:
             given = [*arguments.values(), np.ones(1), sparse.csr_array]
             found += [] if any(hasattr(value, rest[0]) for value in given) else [f"{head} has no {rest[0]}"]
         elif head in ("numpy", "networkx", "pandas", "scipy"):
@@ -284,6 +288,7 @@ COMMANDS = [
     "cluster suitesparse:no/such -k 2", "path karate --from 0", "path karate --to 99", "path karate --from 5 --to 2",
     "path {negative}", "info {wide}", "info {large}", "info {missing}", "info {negative_matrix}",
     "compare {labels} {graph}", "compare {labels} {missing}", "compare {labels} {labels} --graph {negative}",
+    "communities {graph} --resolution 0", "communities {graph} --effort most", "communities {negative}",
     "convert {graph} {labels}", "convert {graph} {folder}/x.unknown", "convert {graph} {folder}/x.graph",
     "convert {graph} {folder}/x.txt", "convert {graph} - --to store", "convert {negative} {folder}/x.mtx",
     "knn {points} -k 0 -o {folder}/x.mtx", "knn {points} -k 99 -o {folder}/x.mtx", "knn {points} -o {folder}/x.unknown",

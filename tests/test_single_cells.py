@@ -6,7 +6,7 @@ from cliques import as_networkx, cliques
 from hypothesis import given, settings
 from scipy import sparse
 
-from graphclust import as_graph, cluster_anndata, coreset_sc
+from graphclust import as_graph, cluster_anndata, communities, coreset_sc
 from graphclust.errors import ParameterError
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -73,6 +73,17 @@ def test_k_may_be_left_to_the_graph(tmp_path):
     assert found["params"]["k"] == len(adata.obs["graphclust"].cat.categories) == 2
     assert any("k was not given" in remark for remark in found["remarks"])
     adata.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_without_k_a_resolution_makes_as_many_clusters_as_it_does():
+    graph = nx.les_miserables_graph()
+    adata = cells(list(graph), list(graph.edges(data="weight")))
+    cluster_anndata(adata, resolution=1, rng=3)
+    expected = communities(nx.les_miserables_graph(), rng=3)
+    assert adata.obs["graphclust"].astype(int).tolist() == expected.labels.tolist()
+    found = adata.uns["graphclust"]
+    assert found["params"]["k"] == expected.k and found["resolution"] == 1.0
+    assert found["modularity"] == pytest.approx(expected.modularity)
 
 
 def test_the_seed_is_recorded_and_gives_the_clusters_again():

@@ -71,7 +71,7 @@ def test_the_edges_say_which_of_the_numbers_near_the_best_it_is():
 
 def shortest_near_15(path, effort: float) -> int:
     """A walk by ones over 13 to 17, to where partitions made with this effort describe the edges in the fewest bits."""
-    rng, lengths = np.random.default_rng([path.seed, 2]), {}
+    rng, lengths = np.random.default_rng([path.key, 2]), {}
 
     def length(k: int) -> float:
         if k not in lengths:

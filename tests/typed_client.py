@@ -213,11 +213,17 @@ def points(X: Real, graph: gc.Graph) -> None:
     gc.HeatKernel(3)  # type: ignore[arg-type]
 
 
+def at_a_resolution(G: Any) -> None:
+    assert_type(gc.communities(G, resolution=0.5, effort="high", rng=0), gc.Clustering)
+    gc.communities(G, resolution="1")  # type: ignore[arg-type]
+    gc.communities(G, 3)  # type: ignore[call-arg]
+
+
 def estimators(X: Real) -> None:
     models: list[Any] = [
         gc.CoresetSpectralClustering(3, objective="normalized_cut"), gc.SpectralClustering(3, gamma=0.5),
         gc.KernelKMeans(3, solver="truncated"), gc.KMeans(3, random_state=0), gc.MiniBatchKMeans(3),
-        gc.NestedMiniBatchKMeans(3), gc.SphericalKMeans(3, mean="geodesic"),
+        gc.NestedMiniBatchKMeans(3), gc.SphericalKMeans(3, mean="geodesic"), gc.GraphClustering(0.5, effort="low"),
     ]  # fmt: skip
     for model in models:
         model.fit(X)

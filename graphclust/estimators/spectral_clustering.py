@@ -36,7 +36,6 @@ PREDICTIONS = 0  # seed of the approximate search for neighbors of new points: t
 class _GraphModel(ClusterMixin, BaseEstimator):
     """An estimator that makes a graph of its data and clusters that."""
 
-    n_clusters: Any
     affinity: Any
     random_state: Any
     clustering_: Clustering
@@ -46,7 +45,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         """The graph of the checked data by the affinity."""
 
     @abstractmethod
-    def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         """Call the function."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -59,8 +58,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
             check_non_negative(X, f"{type(self).__name__}, expected none with affinity={self.affinity!r}")
         rng = as_rng(self.random_state)
         graph = self._graph(X, rng)
-        k = as_n_clusters(self.n_clusters, graph.n_nodes)
-        self.clustering_ = self._cluster(graph, k, rng)
+        self.clustering_ = self._cluster(graph, rng)
         self.labels_ = self.clustering_.labels
         return self
 
@@ -161,14 +159,71 @@ class SpectralClustering(_GraphModel):
             options |= {name: getattr(self, name) for name in ("gamma", "degree", "coef0")}
         return graph_by_kernel(X, self.affinity, options)
 
-    def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
+        k = as_n_clusters(self.n_clusters, graph.n_nodes)
         if self.eigen_solver is not None:
             as_choice(self.eigen_solver, "eigen_solver", EIGEN_SOLVERS)
         options = {name: getattr(self, name) for name in ("n_components", "assign_labels", "n_init")}
         return spectral_clustering(graph, k, rng=rng, **options)
 
 
-class CoresetSpectralClustering(_GraphModel):
+class NeighborGraphModel(_GraphModel):
+    """An estimator that clusters a graph of nearest neighbors, of a kernel or as given, and places new points in it."""
+
+    n_neighbors: Any
+    metric: Any
+    neighbors_method: Any
+    gamma: Any
+
+    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+        """The cluster of new points by their affinities to those that were fitted; shape (m,), -1 for those without.
+
+        X : points, shape (m, n_features); with affinity="precomputed" their affinities >= 0 to the fitted points, shape
+            (m, n_samples).
+
+        A new point joins the cluster by which the objective gains most, see `graphclust.ClusterModel.predict`: each by
+        itself, linked with its n_neighbors nearest among the fitted points, or by the kernel with all. Fitted points
+        mostly get their labels_; a label that other links have moved can differ.
+
+        Raises NotFittedError before `fit`, ValueError and TypeError for points that cannot be used.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        match self.affinity:
+            case "nearest_neighbors":
+                rows = self._links_to_neighbors(X)
+            case "rbf":
+                rows = rbf_kernel(X, self._fitted_points, self.gamma)
+            case _:
+                rows = X
+        return self.clustering_.model().predict(rows)
+
+    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        kind = as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed"))
+        as_choice(self.neighbors_method, "neighbors_method", METHODS)
+        metric = as_choice(self.metric, "metric", (*METRICS, *SYNONYMS))
+        if kind == "precomputed":
+            return graph_of_affinities(X)
+        self._fitted_points = X
+        if kind == "rbf":
+            return graph_by_distance(X, self.gamma)
+        n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
+        return knn_graph(X, min(n_neighbors, X.shape[0] - 1), metric=metric, method=self.neighbors_method, rng=rng)
+
+    def _links_to_neighbors(self, X: Any) -> sparse.csr_array:
+        """A link of weight 1 from each new point to each of its nearest fitted ones, (m, n_samples)."""
+        points = self._fitted_points
+        if sparse.issparse(points) != sparse.issparse(X):
+            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+        k = min(self.n_neighbors, points.shape[0])
+        found, _ = nearest_neighbors(
+            points, k, queries=X, metric=self.metric, method=self.neighbors_method, rng=PREDICTIONS
+        )
+        starts = np.arange(0, found.size + 1, k)
+        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=(len(found), points.shape[0]))
+
+
+class CoresetSpectralClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbours of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
 
     n_clusters, gamma, random_state : as for `SpectralClustering`.
@@ -230,53 +285,7 @@ class CoresetSpectralClustering(_GraphModel):
         super().fit(X)
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """The cluster of new points by their affinities to those that were fitted; shape (m,), -1 for those without.
-
-        X : points, shape (m, n_features); with affinity="precomputed" their affinities >= 0 to the fitted points, shape
-            (m, n_samples).
-
-        A new point joins the cluster by which the objective gains most, see `graphclust.ClusterModel.predict`: each by
-        itself, linked with its n_neighbors nearest among the fitted points, or by the kernel with all. Fitted points
-        mostly get their labels_; a label that other links have moved can differ.
-
-        Raises NotFittedError before `fit`, ValueError and TypeError for points that cannot be used.
-        """
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        match self.affinity:
-            case "nearest_neighbors":
-                rows = self._links_to_neighbors(X)
-            case "rbf":
-                rows = rbf_kernel(X, self._fitted_points, self.gamma)
-            case _:
-                rows = X
-        return self.clustering_.model().predict(rows)
-
-    def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
-        kind = as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed"))
-        as_choice(self.neighbors_method, "neighbors_method", METHODS)
-        metric = as_choice(self.metric, "metric", (*METRICS, *SYNONYMS))
-        if kind == "precomputed":
-            return graph_of_affinities(X)
-        self._fitted_points = X
-        if kind == "rbf":
-            return graph_by_distance(X, self.gamma)
-        n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
-        return knn_graph(X, min(n_neighbors, X.shape[0] - 1), metric=metric, method=self.neighbors_method, rng=rng)
-
-    def _links_to_neighbors(self, X: Any) -> sparse.csr_array:
-        """A link of weight 1 from each new point to each of its nearest fitted ones, (m, n_samples)."""
-        points = self._fitted_points
-        if sparse.issparse(points) != sparse.issparse(X):
-            X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
-        k = min(self.n_neighbors, points.shape[0])
-        found, _ = nearest_neighbors(
-            points, k, queries=X, metric=self.metric, method=self.neighbors_method, rng=PREDICTIONS
-        )
-        starts = np.arange(0, found.size + 1, k)
-        return sparse.csr_array((np.ones(found.size), found.ravel(), starts), shape=(len(found), points.shape[0]))
-
-    def _cluster(self, graph: Graph, k: int, rng: np.random.Generator) -> Clustering:
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
+        k = as_n_clusters(self.n_clusters, graph.n_nodes)
         names = ("method", "objective", "resolution", "effort", "components", "coreset_size")
         return coreset_sc(graph, k, rng=rng, **{name: getattr(self, name) for name in names})

@@ -10,13 +10,26 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphclust.faces.commands import cache, cluster, compare, compile, convert, datasets, demo, info, knn, path
+from graphclust.faces.commands import (
+    cache,
+    cluster,
+    communities,
+    compare,
+    compile,
+    convert,
+    datasets,
+    demo,
+    info,
+    knn,
+    path,
+)
 from graphclust.faces.commands.options import WRONG_USE, Parser
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import give_up_output
 from graphclust.progress_bar import ProgressLine
 
-COMMANDS = (cluster, path, info, compare, convert, knn, demo, compile, datasets, cache)  # in the order of the help
+# In the order of the help.
+COMMANDS = (cluster, communities, path, info, compare, convert, knn, demo, compile, datasets, cache)
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be

@@ -10,6 +10,7 @@ import numpy as np
 from graphclust.checks import Seed
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.communities import communities
 from graphclust.partition.pipeline import coreset_sc
 
 __all__ = ["cluster_anndata"]
@@ -33,10 +34,11 @@ def cluster_anndata(
     rng: Seed = 0,
     copy: bool = False,
 ) -> Any:
-    """Cluster the neighborhood graph of an AnnData into exactly k parts: no search for a resolution.
+    """Cluster the neighborhood graph of an AnnData into exactly k parts, or at a resolution.
 
     adata : with a graph in `obsp`, as `scanpy.pp.neighbors` leaves it.
-    k : number of clusters; None takes the number that the graph shows, see `coreset_sc`.
+    k : number of clusters. None with a number as `resolution` takes as many as that makes, see `communities`; None
+        without one takes the number that the graph shows, see `coreset_sc`.
     key_added : `adata.obs[key_added]` gets the clusters, a categorical of "0", "1", ... by decreasing size, missing for
         cells without neighbors; `adata.uns[key_added]` the parameters, seed, resolution and modularity.
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
@@ -47,12 +49,13 @@ def cluster_anndata(
     use_weights : False counts every edge 1.
     certainty : whether `adata.obs[key_added + "_certainty"]` gets, of each cell, the share of its links that stays in
         its own cluster; missing for cells without one.
-    method, objective, resolution, effort, components : see `graphclust.coreset_sc`.
+    method, objective, resolution, effort, components : see `graphclust.coreset_sc`, or without k `communities`, which
+        has no method.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
 
-    Returns None, or with `copy` the copy. Raises ParameterError where there is no such graph, and what `coreset_sc`
-    raises.
+    Returns None, or with `copy` the copy. Raises ParameterError where there is no such graph, and what `coreset_sc` and
+    `communities` raise.
 
     >>> import anndata, scipy
     >>> adata = anndata.AnnData(shape=(6, 0))
@@ -69,11 +72,14 @@ def cluster_anndata(
     if matrix.shape[0] != adata.n_obs:
         raise GraphValidationError(f"obsp[{key!r}] has shape {matrix.shape}, expected {adata.n_obs} cells")
     cells, groups = _restricted(adata, restrict_to)
-    clustering = coreset_sc(
-        matrix if cells is None else matrix[cells][:, cells], k, method=method, objective=objective,
-        resolution=resolution, effort=effort, components=components,
-        weight="weight" if use_weights else None, rng=rng,
-    )  # fmt: skip
+    given = {"objective": objective, "resolution": resolution, "effort": effort, "components": components}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options |= {"weight": "weight" if use_weights else None, "rng": rng}
+    part = matrix if cells is None else matrix[cells][:, cells]
+    if k is None and isinstance(resolution, int | float) and method == "auto":
+        clustering = communities(part, **options)
+    else:
+        clustering = coreset_sc(part, k, method=method, **options)
     changed = adata.copy() if copy else adata
     column = key_added
     if cells is None or restrict_to is None:
@@ -89,7 +95,7 @@ def cluster_anndata(
         params["restrict_to"] = [restrict_to[0], *groups]
     found = {"params": params, "modularity": clustering.modularity, "normalized_cut": clustering.normalized_cut}
     found |= {"seed": clustering.seed, "version": clustering.version}
-    if k is None:
+    if k is None and clustering.remarks:
         found["remarks"] = list(clustering.remarks)
     if clustering.resolution is not None:
         found["resolution"] = clustering.resolution

@@ -242,10 +242,6 @@ def _padded(starts: np.ndarray, n_rows: int) -> np.ndarray:
     return padded
 
 
-def _sq_distances(vectors: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    return ((vectors - origin) ** 2).sum(axis=1)
-
-
 def _mean_absolute_distance(X: np.ndarray, weights: np.ndarray) -> float:
     """Mean of |x - y|_1 over all pairs, a point of weight 2 counting as two."""
     total = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_generator, as_number
+from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import counted
@@ -13,6 +13,7 @@ from graphclust.objective.objective import BY_DEGREE, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.engine import EFFORTS, partition
 from graphclust.partition.levels import Run, level_of
+from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["communities"]
@@ -70,7 +71,7 @@ def communities(
     objective = as_choice(objective, "objective", OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
-    rng, progress = as_generator(rng), as_progress(progress, time_budget)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
     progress.watch(graph)
     remarks = list(graph.remarks)
@@ -78,6 +79,7 @@ def communities(
     part = graph if taken.all() else graph.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
     parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
+    parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         found = np.full(graph.n_nodes, -1, np.int64)
@@ -92,6 +94,7 @@ def communities(
             resolution=resolution,
             entries_read=progress.entries_read,
             parameters=parameters,
+            seed=seed,
         )
 
     def interrupted(labels: np.ndarray) -> Clustering:

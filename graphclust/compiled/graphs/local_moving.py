@@ -54,6 +54,13 @@ class Moving(NamedTuple):
     empty: np.ndarray
 
 
+class Scratch(NamedTuple):
+    """The links of a node to each cluster, (k,), zero between nodes, and the clusters that it meets, (k + 1,)."""
+
+    link: np.ndarray
+    met: np.ndarray
+
+
 class Look(NamedTuple):
     """The other cluster that a node gains most by joining, -1 where it gains nowhere, and its links to both.
 
@@ -182,13 +189,14 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
 def choose_moves(first, last, block, rows, terms, objective, now, target):
     """target[u] = the cluster to which a move of u gains most as things stand, its own for one by itself, or -1."""
     k = len(now.sums.mass)
-    _choose_moves(first, last, rows, terms, objective, now, target, np.zeros(k), np.empty(k + 1, np.int32))
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    _choose_moves(first, last, rows, terms, objective, now, target, scratch)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _choose_moves(first, last, rows, terms, objective, now, target, link, met):
+def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
     """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
-    labels, sums, rules = now
+    (labels, sums, rules), (link, met) = now, scratch
     many = len(labels) > CACHED
     for u in range(first, last):
         target[u] = -1

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
     from graphclust.partition.clustering import Clustering
     from graphclust.progress import Progress
 
@@ -49,17 +51,7 @@ def add_to(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     cluster.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
-    cluster.add_argument(
-        "-o",
-        "--output",
-        metavar="LABELS",
-        type=as_output,
-        help="write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the "
-        "graph with its clusters), or - for standard output, in place of the report",
-    )
-    cluster.add_argument(
-        "--html", metavar="PAGE", help="write a report for the browser here; takes some more clusterings"
-    )
+    add_outputs(cluster)
     cluster.add_argument(
         "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
     )
@@ -83,14 +75,44 @@ def add_to(commands: Any) -> None:
     cluster.set_defaults(run=run)
 
 
+def add_outputs(command: argparse.ArgumentParser) -> None:
+    """Add the options that say where labels and page go."""
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="LABELS",
+        type=as_output,
+        help="write each node's label here: .tsv, .csv, .json, .npz, .part.K (as of METIS), .graphml or .gexf (the "
+        "graph with its clusters), or - for standard output, in place of the report",
+    )
+    command.add_argument(
+        "--html", metavar="PAGE", help="write a report for the browser here; takes some more clusterings"
+    )
+
+
 def run(options: argparse.Namespace, progress: "Progress") -> None:
-    """Cluster, write the labels where asked to, and print the report."""
-    from graphclust.errors import Interrupted, ParameterError
-    from graphclust.partition.label_files import kind_of, print_labels, write_labels
+    """Cluster into k parts."""
+    from graphclust.errors import ParameterError
     from graphclust.partition.pipeline import coreset_sc
 
     if options.k is not None and options.k < 1:
         raise ParameterError(f"-k {options.k} is out of range, expected at least 1 cluster")
+
+    def call(graph: "Graph") -> "Clustering":
+        return coreset_sc(
+            graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
+            effort=options.effort, components=options.components, coreset_size=options.coreset_size,
+            time_budget=options.time_budget, rng=options.seed, progress=progress,
+        )  # fmt: skip
+
+    cluster_file(options, call, progress)
+
+
+def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Clustering"], progress: "Progress") -> None:
+    """Load the graph, cluster it by the call, write the labels and the page where asked to, and print the report."""
+    from graphclust.errors import Interrupted, ParameterError
+    from graphclust.partition.label_files import kind_of, print_labels, write_labels
+
     if options.output not in (None, "-"):
         kind_of(options.output)
     for output in (None if options.output == "-" else options.output, options.html):
@@ -99,11 +121,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         raise ParameterError(f"-o and --html both name {options.html}, expected two files")
     graph, _ = loaded(options, progress)
     try:
-        clustering = coreset_sc(
-            graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
-            effort=options.effort, components=options.components, coreset_size=options.coreset_size,
-            time_budget=options.time_budget, rng=options.seed, progress=progress,
-        )  # fmt: skip
+        clustering = call(graph)
     except Interrupted as stop:
         if options.output in (None, "-"):
             raise

@@ -1,0 +1,67 @@
+"""GraphClustering: clusters at a resolution, their number free, as an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.estimators.spectral_clustering import NeighborGraphModel
+from graphclust.graph.container import Graph
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.communities import communities
+
+__all__ = ["GraphClustering"]
+
+
+class GraphClustering(NeighborGraphModel):
+    """A graph, or the graph of the nearest neighbors of points, clustered at a resolution: `graphclust.communities`.
+
+    resolution, objective, effort : see `graphclust.communities`.
+    affinity, n_neighbors, metric, neighbors_method, gamma, random_state : as for `CoresetSpectralClustering`.
+
+    Fitted: labels_ (n_samples,), a point without neighbors being a cluster by itself; n_clusters_, how many were found;
+    affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_.
+
+    Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
+
+    Source: see `graphclust.communities`.
+
+    >>> model = GraphClustering(n_neighbors=2, random_state=1)
+    >>> model.fit_predict([[0.0], [0.5], [1.0], [1.5], [5.0], [5.5], [6.0]])
+    array([0, 0, 0, 0, 1, 1, 1])
+    >>> model.n_clusters_
+    2
+    """
+
+    def __init__(
+        self,
+        resolution: float = 1.0,
+        *,
+        affinity: str = "nearest_neighbors",
+        n_neighbors: int = 10,
+        metric: str = "euclidean",
+        neighbors_method: str = "auto",
+        gamma: float = 1.0,
+        objective: str = "modularity",
+        effort: str = "normal",
+        random_state: Any = None,
+    ):
+        self.resolution = resolution
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.neighbors_method = neighbors_method
+        self.gamma = gamma
+        self.objective = objective
+        self.effort = effort
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> GraphClustering:
+        """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
+        super().fit(X)
+        self.n_clusters_ = self.clustering_.k
+        return self
+
+    def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
+        return communities(graph, resolution=self.resolution, objective=self.objective, effort=self.effort, rng=rng)

@@ -1,0 +1,58 @@
+"""`graphclust communities FILE`: cluster the graph of a file at a resolution."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.cluster import add_outputs, cluster_file
+from graphclust.faces.commands.options import add_force, add_seed, everywhere, examples, graph_file
+
+if TYPE_CHECKING:
+    from graphclust.graph.container import Graph
+    from graphclust.partition.clustering import Clustering
+    from graphclust.progress import Progress
+
+EXAMPLES = examples(
+    "graphclust communities graph.mtx.gz -o labels.tsv          the communities of the usual modularity",
+    "graphclust communities graph.txt --resolution 5            more and smaller ones",
+    "graphclust communities graph.txt --effort high             close to the best partition known",
+    "graphclust communities graph.txt --time-budget 60          the best that a minute finds",
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.partition.communities import COMPONENTS, OBJECTIVES
+    from graphclust.partition.engine import EFFORTS
+
+    command = commands.add_parser(
+        "communities",
+        parents=[graph_file(), everywhere()],
+        help="cluster the graph of a file at a resolution, into as many parts as that makes",
+        epilog=EXAMPLES,
+    )
+    command.add_argument(
+        "--resolution", type=float, default=1.0, metavar="NUMBER", help="> 0, higher for smaller parts (1)"
+    )
+    command.add_argument("--objective", choices=OBJECTIVES, default="modularity", help="what to optimize (modularity)")
+    command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
+    command.add_argument(
+        "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
+    )
+    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
+    add_outputs(command)
+    add_seed(command)
+    add_force(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Cluster at the resolution."""
+    from graphclust.partition.communities import communities
+
+    def call(graph: "Graph") -> "Clustering":
+        return communities(
+            graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
+            components=options.components, time_budget=options.time_budget, rng=options.seed, progress=progress,
+        )  # fmt: skip
+
+    cluster_file(options, call, progress)
