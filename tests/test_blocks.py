@@ -265,6 +265,7 @@ def test_rows_of_lengths_known_late_are_the_same_on_any_number_of_threads(thread
         assert (weights == np.repeat(np.arange(20), np.diff(indptr))).all()
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_any_moment_leaves_threads_that_go_on():
     """Thousands of strikes, in the handing over of blocks and in the waiting for them too; an executor hangs soon."""
     code = (

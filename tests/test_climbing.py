@@ -25,6 +25,9 @@ from graphclust.partition.cycles import Search, assigned, climbed, moved
 from graphclust.partition.moves import best_moves, summed
 from graphclust.progress import Progress
 
+pytestmark = pytest.mark.slow
+
+
 GRAPHS = [*WITH_EDGES, "uneven and looped"]
 ENDLESS = 1e9
 

@@ -40,6 +40,7 @@ print(*(loop.__name__ for loop in loops if loop.__module__.startswith("graphclus
 """
 
 
+@pytest.mark.slow
 def test_every_example_runs_and_the_folder_is_named(capsys):
     assert cli.main(["compile"]) == 0
     out, err = capsys.readouterr()

@@ -98,6 +98,7 @@ def test_awkward_graphs_are_cut_no_worse_than_by_metis(name, k):
         assert found.normalized_cut <= METIS_CUTS[name, k] * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_sparse_blocks_where_the_published_method_finds_nothing():
     planted = planted_partition(50, 400, 20, 4, rng=3)
     by_paper = quietly(planted.graph, 50, method="paper", coreset_size=1000, rng=3)

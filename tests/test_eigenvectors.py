@@ -62,7 +62,7 @@ def hold_against_dense_eigenvalues(name: str, n: int, loops: bool, ks) -> None:
         np.testing.assert_allclose(N @ found, found * values, atol=1e-7)
 
 
-@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("loops", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_graphs(name, loops):
     for n in (20, 31, 150, 260):

@@ -26,7 +26,7 @@ from graphclust.partition.overlay import overlay, split_disconnected
 from graphclust.progress import Progress
 
 QUESTIONS = [("modularity", 1.0), ("modularity", 3.0), ("constant_potts", 0.3)]
-FEW = ["two cliques", "barbell", "isolates", "some loops", "weights of all sizes", "tiny pieces", "star", "loops only"]
+FEW = ["two cliques", "barbell", "isolates", "some loops", "weights of all sizes", "tiny pieces", "loops only"]
 
 
 def graph_of(G):

@@ -121,6 +121,7 @@ def test_every_graph_is_cut_into_exactly_k(name, method):
         assert_exactly_k(graph, k, rng=k, **METHODS[method])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SMALLEST_CORESETS)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_coreset_of_k_draws_is_enough(name, method):

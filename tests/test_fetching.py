@@ -148,7 +148,9 @@ def test_auxiliary_files_that_do_not_fit_are_left_out(server):
 BAD_NAMES = ["../../x", "/etc/x", "A/B/C", "a\0b", "CON", "Gröup/näme", "", "HB/../x", "HB/", "HB/x y", "karate", ".."]
 
 
-@pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.parametrize(
+    "name", [*BAD_NAMES[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in BAD_NAMES[3:])]
+)
 def test_d11_names_that_are_none_ask_for_nothing(server, folder, name):
     with pytest.raises(ParameterError, match=r"GROUP/NAME.*the nearest are \S+/\S+, \S+/\S+, \S+/\S+$"):
         fetch_suitesparse(name)

@@ -50,6 +50,7 @@ def test_the_message_names_the_file_and_what_it_needs(tmp_path):
     assert os.listdir(tmp_path) == ["warm.txt"]
 
 
+@pytest.mark.slow
 def test_the_size_is_foretold(tmp_path, monkeypatch):
     """Of many blocks, weighted: within a tenth of what the file has when there is room."""
     monkeypatch.setattr("graphclust.io.save._ENTRIES", 5_000)

@@ -18,6 +18,8 @@ from graphclust.partition.moves import summed
 from graphclust.partition.whole_graph import Parted
 from graphclust.progress import Progress
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def planted():

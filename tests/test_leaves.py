@@ -78,6 +78,7 @@ def test_rows_are_those_between_the_other_nodes(weighted):
     assert (folded.region[~left] == folded.region[neighbor[~left]]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_normalized_cut_is_smaller_for_leaves_that_are_apart(seed, weighted):

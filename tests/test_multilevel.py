@@ -31,9 +31,13 @@ from graphclust.progress import Progress
 CUT = {"objective": "normalized_cut"}
 MODULARITY = as_aim("modularity", None)
 MATCHED = [("modularity", "auto"), ("constant_potts", "auto")]
+QUICK = ("loops only", "star", "two cliques", "tiny pieces", "uneven and looped")
+SOME_OF_EACH_KIND = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in [*WITH_EDGES, "uneven and looped"]
+]
 
 
-@pytest.mark.parametrize("name", [*WITH_EDGES, "uneven and looped"])
+@pytest.mark.parametrize("name", SOME_OF_EACH_KIND)
 @pytest.mark.parametrize(
     ("objective", "resolution"), [*ONE_OF_EACH, ("modularity", "auto"), ("constant_potts", "auto")]
 )

@@ -27,7 +27,7 @@ WIDE = np.hstack([X, np.random.default_rng(1).normal(size=(180, 70))])  # for th
 EXPONENTS = (-450, 129, 500)
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("exponent", [129, *(pytest.param(other, marks=pytest.mark.slow) for other in (-450, 500))])
 @pytest.mark.parametrize("run", [kmeans, minibatch_kmeans, nested_minibatch_kmeans])
 @pytest.mark.parametrize("kind", ["few features", "many features", "sparse"])
 def test_k_means_of_points_times_a_power_of_two_is_the_same_bit_for_bit(run, kind, exponent):
@@ -61,6 +61,7 @@ def test_other_assignments_and_seeds_of_points_times_a_power_of_two(exponent):
         assert (kmeans_parallel(scaled, 4, rng=3) == np.ldexp(kmeans_parallel(X, 4, rng=3), exponent)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-60, -20, 26])
 def test_spherical_k_means_of_single_precision(exponent):
     points = X.astype(np.float32)

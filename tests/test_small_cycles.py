@@ -18,6 +18,8 @@ from graphclust.partition.merging import merged
 from graphclust.partition.quotient import contracted
 from graphclust.progress import Progress
 
+pytestmark = pytest.mark.slow
+
 
 def some_graph(name):
     if name == "planted":
@@ -159,7 +161,7 @@ def test_nothing_is_written_to_what_is_handed_over():
         np.testing.assert_array_equal(values, as_before)
 
 
-@pytest.mark.parametrize("shuffle", [shuffling.shuffle, shuffling.shuffle_any])
+@pytest.mark.parametrize("shuffle", [shuffling.shuffle, pytest.param(shuffling.shuffle_any, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
 def test_orders_and_draws_are_those_of_numpy(shuffle, bits):
     ours, expected = np.random.Generator(bits(5)), np.random.Generator(bits(5))
