@@ -43,6 +43,7 @@ def test_places_suffice_without_a_header(tmp_path):
         load(tmp_path, text)
     assert edges_of(tmp_path, text, source=0, target=1) == {(1, 2, 1.0), (2, 3, 1.0)}
     assert edges_of(tmp_path, text, source=1, target=0, weight=3) == {(1, 2, 0.5), (2, 3, 1.5)}
+    assert edges_of(tmp_path, "1,5,7\n2,7,9\n", source=1, target=2) == {(5, 7, 1.0), (7, 9, 1.0)}
     assert edges_of(tmp_path, "1 2 7\n2 3 8\n", weight=0) == {(2, 7, 1.0), (3, 8, 2.0)}
 
 

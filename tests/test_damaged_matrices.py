@@ -118,6 +118,7 @@ def test_damaged_arrays_of_every_other_format_are_refused():
         of_format("dia", data=dia.data[0]),
         blocks,
         of_format("bsr", data=np.ones(7)),
+        of_format("bsr", data=np.ones((len(bsr.indices), 0, 0))),
         lil,
         dok,
     ):

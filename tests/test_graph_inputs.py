@@ -120,6 +120,12 @@ def test_numbers_with_a_place_for_missing_ones_are_weights():
     assert as_graph(table).weights.tolist() == [3, 3, 1, 1]
 
 
+@pytest.mark.parametrize("end", [float("nan"), None, [0]])
+def test_an_edge_that_ends_in_no_name_is_refused(end):
+    with pytest.raises(GraphValidationError, match="G holds an edge that ends in"):
+        as_graph([(end, 1), (1, 2)])
+
+
 def test_lists_of_edges_are_graphs():
     weighted = as_graph(nx.Graph([("a", "b", {"weight": 2.0}), ("b", "c", {"weight": 1.0})]))
     triples = [("a", "b", 2.0), ("b", "c", 1.0)]
@@ -143,7 +149,7 @@ def test_lists_of_edges_are_graphs():
         ([(0, 1, 2, 3)], "holds a tuple"),
         ([{"source": 0, "target": 1}, {"source": 1}], r"G\[1\] has no 'target'"),
         ([{"from": 0, "to": 1}], "keys 'from', 'to', expected 'source' and 'target' among them; .*graph_from_table"),
-        ([(0, None)], r"G\[0\] has no 'target'"),
+        ([(0, None)], r"edge that ends in None"),
         ([(0, 1, "x")], "expected numbers"),
     ],
 )

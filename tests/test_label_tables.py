@@ -23,6 +23,7 @@ def written(tmp_path, name, text):
     ("name", "text", "labels"),
     [
         ("l.csv", "name,community\na,x\nb,y\n", ["x", "y"]),
+        ("l.csv", "community,name\nx,a\ny,b\n", ["x", "y"]),
         ("l.csv", "a,x\nb,y\n", ["x", "y"]),
         ("l.tsv", "a\tx y\nb\tz\n", ["x y", "z"]),
         ("l.tsv", "gene\tcell_type\na\tT cell\nb\tB cell\n", ["T cell", "B cell"]),
@@ -53,6 +54,7 @@ def test_labels_of_other_programs_are_read(tmp_path, name, text, labels):
         ("l.csv", "a,x\n", "line 1: holds one row, 'a' and 'x'"),
         ("l.json", '{"nodes": ["a", "b"], "labels": ["x", 1]}', "mix names and whole numbers"),
         ("l.json", '{"nodes": ["a"], "labels": [1.5]}', "its labels are no list"),
+        ("l.json", "[0, 1, 1]", "it is no object with a label for each name"),
     ],
 )
 def test_what_holds_no_labels_says_where(tmp_path, name, text, words):

@@ -140,6 +140,7 @@ def test_another_attribute_may_be_the_weight(tmp_path):
         ("# 0\n1 4\n2 5\n# 1\n2 6\n", "an LGL file"),
         ("digraph { a -> b; b -> c }\n", "a DOT file"),
         ("// by hand\nstrict graph G {\n a -- b\n}\n", "a DOT file"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 7\n", "a pointer of Git LFS"),
         ("a -> b\nb -> c\n", "edges drawn as arrows"),
         ("a -- b;\nb -- c;\n", "edges drawn as arrows"),
         ("dl n=3 format=edgelist1\nlabels:\na,b,c\ndata:\n1 2\n", "a UCINET DL file"),
@@ -263,3 +264,6 @@ def test_names_that_a_format_cannot_hold_are_left_out_with_a_warning(tmp_path):
         save_graph(tmp_path / "g.mtx", nx.path_graph(["a", "b"]))
     with pytest.warns(GraphWarning, match="written as text"):
         save_graph(tmp_path / "g.csv", nx.path_graph([(0, 1), "b"]))
+    for names in ([-1, 2], [True, False]):  # which come back as text
+        with pytest.warns(GraphWarning, match="written as text"):
+            save_graph(tmp_path / "g.csv", nx.path_graph(names), overwrite=True)

@@ -85,11 +85,11 @@ def _check_arrays(matrix: Any, name: str) -> None:
     else:
         values = matrix.data
         if matrix.format == "bsr":
-            if values.ndim != 3 or n_rows % max(values.shape[1], 1) or n_columns % max(values.shape[2], 1):
+            if values.ndim != 3 or 0 in values.shape[1:] or n_rows % values.shape[1] or n_columns % values.shape[2]:
                 raise GraphValidationError(
                     f"{name}: data has shape {values.shape}, expected blocks that make up the matrix"
                 )
-            n_rows, n_columns = n_rows // max(values.shape[1], 1), n_columns // max(values.shape[2], 1)
+            n_rows, n_columns = n_rows // values.shape[1], n_columns // values.shape[2]
             values = values[:, :1, :1].reshape(-1)
         if matrix.format == "csc":
             n_rows, n_columns = n_columns, n_rows

@@ -82,8 +82,8 @@ def choose(
         target = _place(asked.target, "target", names, n_columns, path)
         assert source is not None and target is not None
         if asked.weight is None and (weight in (source, target) or names is None):
-            others = [column for column in range(n_columns) if column not in (source, target)]
-            weight, sure = (others[0] if names is None and n_columns == 3 else None), False
+            is_behind = names is None and n_columns == 3 and max(source, target) == 1  # elsewhere it is no weight
+            weight, sure = (2 if is_behind else None), False
         if source == target or weight in (source, target):
             raise ParameterError(
                 f"source={asked.source!r}, target={asked.target!r} and weight={asked.weight!r} name a column twice, "

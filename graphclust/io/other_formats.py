@@ -19,6 +19,7 @@ _STARTS = {
     "a sparse6 file": re.compile(rb">>sparse6<<|:[?-~]+\s*$"),
     "RDF in Turtle": re.compile(rb"\s*@(?:prefix|base)\b"),
     "a YAML file": re.compile(rb"---\s*\n"),
+    "a pointer of Git LFS to a file that was not fetched": re.compile(rb"version https://git-lfs"),
 }
 _MARK = re.compile(rb"#\s+\S+")  # of LGL: a node, above its neighbors
 _ARROWS = {b"->", b"-->", b"<-", b"<->", b"--", b"---", b"=>"}

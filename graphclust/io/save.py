@@ -125,9 +125,12 @@ def _names_lost(graph: Graph, format: str) -> list[str]:
         return []
     if format in ("matrix_market", "metis", "npz"):
         return [f"the names of the nodes were left out, which {format} cannot hold; they are numbered in their order"]
+    whole = [isinstance(node, int | np.integer) and not isinstance(node, bool) for node in graph.nodes]
+    if format == "csv":  # other numbers are read as text
+        whole = [number and 0 <= node < 2**63 for number, node in zip(whole, graph.nodes, strict=True)]
     kinds = {
-        str if isinstance(node, str) else int if isinstance(node, int | np.integer) else type(node)
-        for node in graph.nodes
+        str if isinstance(node, str) else int if number else type(None)
+        for number, node in zip(whole, graph.nodes, strict=True)
     }
     return [] if kinds in ({int}, {str}) else ["names of nodes that are no text were written as text"]
 

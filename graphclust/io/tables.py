@@ -116,6 +116,9 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
             f"G is a {type(rows).__name__} that {found}, expected a networkx.Graph, a matrix as numpy.array(G), or "
             "edges: all tuples (u, v), all (u, v, weight), or all dicts with the keys 'source' and 'target'"
         )
+    for end in (end for row in listed for end in row[:2]):
+        if not isinstance(end, Hashable) or end is None or end != end:  # nan is not itself
+            raise GraphValidationError(f"G holds an edge that ends in {end!r}, expected names of nodes; leave it out")
     columns = dict(zip(("source", "target", "weight"), map(list, zip(*listed, strict=True)), strict=False))
     given: Any = columns.get("weight", [])
     if weight is None or not given:

@@ -143,7 +143,7 @@ class Clustering:
         Computed on first use, in one pass over the edges.
         """
         cut, volume = self._cut_and_volume
-        return float((cut / volume).sum())
+        return float(np.divide(cut, volume, out=np.zeros_like(cut), where=volume > 0).sum())  # isolated nodes cut none
 
     @cached_property
     def modularity(self) -> float:

@@ -110,7 +110,7 @@ def communities(
 
 def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
     """As many clusters as a plain objective makes at a resolution, as a caller states it."""
-    pull = resolution * (on.chance if objective in BY_DEGREE else 1.0)
+    pull = resolution * (float(on.chance) if objective in BY_DEGREE else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
 
 

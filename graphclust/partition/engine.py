@@ -40,7 +40,8 @@ WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another
 POOL = 8  # partitions that children are made of
 LITTER = 4  # children of one generation, made side by side whatever the number of threads
 FRESH = 0.25  # of the children have a new partition for a parent, so that the pool never becomes all alike
-SPARE_ENTRIES = 1 << 17  # by their entries small graphs have children at any effort, which take some milliseconds
+SPARE_ENTRIES = 1 << 17  # by their entries small graphs have children at any effort, which take some milliseconds ...
+MOST_SPARE = 32  # ... but no more than these
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # children; after so many in vain nothing more is tried
 
@@ -69,7 +70,7 @@ def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
     for size in REGION_SIZES[2::-2][: effort.iterated]:
         if n_entries(level) <= BUDGET and not run.progress.out_of_time():
             best = v_cycle(level, best, goal, size, run)
-    n_children = max(effort.children, min(POOL, SPARE_ENTRIES // n_entries(level)))
+    n_children = max(effort.children, min(MOST_SPARE, SPARE_ENTRIES // n_entries(level)))
     if n_children:
         best = evolve(level, [best] if steps else [*pool, best], goal, n_children, run)
     return connect(level, best, goal, run) if goal.k == 0 else best

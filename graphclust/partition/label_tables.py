@@ -46,7 +46,9 @@ def read_label_table(path: str, kind: str) -> tuple[list[Any], np.ndarray]:
     or where its label is no number and all others are.
     """
     rows = list(_tab_rows(path) if kind == "tsv" else _comma_rows(path))
-    if rows and _is_header(rows):
+    if rows and plain_name(rows[0][1]) in _LABELS and plain_name(rows[0][2]) in _NODES:
+        rows = [(line, node, label) for line, label, node in rows[1:]]  # the label comes first
+    elif rows and _is_header(rows):
         del rows[0]
     elif len(rows) == 1 and not _WHOLE.fullmatch(rows[0][2]):
         line, node, label = rows[0]
@@ -61,6 +63,8 @@ def labels_of_json(stored: Any) -> tuple[list[Any], np.ndarray]:
     """Nodes and labels of parsed JSON: lists under "nodes" and "labels", or one object of a label for each name."""
     if isinstance(stored, dict) and not {"nodes", "labels"} & stored.keys():
         stored = {"nodes": list(stored), "labels": list(stored.values())}
+    if not isinstance(stored, dict) or not {"nodes", "labels"} <= stored.keys():
+        raise ValueError('it is no object with a label for each name, or with lists under "nodes" and "labels"')
     nodes, labels = stored["nodes"], stored["labels"]
     for key, found in (("nodes", nodes), ("labels", labels)):
         if not isinstance(found, list) or not all(type(item) in (str, int) for item in found):
