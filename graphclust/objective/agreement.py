@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln
 
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
@@ -115,6 +114,8 @@ def _mutual_information(counts: sparse.coo_array, of_first: np.ndarray, of_secon
 
 def _mean_information_by_chance(n: int, of_first: np.ndarray, of_second: np.ndarray) -> float:
     """Mean of the mutual information over all labelings with these sizes: the overlaps are hypergeometric."""
+    from scipy.special import gammaln  # takes a third of the package's import, and few calls come here
+
     total = 0.0
     firsts, seconds = (np.unique(sizes[sizes > 0], return_counts=True) for sizes in (of_first, of_second))
     for a, n_first in zip(*firsts, strict=True):
