@@ -410,6 +410,7 @@ def test_without_the_extra_its_name_is_told(server, monkeypatch):
         fetch_suitesparse(NAME)
 
 
+@pytest.mark.slow
 def test_real_archives(server, data_folder):
     """As the collection packs them: partitions, coordinates and other graphs beside the matrix."""
     archives = list((data_folder / "files" / "suitesparse").glob("*/*.tar.gz"))

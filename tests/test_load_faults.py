@@ -106,7 +106,7 @@ REFUSED = [
     ("sign and time", "a.txt", b"# Directed\n1\t2\t-1\t100\n", FORMAT, ["line 2", "4 columns"]),
     ("one name in a line", "a.csv", b"a,b\n,d\n", FORMAT, ["line 2", "empty node id"]),
     ("Excel's text", "a.csv", "a,b\n".encode("utf-16"), FORMAT, ["UTF-16"]),
-    ("a pointer to a file", "a.mtx", b"version https://git-lfs.github.com/spec/v1\noid x\n", FORMAT, ["line 1", "git-lfs"]),
+    ("a pointer to a file", "a.mtx", b"version https://git-lfs.github.com/spec/v1\noid x\n", FORMAT, ["a pointer of Git LFS", "git-lfs"]),
     ("gzip in gzip", "a.gz", gzip.compress(gzip.compress(b"1 2\n")), FORMAT, ["binary"]),
     ("gzip, then junk", "a.gz", gzip.compress(b"1 2\n") + b"junk", FORMAT, ["corrupt gzip"]),
     ("METIS, endless constraints", "a.graph", b"3 2 011 99999999999\n1 2\n1 3\n2\n", FORMAT, ["line 2", "missing"]),

@@ -78,6 +78,7 @@ def test_merging_reaches_what_its_slow_twin_reaches(name, k):
     assert found <= greedy_twin(graph.to_scipy().toarray(), k) * 1.1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
 @pytest.mark.parametrize("name", [*TREES, "uneven and looped", "outgrown giant", "growing giant"])
 def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):

@@ -62,6 +62,7 @@ def test_moves_never_lower_any_objective_and_keep_every_cluster(name, objective,
         assert after >= before - 1e-12 * max(scale, abs(before))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "resolution"), AIMS)
 @pytest.mark.parametrize(
     "graph", ["karate", "weights of all sizes", "power-law blocks", "looped block model", "uneven and looped"]

@@ -99,6 +99,7 @@ def test_nodes_of_different_parts_are_never_joined(graph, name):
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "_resolution"), ONE_OF_EACH)
 def test_coarser_graphs_shrink_and_are_contractions(name, _resolution):
     graph, planted = planted_partition(12, 80, 12, 2, rng=518)
