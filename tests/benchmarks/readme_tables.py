@@ -62,6 +62,16 @@ def recognition() -> str:
     return f"{summary}\n\n{table}"
 
 
+def communities() -> str:
+    *graphs, means = read_rows("communities_modularity_1")
+    tools = ("graphclust", "Leiden, 2 iterations", "Leiden, converged", "NetworKit")
+    rows = []
+    for place, tool in enumerate(tools):
+        split = sum(int(row["not connected"].split("/")[place]) for row in graphs)
+        rows.append([tool, means[f"value: {tool}"], means[f"s: {tool}"], str(split)])
+    return aligned(["tool", f"mean of {len(graphs)}, below the best", "seconds in all", "clusters not connected"], rows)
+
+
 def best_cuts() -> str:
     names = ("normal effort", "high effort", "METIS")
     rows = [row for row in read_rows("best_cuts") if not row["k"]]
@@ -199,7 +209,7 @@ def d2_sampling() -> str:
 
 
 MEASURED: dict[str, Callable[[], str]] = {
-    "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
+    "communities": communities, "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
     "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
