@@ -209,7 +209,8 @@ def d2_sampling() -> str:
 
 
 MEASURED: dict[str, Callable[[], str]] = {
-    "communities": communities, "recognition": recognition, "best_cuts": best_cuts, "planted": planted, "paper": paper, "real": real, "knn": knn,
+    "communities": communities, "recognition": recognition, "best_cuts": best_cuts, "planted": planted,
+    "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
     "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
