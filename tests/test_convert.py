@@ -312,6 +312,7 @@ def test_one_conversion_at_a_time(tmp_path):
     assert convert(tmp_path / "g.txt", tmp_path / "g", overwrite=True).n_edges == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named_and_the_work_kept(tmp_path):
     (tmp_path / "g.txt").write_text(random_lines(2000, 9000, 1))
     limited = (

@@ -18,6 +18,7 @@ from graphclust.partition.coreset_quality import coreset_quality, cost_on_all, c
 from graphclust.partition.pipeline import coreset_sc
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @pytest.mark.parametrize(
     ("planted", "size", "helps"),

@@ -319,6 +319,7 @@ def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_aims():
     """By the cut small clusters draw in what is around them: by it alone four of these five have an index near .7."""

@@ -78,6 +78,7 @@ def test_the_line_of_a_download_tells_its_size():
     assert "downloading 100.0 MiB" in stream.getvalue() and "25%" in stream.getvalue()
 
 
+@pytest.mark.slow
 def test_a_bar_is_shown_where_people_look_on(server, monkeypatch):
     server.files[PATH] = faults.archive("karate", SQUARE, b=random.Random(1).randbytes(300_000).hex())
     server.block, server.pause = 40_000, 0.2

@@ -54,6 +54,7 @@ def ask(runner, server, tmp_path):
     return question
 
 
+@pytest.mark.slow
 def test_eight_processes_make_one_download(ask, server):
     server.block, server.pause = 4000, 0.005
     found = ask(processes=8)

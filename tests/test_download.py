@@ -153,6 +153,7 @@ def test_a_disk_without_room_is_seen_before(get, tmp_path, monkeypatch):
     assert "x.tar.gz" not in os.listdir(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [faults.stall(0), faults.stall(70_000), faults.trickle])
 def test_d06_a_server_that_stalls(get, tmp_path, answer):
     start = time.monotonic()

@@ -69,6 +69,7 @@ def test_degenerate_graphs(name, loops):
         hold_against_dense_eigenvalues(name, n, loops, (2, 5, 10, 17))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cycle", "tree of threes", "torus", "ring of cliques"])
 def test_missed_eigenvectors_are_found_without_a_dense_solver(name, monkeypatch):
     monkeypatch.setattr(eigenvectors, "QUICK_DENSE", 0)
@@ -175,6 +176,7 @@ def lies():
     yield lambda values, vectors: (values, np.linalg.qr(rng.standard_normal(vectors.shape))[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", list(lies()))
 def test_solvers_that_lie(lie, monkeypatch, capfd):
     """What one solver gets wrong the next one mends; if all do, that is said."""

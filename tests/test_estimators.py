@@ -258,6 +258,7 @@ def test_metric_and_method_of_neighbors_are_those_of_the_graph():
             CoresetSpectralClustering(4, **wrong).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Graph is not fully connected")
 def test_affinities_are_those_of_scikit_learn():
     """Their matrices, but for the diagonal, which no cut counts."""

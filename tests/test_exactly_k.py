@@ -162,6 +162,7 @@ def test_any_small_graph_is_cut_into_exactly_k(case, method, seed):
     assert_exactly_k(graph, k, rng=seed, **METHODS[method])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @pytest.mark.parametrize("k", [3, 5])
 def test_few_clusters_of_a_large_graph_of_many_blocks(k):

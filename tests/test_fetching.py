@@ -65,6 +65,7 @@ def test_a_graph_by_its_name_and_again_without_a_request(server):
     assert len(server.log) == 1 and info.entry.citation.startswith("T. Davis and Y. Hu")
 
 
+@pytest.mark.slow
 def test_the_same_as_from_the_file(server, tmp_path):
     text = GENERAL + "4 4 6\n1 2 1.5\n2 1 2.5\n3 4 0\n1 3 2\n1 3 1\n2 2 7\n"
     server.files[PATH] = faults.archive("karate", text)
@@ -177,6 +178,7 @@ def test_d12_an_archive_that_leads_outside(server, folder, tmp_path):
     assert os.listdir(tmp_path) == ["cache"] and files_of(folder) == ["locks/suitesparse--Newman--karate"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "no tar", "checksum", "shorter"])
 def test_d16_broken_archives_are_removed_and_fetched_again(server, folder, damage):
     whole = server.files[PATH]

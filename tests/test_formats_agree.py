@@ -223,6 +223,7 @@ def test_existing_files_are_left_alone(tmp_path):
 # -- blocks: a file is read the same however it is cut
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1 << 18, 300_000])
 def test_blocks_do_not_matter(tmp_path, monkeypatch, size):
     rng = np.random.default_rng(518)

@@ -165,6 +165,7 @@ def test_one_cluster_of_a_graph_with_many_regions_holds_all_nodes():
     assert len(path.descent.stops[1]) < 4000 and path[1].sizes.tolist() == [4000]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_no_cluster_is_lost_where_many_nodes_move_at_once():
     """Of 871 clusters of 20,000 regions some are of few, that all would leave while others would come."""

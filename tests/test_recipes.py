@@ -70,6 +70,7 @@ def test_there_is_a_test_for_each_page():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["networkx", "suitesparse", "scikit-learn", "researchers"])
 @pytest.mark.filterwarnings("ignore")
 def test_a_recipe_does_what_it_says(page, tmp_path, monkeypatch, capsys):

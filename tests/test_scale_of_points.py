@@ -29,7 +29,9 @@ EXPONENTS = (-450, 129, 500)
 
 @pytest.mark.parametrize("exponent", [129, *(pytest.param(other, marks=pytest.mark.slow) for other in (-450, 500))])
 @pytest.mark.parametrize("run", [kmeans, minibatch_kmeans, nested_minibatch_kmeans])
-@pytest.mark.parametrize("kind", ["few features", "many features", "sparse"])
+@pytest.mark.parametrize(
+    "kind", ["few features", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("many features", "sparse"))]
+)
 def test_k_means_of_points_times_a_power_of_two_is_the_same_bit_for_bit(run, kind, exponent):
     points = WIDE if kind == "many features" else X
     scaled = np.ldexp(points, exponent)

@@ -211,6 +211,7 @@ except OSError as problem:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing_and_names_what_is_needed(tmp_path):
     number, said = run(FULL, tmp_path).stdout.split("|")
     assert int(number) in (errno.EFBIG, errno.ENOSPC)
@@ -228,6 +229,7 @@ save_store("g.store", nx.path_graph(30))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["seal", "publish"])
 def test_a_killed_writer_leaves_no_store_and_the_next_one_cleans_up(tmp_path, where):
     assert run(KILLED.format(where=where), tmp_path).returncode == -signal.SIGKILL

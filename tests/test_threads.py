@@ -37,7 +37,8 @@ FURTHER = [
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
-@pytest.mark.parametrize("options", [USUAL, pytest.param(FURTHER, marks=pytest.mark.slow)], ids=["usual", "further"])
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [USUAL, FURTHER], ids=["usual", "further"])
 def test_same_labels_on_one_and_two_threads(options):
     outputs = set()
     for numba_threads, blas_threads in (("1", "1"), ("2", "1"), ("1", "2")):

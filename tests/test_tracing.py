@@ -60,6 +60,7 @@ def under(install: Callable, function: Callable):
         install(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["coreset_sc", "kmeans", "kernel_kmeans", "load_graph"])
 def test_the_same_when_watched(tmp_path, name):
     function = work(tmp_path)[name]
