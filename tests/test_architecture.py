@@ -1,6 +1,7 @@
 """The shape of the package: who may import whom, where numba lives, what an import costs."""
 
 import ast
+import functools
 import importlib
 import pathlib
 import subprocess
@@ -59,6 +60,7 @@ def sources() -> list[pathlib.Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.name != "__init__.py"]
 
 
+@functools.cache
 def imports(source: str) -> list[tuple[str, bool]]:
     """Every imported dotted name, and whether it is imported when the module is, rather than in a function."""
     tree = ast.parse(source)

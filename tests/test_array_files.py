@@ -161,6 +161,7 @@ def test_text_that_is_no_unicode_is_refused(tmp_path):
         read_labels(tmp_path / "a.npz")
 
 
+@pytest.mark.slow
 def test_a_limit_holds_for_labels_models_points_and_matrices(tmp_path):
     many = of_array(np.zeros(1 << 14))  # 128 KiB, which deflate packs far smaller
     members = dict.fromkeys(("nodes", "labels", "header", "inside", "mass", "points"), many)

@@ -55,6 +55,7 @@ def labels_of(result) -> np.ndarray:
     return result if isinstance(result, np.ndarray) else result.labels
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")  # the walk does not suit 5 of 20 blocks
 @pytest.mark.parametrize("name", CLUSTERERS)
 def test_an_interrupt_anywhere_carries_complete_labels_or_nothing(name):

@@ -204,6 +204,7 @@ def test_high_effort_refines_what_the_coreset_showed():
     assert high.normalized_cut <= normalized_cut(planted.graph, planted.labels)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_how_the_method_is_chosen():
     small = planted_partition(5, 100, 10, 1, rng=1).graph

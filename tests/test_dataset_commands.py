@@ -37,6 +37,7 @@ def said(capsys, *arguments: str) -> tuple[int, str, str]:
     return code, captured.out, captured.err
 
 
+@pytest.mark.slow
 def test_the_command_line_says_how_large_a_graph_is_before_it_comes(server, capsys):
     code, out, err = said(capsys, "info", "suitesparse:" + NAME)
     assert code == 0 and re.search(r"nodes +6\nedges +5", out)

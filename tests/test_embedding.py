@@ -25,6 +25,7 @@ def test_operator_equals_the_dense_matrix(name):
     np.testing.assert_allclose(operator.T @ columns, N.T @ columns, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize("sparse_solver", [True, False])

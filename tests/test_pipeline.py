@@ -260,6 +260,7 @@ def coresets_of(blocks, **options):
     return found.coreset
 
 
+@pytest.mark.slow
 def test_a_chosen_diagonal(blocks):
     plain = coresets_of(blocks)
     for loops, shift in (("given", 1.0), ("implied", 0.5)):
