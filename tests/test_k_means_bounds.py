@@ -26,7 +26,7 @@ def assert_lower_bounds_hold(bounded, others):
         assert (bounded.bounds.group_lower[:, g] - bounded.group_drift[g] - slack <= nearest * (1 + 1e-6)).all()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 @pytest.mark.parametrize(
     "d, k, most_bytes", [(3, 60, 1 << 30), (70, 9, 1 << 30), (70, 30, 4 * 300 * 7), (1, 2, 1 << 30)]
 )
@@ -50,7 +50,7 @@ def test_labels_are_exact_and_bounds_hold_while_centroids_move(monkeypatch, dtyp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 @pytest.mark.parametrize("k, most_bytes", [(5, 1 << 30), (40, 1 << 30), (40, 4 * 300 * 7)])
 def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypatch, dtype, k, most_bytes):
     monkeypatch.setattr(bounds_module, "_MOST_BYTES", most_bytes)
@@ -74,7 +74,7 @@ def test_the_same_for_sparse_points_of_which_all_or_few_centroids_move(monkeypat
         bounded.move(np.where(moved[:, None], elsewhere, bounded.centroids).astype(dtype))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 @pytest.mark.parametrize("d, scale, offset", [(70, 3.0, -5e4), (200, 1 / 255, 0.0)])
 def test_points_kept_as_bytes_have_the_same_labels_and_bounds_that_hold(dtype, d, scale, offset):
     rng = np.random.default_rng(d)
@@ -102,7 +102,7 @@ def test_points_kept_as_bytes_have_the_same_labels_and_bounds_that_hold(dtype, d
     assert bounded.rounded is not None
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 @pytest.mark.parametrize("d", [64, 2100])
 def test_distances_of_rounded_points_are_within_their_errors(dtype, d):
     rng = np.random.default_rng(d)
@@ -129,6 +129,7 @@ def test_distances_of_rounded_points_are_within_their_errors(dtype, d):
     assert (off > 0.5 * errors[:, None]).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tiny", [0.0, 1e-44, 1e-40])
 def test_points_without_a_range_are_rounded_too(tiny):
     X = np.full((6, 70), 3.0, np.float32) if tiny == 0.0 else np.float32(tiny) * np.arange(420.0).reshape(6, 70)
@@ -166,6 +167,7 @@ def test_equal_centroids_of_sparse_points_tie_to_the_lowest_index():
         bounded.move(np.repeat(bounded.centroids[::2][::-1], 2, axis=0))
 
 
+@pytest.mark.slow
 def test_groups_are_numbered_without_gaps():
     centroids = np.random.default_rng(8).standard_normal((50, 4))
     assert set(group_centroids(centroids, 6)) == set(range(6))
@@ -173,7 +175,7 @@ def test_groups_are_numbered_without_gaps():
     assert group_centroids(centroids, 50).tolist() == list(range(50))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 @pytest.mark.parametrize("d", [64, 77, 300])
 def test_equal_pairs_get_equal_bits_wherever_they_stand(d, dtype):
     rng = np.random.default_rng(d)
@@ -189,6 +191,7 @@ def test_equal_pairs_get_equal_bits_wherever_they_stand(d, dtype):
     assert len(bits) < 50
 
 
+@pytest.mark.slow
 def test_products_spoiled_by_rounding_change_no_label(monkeypatch):
     rng = np.random.default_rng(6)
     X = (rng.standard_normal((2000, 80)) + 3).astype(np.float32)

@@ -256,7 +256,7 @@ RUNS = [
     [
         (np.float64, np.asarray),
         (np.float64, sparse.csr_array),
-        (np.float32, np.asarray),
+        pytest.param(np.float32, np.asarray, marks=pytest.mark.slow),
         pytest.param(np.float32, sparse.csr_array, marks=pytest.mark.slow),
     ],
 )

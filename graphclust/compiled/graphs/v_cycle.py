@@ -56,10 +56,11 @@ def project(found, regions):
 
 
 @njit(cache=True, nogil=True)
-def v_cycle(level, found, goal, plan, draws):
-    """The better of the partition found, if any, and of one merged anew within its clusters; and the entries read.
+def v_cycle_into(level, found, goal, plan, draws, room):
+    """The better of the partition found, if any, and of one merged anew within its clusters, into arrays of the caller.
 
-    found : `NO_PARTITION` where there is none. Entries are counted on the level given, not on coarser ones.
+    found : `NO_PARTITION` where there is none. Returns the number of clusters, and the entries read of the level given.
+    To return an array to Python takes Python code, in which Ctrl-C may strike.
     """
     levels, steps, parts = [level], [found], found.labels
     has_found, n_read = len(found.labels) > 0, 0
@@ -81,14 +82,4 @@ def v_cycle(level, found, goal, plan, draws):
         best = kept if value_of(goal.objective, kept.sums) >= value_of(goal.objective, best.sums) else best
     for depth in range(len(levels) - 2, -1, -1):
         best, read = refine(levels[depth], project(best, steps[depth + 1]), goal)
-    return best, n_read + read + len(levels[0].rows.indices)
-
-
-@njit(cache=True, nogil=True)
-def v_cycle_into(level, found, goal, plan, draws, room):
-    """`v_cycle`, into arrays that are there: returns the number of clusters, and the entries read.
-
-    To return an array to Python takes Python code, in which Ctrl-C may strike.
-    """
-    made, n_read = v_cycle(level, found, goal, plan, draws)
-    return write(made, room), n_read
+    return write(best, room), n_read + read + len(levels[0].rows.indices)
