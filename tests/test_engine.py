@@ -351,4 +351,4 @@ def test_the_estimator_clusters_the_graph_of_nearest_neighbors():
 def test_no_warning_of_an_ordinary_graph():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        communities(nx.karate_club_graph(), rng=0)
+        assert communities(nx.karate_club_graph(), rng=0).remarks == ()
