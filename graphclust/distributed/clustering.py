@@ -25,9 +25,9 @@ from graphclust.partition.clustering import (
     graph_to_cluster,
     numbering_by_size,
 )
-from graphclust.partition.in_blocks import brought_here
+from graphclust.partition.in_blocks import bring_labels
 from graphclust.partition.options import given_options, settings, used_settings
-from graphclust.partition.pipeline import partitioned_by_blocks
+from graphclust.partition.pipeline import partition_by_blocks
 from graphclust.progress import ProgressLike, as_progress
 
 PARTITIONS_PER_THREAD = 2
@@ -93,8 +93,8 @@ def coreset_sc(
     n_threads = sum(client.nthreads().values())
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
-    collect = brought_here if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
-    goal, outcome = partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
+    collect = bring_labels if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
+    plan, outcome = partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
     assert outcome.coreset is not None
     return clustering_of(
         graph,
@@ -104,8 +104,7 @@ def coreset_sc(
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
         objective=options["objective"],
-        resolution=goal.resolution,
-        natural_range=goal.natural,
+        resolution=plan.resolution,
         decided=outcome.decided,
         parameters=used_settings(options),
         seed=seed,

@@ -35,8 +35,25 @@ class Aim(NamedTuple):
     name: str
     resolution: float | str | None
 
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the objective divides by mass, and has no resolution."""
+        return self.name in RATIOS
+
 
 CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
+
+
+class Units(NamedTuple):
+    """What the numbers of an objective are measured in: the total weight of a graph, and the mass of all its nodes."""
+
+    volume: float
+    mass: float
+
+    @property
+    def chance(self) -> float:
+        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
+        return self.volume / self.mass**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +64,13 @@ class Weighed:
     terms: NodeTerms
 
     @cached_property
+    def units(self) -> Units:
+        return Units(self.graph.total_volume, float(self.terms.mass.sum()))
+
+    @property
     def chance(self) -> float:
-        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
-        return self.graph.total_volume / float(self.terms.mass.sum()) ** 2
+        """See `Units`."""
+        return self.units.chance
 
 
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
@@ -76,17 +97,6 @@ def weighed(graph: Graph, name: str) -> Weighed:
     return Weighed(graph, node_terms(loops, mass, graph.degrees))
 
 
-def counted(on: Weighed, name: str) -> Weighed:
-    """The same under the objective of that name, each edge counting once whatever its weight; no entry is copied.
-
-    What is left out of `on`, having no mass though its rows are there, is left out here.
-    """
-    graph, is_in = on.graph, on.terms.mass > 0.0
-    degrees, loops = np.where(is_in, np.diff(graph.indptr), 0.0), np.sign(graph.loops)
-    mass = degrees if name in BY_DEGREE else on.terms.mass
-    return Weighed(Graph(graph.indptr, graph.indices, None, degrees, loops), node_terms(loops, mass, degrees))
-
-
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:
     """The terms as all loops get them, read-only: a loop is compiled anew for every type of its arguments."""
     views = [np.asarray(values).view() for values in (loops, mass, degrees)]
@@ -95,19 +105,19 @@ def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> Node
     return NodeTerms(*views)
 
 
-def ratio_objective(on: Weighed) -> Objective:
+def ratio_objective(units: Units) -> Objective:
     """Score inside / mass; the unit is the worth of a cluster that no edge leaves."""
-    return Objective(RATIO, 0.0, on.graph.total_volume / float(on.terms.mass.sum()))
+    return Objective(RATIO, 0.0, units.volume / units.mass)
 
 
-def plain_objective(on: Weighed, k: int, resolution: float) -> Objective:
+def plain_objective(units: Units, k: int, resolution: float) -> Objective:
     """Score inside - pull mass^2; at resolution 1 a cluster is worth its weight beyond what chance would put there."""
-    return Objective(PLAIN, resolution * on.chance, on.graph.total_volume / k)
+    return Objective(PLAIN, resolution * units.chance, units.volume / k)
 
 
-def chance_objective(on: Weighed) -> Objective:
+def chance_objective(units: Units) -> Objective:
     """For unions only: those first whose links exceed chance most.
 
     Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
     """
-    return Objective(CHANCE, 0.0, on.chance)
+    return Objective(CHANCE, 0.0, units.chance)

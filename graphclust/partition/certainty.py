@@ -15,8 +15,8 @@ from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_l
 from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
-from graphclust.partition.moves import summed
-from graphclust.partition.multilevel import partitioned
+from graphclust.partition.engine import EFFORTS, partition_into
+from graphclust.partition.levels import level_of, run_on, stays_and_sums
 from graphclust.partition.perturbation import edges_left_out
 from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -83,7 +83,7 @@ def certainty(
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
     on, objective = judged_by(clustering)
-    stays, sums = summed(on, labels.astype(np.int32), k)
+    stays, sums = stays_and_sums(level_of(on), labels.astype(np.int32), k)
     links = links_to_clusters(graph, labels, k)
     second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
     lone = np.diff(graph.indptr) == 0
@@ -109,9 +109,9 @@ def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:
     """The graph weighed for the objective of a clustering, and that objective with its numbers."""
     on = weighed(clustering.graph, clustering.objective)
     if clustering.objective in RATIOS or clustering.resolution is None:
-        return on, ratio_objective(on)
+        return on, ratio_objective(on.units)
     unit = 1.0 if clustering.objective == "modularity" else on.chance
-    return on, plain_objective(on, clustering.k, clustering.resolution / unit)
+    return on, plain_objective(on.units, clustering.k, clustering.resolution / unit)
 
 
 def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:
@@ -206,7 +206,8 @@ def stabilities(
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
         kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress))
         k_found = min(k, len(kept))
-        found = partitioned(weighed(less.subgraph(kept), aim.name), k_found, aim, 1.0, rng, progress).labels
+        run = run_on(weighed(less.subgraph(kept), aim.name), rng, progress)
+        found = partition_into(run.finest, k_found, aim, EFFORTS["normal"], run)[0].labels
         own = clustering.labels[kept]
         both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found)).toarray()
         either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both

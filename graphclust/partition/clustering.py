@@ -52,9 +52,7 @@ class Clustering:
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
-    resolution : at which, for objectives that have one, or None; above `natural_range` where the clusters found call
-        for more.
-    natural_range : from which resolution to which k is the natural number of clusters of this graph's regions, or None.
+    resolution : at which, for objectives that have one, or None.
     coreset : the coreset and its labels, or None.
     undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
     remarks : what was assumed or repaired, one sentence each.
@@ -71,7 +69,6 @@ class Clustering:
     graph: Graph
     objective: str = "normalized_cut"
     resolution: float | None = None
-    natural_range: tuple[float, float] | None = None
     coreset: CoresetClustering | None = None
     undecided: npt.NDArray[np.bool_] | None = None
     remarks: tuple[str, ...] = ()
@@ -154,6 +151,31 @@ class Clustering:
         cut, volume = self._cut_and_volume
         total = self.graph.total_volume
         return float(((volume - cut) / total - (volume / total) ** 2).sum())
+
+    @cached_property
+    def natural_range(self) -> tuple[float, float] | None:
+        """From which resolution to which no union of two of these clusters would pay; None without a resolution.
+
+        It ends at the resolution that the clusters were made for, and begins where the two that are linked most beyond
+        chance would rather be one; empty, (g, g), where those gain by a union at that resolution, as they may where
+        more clusters were asked for than the graph shows. Computed on first use, in one pass over the edges.
+        """
+        if self.resolution is None:
+            return None
+        return min(self._highest_excess, self.resolution), self.resolution
+
+    @cached_property
+    def _highest_excess(self) -> float:
+        """The weight between two clusters over what chance would put there, the most of all pairs."""
+        from graphclust.partition.quotient import weights_between
+
+        between = weights_between(self.graph, self.labels, self.n_clusters).tocoo()
+        if self.objective == "constant_potts":
+            mass, chance = self.sizes.astype(np.float64), 1.0
+        else:
+            mass, chance = self.volume, 1.0 / self.volume.sum()
+        excess = between.data / (mass[between.row] * mass[between.col] * chance)
+        return float(excess.max(initial=0.0))
 
     def as_dict(self) -> dict[Hashable, int]:
         """Node -> label."""

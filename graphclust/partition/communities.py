@@ -12,7 +12,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.objective.objective import BY_DEGREE, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.engine import EFFORTS, partition
-from graphclust.partition.levels import Run, level_of
+from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import ProgressLike, as_progress
 
@@ -103,7 +103,7 @@ def communities(
 
     with progress.interruptible(interrupted), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
-        run = Run(part, level_of(on), rng, progress)
+        run = run_on(on, rng, progress)
         found = partition(run.finest, goal_at(on, resolution, objective), chosen, run)
     return clustering_with(found.labels, remarks)
 

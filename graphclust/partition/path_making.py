@@ -9,18 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, as_aim, weighed
-from graphclust.partition.descent import descended
-from graphclust.partition.merging import merged, unions
-from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import regions
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.descent import Nodes, descend
+from graphclust.partition.engine import contract_to_regions
+from graphclust.partition.levels import run_on
+from graphclust.partition.local_moving import refine
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.path import Path
-from graphclust.partition.reduction import prolonged_through
-from graphclust.partition.resolution import goal_of
+from graphclust.partition.resolution import dendrogram_of, objective_of
 from graphclust.partition.small_components import searched_nodes
 from graphclust.partition.suggestion import widest
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -148,20 +149,25 @@ def path_over(
     """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
     left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
-    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(key)
+    most = ks[-1]
+    run = run_on(weighed(part, aim.name), np.random.default_rng(key), progress)
     top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
     with progress.stage("regions"):
-        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
+        steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
+        core = steps[-1].coarse if steps else run.finest
     with progress.stage("descent"):
-        goal = goal_of(aim, core, top, unions(core, progress, top))
-        labels, sums = merged(core, top, goal.objective, progress)
-        moved_until_stable(core, labels, top, goal.objective, progress, sums=sums)
-        region = prolonged_through(levels, np.arange(core.graph.n_nodes))
-        sizes = np.bincount(region, minlength=core.graph.n_nodes)
-        descent = descended(core, labels, top, aim, sizes, left_out, progress)
+        goal = Goal(objective_of(aim, top, dendrogram_of(core, run, top).resolution(top), run.units)[0], top)
+        found = refine(core, agglomerate(core, goal, run), goal, run)
+        region = np.arange(len(core.terms.mass), dtype=np.int32)
+        for step in reversed(steps):
+            region = region[step.regions.labels]
+        n_nodes = np.bincount(region, minlength=len(core.terms.mass))
+        volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
+        nodes = Nodes(volume.astype(np.float64), n_nodes, left_out)
+        descent = descend(core, found.labels, top, aim, nodes, run)
     if progress.remark:
         remarks = [*remarks, f"of the path: {progress.remark}"]
-    return Path(graph, ks, aim, kept, core, levels, descent, remarks, key, progress)
+    return Path(graph, ks, aim, kept, run, steps, descent, remarks, key)
 
 
 def default_ks(graph: Graph) -> range:

@@ -18,7 +18,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import BY_DEGREE, RATIOS, weighed
-from graphclust.partition.moves import summed
+from graphclust.partition.levels import level_of, stays_and_sums
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -156,7 +156,7 @@ def model_of(clustering: Clustering) -> ClusterModel:
     """The model of a clustering."""
     graph = clustering.graph
     on = weighed(graph, clustering.objective)
-    sums = summed(on, clustering.labels.astype(np.int32), clustering.n_clusters)[1]
+    sums = stays_and_sums(level_of(on), clustering.labels.astype(np.int32), clustering.n_clusters)[1]
     nodes = None if graph.nodes is None else tuple(clustering.nodes)
     return ClusterModel(
         clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,

@@ -302,7 +302,8 @@ def refine(level, found, goal):
     moving = moving_of(target, sums)
     wait_where_chosen(target, moving)
     read = move_nodes(np.inf, rows, terms, goal.objective, rules, labels, sums, moving)
-    return without_gaps(labels, sums), read + len(rows.indices)
+    made = without_gaps(labels, sums) if free else Partition(labels, sums)
+    return made, read + len(rows.indices)
 
 
 @njit(cache=True, nogil=True)
