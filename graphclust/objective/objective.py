@@ -24,9 +24,38 @@ from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, NodeTerms
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 
-OBJECTIVES = ("modularity", "normalized_cut", "ratio_cut", "constant_potts")
-RATIOS = ("normalized_cut", "ratio_cut")
-BY_DEGREE = ("normalized_cut", "modularity")
+
+class Definition(NamedTuple):
+    """One objective: all that tells it from the others.
+
+    words : what a partition is made for, as reports say it. is_ratio : whether the score is inside / mass, and has no
+    resolution. by_degree : whether a node's mass is its degree, or 1. less_degree : whether what a node brings to
+    `inside` by itself is its loop less its degree, so that `inside` is minus the cut. is_relative : whether the
+    resolution is a multiple of chance and the value a share of all weight; or the resolution is the weight between two
+    units of mass, and the value a weight. twin : the plain objective of the same masses.
+    """
+
+    words: str
+    is_ratio: bool
+    by_degree: bool
+    twin: str
+    less_degree: bool = False
+    is_relative: bool = True
+
+    def unit_of_resolution(self, units: Units) -> float:
+        """What a caller's resolution is divided by to make it a multiple of chance."""
+        return 1.0 if self.is_relative else units.chance
+
+
+OBJECTIVES = {
+    "modularity": Definition("modularity", is_ratio=False, by_degree=True, twin="modularity"),
+    "normalized_cut": Definition("a small normalised cut", is_ratio=True, by_degree=True, twin="modularity"),
+    "ratio_cut": Definition("a small ratio cut", True, by_degree=False, twin="constant_potts", less_degree=True),
+    "constant_potts": Definition(
+        "the constant Potts model", False, by_degree=False, twin="constant_potts", is_relative=False
+    ),
+}
+PLAIN_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_ratio)
 
 
 class Aim(NamedTuple):
@@ -36,9 +65,13 @@ class Aim(NamedTuple):
     resolution: float | str | None
 
     @property
+    def definition(self) -> Definition:
+        return OBJECTIVES[self.name]
+
+    @property
     def is_ratio(self) -> bool:
         """Whether the objective divides by mass, and has no resolution."""
-        return self.name in RATIOS
+        return self.definition.is_ratio
 
 
 CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
@@ -75,8 +108,8 @@ class Weighed:
 
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
     """The aim that two arguments name; ParameterError where they name none."""
-    as_choice(objective, "objective", OBJECTIVES)
-    if objective in RATIOS:
+    as_choice(objective, "objective", tuple(OBJECTIVES))
+    if OBJECTIVES[objective].is_ratio:
         if resolution not in (None, "auto"):
             raise ParameterError(
                 f"resolution={resolution!r} means nothing to objective {objective!r}, expected it to be left out, or "
@@ -92,8 +125,9 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
 
 def weighed(graph: Graph, name: str) -> Weighed:
     """The terms of the nodes of a graph under the objective of that name."""
-    loops = graph.loops - graph.degrees if name == "ratio_cut" else graph.loops
-    mass = graph.degrees if name in BY_DEGREE else np.ones(graph.n_nodes)
+    made_of = OBJECTIVES[name]
+    loops = graph.loops - graph.degrees if made_of.less_degree else graph.loops
+    mass = graph.degrees if made_of.by_degree else np.ones(graph.n_nodes)
     return Weighed(graph, node_terms(loops, mass, graph.degrees))
 
 

@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
-from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.engine import EFFORTS, partition_into
@@ -108,9 +108,9 @@ def certainty(
 def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:
     """The graph weighed for the objective of a clustering, and that objective with its numbers."""
     on = weighed(clustering.graph, clustering.objective)
-    if clustering.objective in RATIOS or clustering.resolution is None:
+    if OBJECTIVES[clustering.objective].is_ratio or clustering.resolution is None:
         return on, ratio_objective(on.units)
-    unit = 1.0 if clustering.objective == "modularity" else on.chance
+    unit = OBJECTIVES[clustering.objective].unit_of_resolution(on.units)
     return on, plain_objective(on.units, clustering.k, clustering.resolution / unit)
 
 

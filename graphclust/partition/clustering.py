@@ -16,6 +16,7 @@ from graphclust.errors import ConvergenceWarning, GraphValidationError, Paramete
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import cut_and_volume
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition import report
 from graphclust.progress import Progress, ProgressLike
 
@@ -170,10 +171,9 @@ class Clustering:
         from graphclust.partition.quotient import weights_between
 
         between = weights_between(self.graph, self.labels, self.n_clusters).tocoo()
-        if self.objective == "constant_potts":
-            mass, chance = self.sizes.astype(np.float64), 1.0
-        else:
-            mass, chance = self.volume, 1.0 / self.volume.sum()
+        made_of = OBJECTIVES[self.objective]
+        mass = self.volume if made_of.by_degree else self.sizes.astype(np.float64)
+        chance = float(self.volume.sum() / mass.sum() ** 2) if made_of.is_relative else 1.0
         excess = between.data / (mass[between.row] * mass[between.col] * chance)
         return float(excess.max(initial=0.0))
 

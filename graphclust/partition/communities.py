@@ -9,7 +9,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import counted
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.objective.objective import BY_DEGREE, Weighed, weighed
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.engine import EFFORTS, partition
 from graphclust.partition.levels import run_on
@@ -18,7 +18,6 @@ from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["communities"]
 
-OBJECTIVES = ("modularity", "constant_potts")
 COMPONENTS = ("all", "largest")
 
 
@@ -68,7 +67,7 @@ def communities(
     (4, 0.4198)
     """
     resolution = as_number(resolution, "resolution", above=0.0)
-    objective = as_choice(objective, "objective", OBJECTIVES)
+    objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
@@ -110,7 +109,7 @@ def communities(
 
 def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
     """As many clusters as a plain objective makes at a resolution, as a caller states it."""
-    pull = resolution * (float(on.chance) if objective in BY_DEGREE else 1.0)
+    pull = resolution * (float(on.chance) if OBJECTIVES[objective].is_relative else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
 
 

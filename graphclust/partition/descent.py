@@ -87,7 +87,7 @@ class Clusters:
         self.inside, self.mass = self.found.sums.inside.copy(), self.found.sums.mass.copy()
         self.volume = np.bincount(labels, weights=nodes.volume, minlength=k)
         self.sizes = np.bincount(labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
-        self.counts_loops_off = aim.name == "ratio_cut"  # inside is then minus the cut
+        self.counts_loops_off = aim.definition.less_degree  # inside is then minus the cut
         self.left = np.ones(k, bool)
 
     def link(self, objective: Objective, gain: float, a: int, b: int) -> float:

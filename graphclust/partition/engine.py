@@ -134,7 +134,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
         run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
         best = improve(level, best, plan, run, effort.iterated)
-    n_children = max(effort.children, min(MOST_SPARE, SPARE_ENTRIES // n_entries(level)))
+    n_children = max(effort.children, min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1)))
     if n_children and len(level.terms.mass) > goal.k:
         best = evolve(level, [best] if steps else [*pool, best], plan, n_children, run)
     return best
@@ -265,5 +265,6 @@ def child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Part
 def scatter(level: Level, k: int, goal: Goal, run: Run) -> Partition:
     """A partition refined from k random clusters."""
     n = len(level.terms.mass)
-    labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(max(k, min(2, n))))
-    return refine(level, with_sums(level, labels, int(labels.max()) + 1, run), goal, run)
+    k = goal.k or max(k, min(2, n))
+    labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))
+    return refine(level, with_sums(level, labels, k, run), goal, run)

@@ -34,7 +34,7 @@ def _as_resolution(value: Any, name: str) -> float | str:
 
 _OURS, _CORESETS, _PAPER = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",)
 OPTIONS = {
-    "objective": Option("modularity", partial(as_choice, allowed=OBJECTIVES), (*_OURS, "paper")),
+    "objective": Option("modularity", partial(as_choice, allowed=tuple(OBJECTIVES)), (*_OURS, "paper")),
     "resolution": Option("auto", _as_resolution, _OURS),
     "effort": Option("normal", partial(as_choice, allowed=EFFORTS), _OURS),
     "components": Option("large", partial(as_choice, allowed=COMPONENTS), _OURS),

@@ -30,7 +30,6 @@ from graphclust.partition.resolution import (
     Plan,
     middle_of,
     objective_of,
-    unit_of_resolution,
 )
 from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -146,7 +145,7 @@ class Path:
         For the cuts, which have no resolution, it is the one of modularity or the constant Potts model.
         """
         low, high = self.ranges[k]
-        unit = unit_of_resolution(self.aim, self._run.units)
+        unit = self.aim.definition.unit_of_resolution(self._run.units)
         return low * unit, high * unit
 
     def resolution(self, k: int) -> float | None:
@@ -155,7 +154,7 @@ class Path:
             return None
         if isinstance(self.aim.resolution, float):
             return self.aim.resolution
-        return max(middle_of(*self.ranges[k]), FLOOR) * unit_of_resolution(self.aim, self._run.units)
+        return max(middle_of(*self.ranges[k]), FLOOR) * self.aim.definition.unit_of_resolution(self._run.units)
 
     def table(self) -> list[PathRow]:
         """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
@@ -253,8 +252,8 @@ class Path:
         figures, resolution = self.descent.figures[k], self.resolution(k)
         if resolution is None:
             return figures.score
-        value = figures.inside - resolution / unit_of_resolution(self.aim, self._run.units) * figures.squares
-        return value if self.aim.name == "modularity" else value * self._run.units.volume
+        value = figures.inside - resolution / self.aim.definition.unit_of_resolution(self._run.units) * figures.squares
+        return value if self.aim.definition.is_relative else value * self._run.units.volume
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
@@ -280,7 +279,7 @@ class Path:
     def _plan(self, k: int, resolution: float | None) -> Plan:
         """The plan for k clusters; regions are made where a few times as many are natural, as far as the path goes."""
         units, most = self._run.units, len(self.descent.unions)
-        at = 0.0 if resolution is None else resolution / unit_of_resolution(self.aim, units)
+        at = 0.0 if resolution is None else resolution / self.aim.definition.unit_of_resolution(units)
         objective, _ = objective_of(self.aim, k, at, units)
         sizes = [middle_of(*self.ranges[min(n * k, most)]) for n in REGIONS_PER_CLUSTER]
         return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution)

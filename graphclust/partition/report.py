@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.errors import counted, escape_controls
+from graphclust.objective.objective import OBJECTIVES
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -120,9 +121,7 @@ def _making(clustering: "Clustering") -> str:
 
 def objective_in_words(clustering: "Clustering") -> str:
     """The objective in words, with its resolution and the range in which k is natural."""
-    words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
-    words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
-    text = words[clustering.objective]
+    text = OBJECTIVES[clustering.objective].words
     if clustering.resolution is not None:
         text += f" at resolution {clustering.resolution:.3g}"
     if clustering.natural_range is not None:

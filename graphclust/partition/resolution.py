@@ -13,7 +13,7 @@ import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Level
 from graphclust.compiled.graphs.objective import Objective
-from graphclust.objective.objective import BY_DEGREE, Aim, Units, chance_objective, plain_objective, ratio_objective
+from graphclust.objective.objective import Aim, Units, chance_objective, plain_objective, ratio_objective
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.levels import Run
 
@@ -79,14 +79,9 @@ def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Object
     """The objective of an aim, and its resolution as a caller states it; `matched` is where the aim leaves it open."""
     if aim.is_ratio:
         return ratio_objective(units), None
-    unit = unit_of_resolution(aim, units)
+    unit = aim.definition.unit_of_resolution(units)
     at = aim.resolution / unit if isinstance(aim.resolution, float) else max(matched, FLOOR)
     return plain_objective(units, k, at), at * unit
-
-
-def unit_of_resolution(aim: Aim, units: Units) -> float:
-    """What a caller's resolution is divided by: that of the constant Potts model is in weight between two nodes."""
-    return 1.0 if aim.name in BY_DEGREE else units.chance
 
 
 def middle_of(lowest: float, highest: float) -> float:

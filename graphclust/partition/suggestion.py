@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.objective import RATIOS, weighed
+from graphclust.objective.objective import OBJECTIVES, weighed
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
@@ -256,8 +256,8 @@ def sentences(path: Path, candidates: tuple[Candidate, ...]) -> list[str]:
                 f"{candidate.stability:.2f}"
             )
         )
-    if path.aim.name in RATIOS:
-        twin = "modularity" if path.aim.name == "normalized_cut" else "the constant Potts model"
+    if path.aim.is_ratio:
+        twin = OBJECTIVES[path.aim.definition.twin].words
         said.append(
             f"{path.aim.name} has no resolution; the ranges are those of {twin} over the partitions made for the cut"
         )

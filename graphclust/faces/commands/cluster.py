@@ -59,7 +59,7 @@ def add_to(commands: Any) -> None:
     cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
     cluster.add_argument(
         "--objective",
-        choices=OBJECTIVES,
+        choices=tuple(OBJECTIVES),
         help="what to make the parts for (modularity; with --method paper normalized_cut)",
     )
     cluster.add_argument(
