@@ -15,10 +15,10 @@ from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_l
 from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.perturbation import edges_left_out
-from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Certainty", "certainty"]

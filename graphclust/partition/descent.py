@@ -80,9 +80,9 @@ class Descent(NamedTuple):
 class Clusters:
     """The sums of the clusters that are left, by which a union is judged, and the graph that they are part of."""
 
-    def __init__(self, on: Weighed, labels: np.ndarray, k: int, n_nodes: np.ndarray, left_out: tuple[float, int]):
+    def __init__(self, on: Weighed, labels: np.ndarray, k: int, n_nodes: np.ndarray, aside: float):
         sums = summed(on, labels, k)[1]
-        self.on, self.left_out = on, left_out
+        self.on, self.aside = on, aside
         self.inside, self.mass = sums.inside, sums.mass
         self.volume = np.bincount(labels, weights=on.terms.degrees, minlength=k)
         self.sizes = np.bincount(labels, weights=n_nodes, minlength=k).astype(np.int64)
@@ -108,26 +108,22 @@ class Clusters:
         self.left[a] = False
 
     def figures(self, united: int | None) -> Figures:
-        """Of the partition as it stands, what was left out of the search being part of the cluster of most volume."""
+        """Of the partition as it stands; the nodes put aside are in no cluster, and count in the graph's volume."""
         inside, mass, volume, sizes = (
             values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
         )
         # Rounding may leave a little of either sign where nothing is cut.
         cut = np.maximum(-inside if self.counts_loops_off else volume - inside, 0.0) * (len(inside) > 1)
-        heaviest = int(volume.argmax())
         order = np.arange(len(self.left))[self.left]
-        all_volume, all_sizes = volume.copy(), sizes.copy()
-        all_volume[heaviest] += self.left_out[0]
-        all_sizes[heaviest] += self.left_out[1]
-        whole = float(all_volume.sum())
-        by_size = np.lexsort((order, -all_sizes))
+        whole = float(volume.sum()) + self.aside
+        by_size = np.lexsort((order, -sizes))
         return Figures(
             float(inside.sum()) / self.on.graph.total_volume,
             float(np.square(mass / mass.sum()).sum()),
             float((inside / mass).sum()),
-            float((cut / all_volume).sum()),
-            float(((all_volume - cut) / whole - np.square(all_volume / whole)).sum()),
-            all_sizes[by_size],
+            float((cut / volume).sum()),
+            float(((volume - cut) / whole - np.square(volume / whole)).sum()),
+            sizes[by_size],
             None if united is None else int(np.flatnonzero(order[by_size] == united)[0]),
         )
 
@@ -138,18 +134,18 @@ def descended(
     top: int,
     aim: Aim,
     n_nodes: npt.NDArray[np.int64],
-    left_out: tuple[float, int],
+    aside: float,
     progress: Progress,
 ) -> Descent:
     """All partitions from the one given down to one cluster.
 
     on : the graph of the regions; n_nodes : of each. labels : their clusters, 0 to top - 1.
-    left_out : volume and number of the nodes that are in no region.
+    aside : volume of the nodes that are in no region.
     """
     found = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
     names, k, excess, united = np.arange(top), top, np.inf, None
     while True:
-        clusters = Clusters(on, labels, k, n_nodes, left_out)
+        clusters = Clusters(on, labels, k, n_nodes, aside)
         found.stops[k] = names[labels].astype(np.int32)
         found.figures[k] = clusters.figures(united)
         progress.step(top - k, top)

@@ -29,7 +29,8 @@ from graphclust.partition import block_steps as steps
 from graphclust.partition import healing
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.budget import HARDLY_ANY
-from graphclust.partition.coreset_regions import HASTY_ROUNDS, evenness, number_of_regions
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.coreset_regions import HASTY_ROUNDS, REGIONS_PER_CLUSTER, evenness, number_of_regions
 from graphclust.partition.cycles import Assigned
 from graphclust.partition.moves import MOST_SWEEPS
 from graphclust.partition.multilevel import SINGLE_START, partitioned
@@ -37,7 +38,6 @@ from graphclust.partition.pieces import common_pieces, merged_anew
 from graphclust.partition.purity import are_impure
 from graphclust.partition.reduction import used_labels
 from graphclust.partition.resolution import Goal, implied_goal
-from graphclust.partition.small_components import searched_nodes
 from graphclust.partition.whole_graph import Anew, Labels, Merged, Parted, Sampling
 from graphclust.progress import Progress
 
@@ -261,11 +261,12 @@ def labelled(
 
 
 def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, key: int) -> CoresetRegions:
-    """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
+    """Regions of the coreset, from its two-step graph; nodes without links, and components not worth one, have none."""
     m = small.n_nodes
     linked = np.arange(0)
     if small.n_entries:
-        linked = np.flatnonzero(searched_nodes(small, k, components, [], Progress()))
+        which = "all" if components == "all" else "large"
+        linked = np.flatnonzero(searched_nodes(small, REGIONS_PER_CLUSTER * k, which, [], Progress()))
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:

@@ -16,6 +16,7 @@ from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import BY_DEGREE, CUT, Aim, Weighed, node_terms, ratio_objective, weighed
 from graphclust.partition import healing, streamed_quotient
 from graphclust.partition.budget import HARDLY_ANY
+from graphclust.partition.components import in_all_nodes
 from graphclust.partition.coreset_regions import HASTY_ROUNDS, evenness, number_of_regions
 from graphclust.partition.cycles import Assigned
 from graphclust.partition.merging import merged
@@ -26,7 +27,6 @@ from graphclust.partition.purity import are_clearly_pure, are_impure
 from graphclust.partition.quotient import contracted
 from graphclust.partition.reduction import Reduction, reduced, taken, used_labels
 from graphclust.partition.resolution import Goal, implied_goal
-from graphclust.partition.small_components import in_all_nodes
 from graphclust.partition.whole_graph import Anew, Labels, Merged, Parted, Sampling
 from graphclust.progress import Progress
 

@@ -16,7 +16,7 @@ from graphclust.objective.objective import OBJECTIVES
 
 METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
-COMPONENTS = ("large", "all")
+COMPONENTS = ("large", "largest", "all")
 PUBLISHED_OBJECTIVE = "normalized_cut"
 
 

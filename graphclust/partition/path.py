@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import as_whole_number
-from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import RATIOS, Aim, Weighed
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
+from graphclust.partition.components import in_all_nodes
 from graphclust.partition.cycles import Search, assigned, carried, in_cycles, moved
 from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
 from graphclust.partition.envelope import natural_ranges
@@ -22,7 +22,6 @@ from graphclust.partition.multilevel import numbers_of_regions
 from graphclust.partition.reduction import Reduction, prolonged_through
 from graphclust.partition.report import origin
 from graphclust.partition.resolution import FLOOR, middle_of
-from graphclust.partition.small_components import in_all_nodes, put_back
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -280,7 +279,7 @@ class Path:
             if len(self.kept) < self.graph.n_nodes:
                 searched = np.zeros(self.graph.n_nodes, np.bool_)
                 searched[self.kept] = True
-                whole = put_back(self.graph, searched, Outcome(in_all_nodes(searched, whole))).labels
+                whole = in_all_nodes(searched, whole)
             return clustering_of(
                 self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
                 resolution=resolution, natural_range=None if resolution is None else self.natural_range(k),

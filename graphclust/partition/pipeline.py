@@ -19,6 +19,7 @@ from graphclust.partition import streamed_quotient
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
+from graphclust.partition.components import in_all_nodes, masked, searched_nodes
 from graphclust.partition.coreset_regions import IN_DOUBT, by_coreset, default_size
 from graphclust.partition.cycles import Search, assigned, in_cycles
 from graphclust.partition.healing import Partition, healed, is_better, likelier_by_ratio
@@ -39,7 +40,6 @@ from graphclust.partition.options import (
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.purity import are_impure
 from graphclust.partition.resolution import Goal
-from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
 from graphclust.partition.whole_graph import Sampling
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -97,9 +97,9 @@ def coreset_sc(
         model it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times.
-    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" searches
-        everything, and any component is a perfect cluster of the cuts.
+    components : "large" (default) leaves connected components out of the search that are worth less than a cluster of
+        the others: their nodes are in no cluster, see `Clustering.aside`, and a remark counts them. "largest" leaves
+        out all but the largest; "all" searches everything, and any component is a perfect cluster of the cuts.
     coreset_size : draws of the importance sample, >= k. By default so many that each of them shares some 20
         neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the
         number of nodes on, the coreset is the whole graph.
@@ -122,8 +122,8 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes are labelled -1. Its figures of quality take a pass over the edges, which is
-    made when one is first asked for, or when it is printed.
+    Returns a `Clustering`; isolated nodes, and those put aside, are labelled -1. Its figures of quality take a pass
+    over the edges, which is made when one is first asked for, or when it is printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
     wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with
@@ -176,7 +176,7 @@ def coreset_sc(
         if options["method"] == "paper":
             outcome = _published(graph, k, options, remarks, rng, progress)
         elif options["method"] == "two-step" and options["sampling"] == "parallel":
-            goal, outcome = _by_blocks(graph, k, aim, options, rng, progress)
+            goal, outcome = _by_blocks(graph, k, aim, options, remarks, rng, progress)
             remarks += outcome.remarks
         else:
             goal, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
@@ -231,8 +231,12 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     return outcome
 
 
-def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress) -> tuple[Goal, Outcome]:
+def _by_blocks(
+    graph: Graph, k: int, aim: Aim, options, remarks: list[str], rng, progress: Progress
+) -> tuple[Goal, Outcome]:
     """The two-step method in steps over blocks, which run on the threads of this process."""
+    with progress.stage("components"):
+        graph = masked(graph, searched_nodes(graph, k, options["components"], remarks, progress))
     engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
     return partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
 
@@ -255,7 +259,7 @@ def partitioned_by_blocks(
 def _best(
     graph: Graph, k: int, aim: Aim, options, remarks: list[str], chosen_here: bool, rng, progress: Progress
 ) -> tuple[Goal, Outcome]:
-    """The new methods, on the nodes that have edges, in the components that are large enough.
+    """The new methods, on the nodes that have edges, in the components that take part.
 
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
@@ -274,10 +278,7 @@ def _best(
             part = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
         return part
 
-    with (
-        progress.within(lambda labels: put_back(graph, searched, Outcome(labels)).labels),
-        progress.within(lambda labels: in_all_nodes(searched, labels)),
-    ):
+    with progress.within(lambda labels: in_all_nodes(searched, labels)):
         if options["method"] == "two-step":
             on = weighed(masked(graph, searched), aim.name)
             if n_searched < graph.n_nodes:
@@ -315,7 +316,7 @@ def _best(
             if streamed_quotient.is_estimate(on.graph, on.graph.n_nodes):
                 remarks.append(streamed_quotient.ESTIMATED)
     remarks += outcome.remarks
-    return found.goal, put_back(graph, searched, outcome)
+    return found.goal, outcome
 
 
 def relabelled(outcome: Outcome, labels: np.ndarray) -> Outcome:

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import RATIOS
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.likelihood import description_length
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.perturbation import edges_left_out
-from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress
 
 if TYPE_CHECKING:
