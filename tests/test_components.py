@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from graphclust import (
+    Graph,
+    GraphWarning,
     ParameterError,
     adjusted_rand_index,
     cluster_path,
@@ -28,11 +30,17 @@ def planted() -> nx.Graph:
     return nx.planted_partition_graph(4, 60, 0.2, 0.01, seed=3)
 
 
+def with_an_isolated_node(graph: nx.Graph) -> Graph:
+    graph.add_node("alone")
+    with pytest.warns(GraphWarning, match="1 isolated node"):
+        return as_graph(graph)
+
+
 def sizes_that_take_part(graph: nx.Graph, k: int, which: str = "large") -> list[int]:
     checked = as_graph(graph)
     searched = searched_nodes(checked, k, which, [], Progress())
-    sizes = np.bincount(checked.components[searched])
-    assert ((np.bincount(checked.components) == sizes) | (sizes == 0))[: len(sizes)].all()  # whole components
+    sizes = np.bincount(checked.components[searched], minlength=checked.n_components)
+    assert ((sizes == np.bincount(checked.components)) | (sizes == 0)).all()  # whole components
     return sorted(sizes[sizes > 0].tolist(), reverse=True)
 
 
@@ -118,8 +126,7 @@ def test_where_the_components_that_take_part_have_too_few_nodes_all_do():
 
 @pytest.mark.parametrize("options", [{"method": "two-step"}, {"sampling": "parallel"}, {"method": "multilevel"}])
 def test_every_method_puts_the_same_nodes_aside(options):
-    graph = nx.disjoint_union_all([planted(), *[nx.path_graph(9)] * 4])
-    graph.add_node("alone")
+    graph = with_an_isolated_node(nx.disjoint_union_all([planted(), *[nx.path_graph(9)] * 4]))
     found = coreset_sc(graph, 4, rng=2, **options)
     assert np.flatnonzero(found.aside).tolist() == list(range(240, 276))
     assert found.isolated.sum() == 1 and found.labels[-1] == -1
@@ -139,8 +146,7 @@ def test_the_path_puts_the_same_nodes_aside_for_every_k():
 
 
 def test_figures_predictions_and_files_cope_with_nodes_put_aside(tmp_path):
-    graph = nx.disjoint_union_all([planted(), *[nx.path_graph(3)] * 3])
-    graph.add_node("alone")
+    graph = with_an_isolated_node(nx.disjoint_union_all([planted(), *[nx.path_graph(3)] * 3]))
     found = coreset_sc(graph, 4, rng=0)
     assert found.n_aside == 9
     assert found.modularity == pytest.approx(modularity(graph, found.labels))
@@ -163,7 +169,7 @@ def test_communities_has_all_components_and_counts_what_is_left_out():
     everything = communities(graph, rng=0)
     assert everything.n_aside == 0 and everything.n_clusters == everything.k >= 7
     largest = communities(graph, components="largest", rng=0)
-    assert largest.n_aside == 9 and "3 components of 9 nodes put aside" in largest.remarks[-1]
+    assert largest.n_aside == 9 and largest.remarks[-1].startswith("3 components of 9 nodes put aside")
 
 
 def test_the_choice_does_not_depend_on_the_seed_or_the_order_of_nodes():
@@ -178,6 +184,6 @@ def test_the_choice_does_not_depend_on_the_seed_or_the_order_of_nodes():
 def test_left_out_nodes_keep_their_rows_and_lose_their_degrees():
     graph = as_graph(nx.disjoint_union(nx.complete_graph(3), nx.path_graph(2)))
     part = masked(graph, np.arange(5) < 3)
-    assert part.degrees.tolist() == [2, 2, 2, 0, 0] and part.indices is graph.indices
+    assert part.degrees.tolist() == [2, 2, 2, 0, 0] and np.shares_memory(part.indices, graph.indices)
     assert masked(graph, np.ones(5, bool)) is graph
     assert in_all_nodes(np.arange(5) < 3, np.array([0, 1, 0])).tolist() == [0, 1, 0, -1, -1]

@@ -13,13 +13,13 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, Weighed, counted, node_terms, weighed
 from graphclust.partition import healing, multilevel
+from graphclust.partition.components import masked
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition, is_in_doubt, is_likelier
 from graphclust.partition.likelihood import description_length, implied_resolution, log_likelihood
 from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.resolution import Goal, goal_at
-from graphclust.partition.small_components import masked
 from graphclust.progress import Progress
 
 N_NODES, K = 60, 4

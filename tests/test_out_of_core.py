@@ -20,12 +20,12 @@ from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import Weighed, weighed
 from graphclust.partition import clustering, in_memory, quotient, small_graphs, streamed_quotient, turning
+from graphclust.partition.components import masked
 from graphclust.partition.cycles import assigned
 from graphclust.partition.healing import Partition
 from graphclust.partition.moves import summed
 from graphclust.partition.reduction import reduced
 from graphclust.partition.resolution import goal_of
-from graphclust.partition.small_components import masked
 
 N_BLOCKS, SIZE = 12, 150
 

@@ -92,6 +92,7 @@ def in_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.bool_]:
     """True for the components that take part in k clusters, shape (n_components,)."""
+    k = max(k, 2)  # one cluster has all that two have
     mean = graph.total_volume / k
     worth = worth_apart(volumes, mean)
     component, last = by_volumes(volumes, worth, k)
