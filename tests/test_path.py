@@ -226,7 +226,7 @@ def test_a_given_resolution_is_used_for_every_k():
 
 def test_small_components_and_isolated_nodes():
     isolated = make_graph("tiny pieces").isolated
-    path = cluster_path(make_graph("tiny pieces"), range(1, 4), rng=0)
+    path = cluster_path(make_graph("tiny pieces"), range(1, 4), components="all", rng=0)
     assert isolated.sum() == 2 and ((path[2].labels == -1) == isolated).all()
     crumbs = sparse.block_diag([planted_partition(4, 50, 10, 1, rng=0).graph.to_scipy(), np.ones((2, 2))]).tocsr()
     path = cluster_path(crumbs, range(2, 6), rng=0)

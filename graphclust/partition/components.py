@@ -93,8 +93,8 @@ def in_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.bool_]:
     """True for the components that take part in k clusters, shape (n_components,)."""
     k = max(k, 2)  # one cluster has all that two have
-    mean = graph.total_volume / k
-    worth = worth_apart(volumes, mean)
+    typical = float(volumes.max()) / k
+    worth = worth_apart(volumes, typical)
     component, last = by_volumes(volumes, worth, k)
     contested = worth >= CRUMB * last
     if np.count_nonzero(contested) == 1:
@@ -106,20 +106,22 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
         clusters = fine_clusters(part, k)
         if len(clusters.mass) < k:
             return contested
-        left = reduced(clusters, k, mean)
+        left = reduced(clusters, k, typical)
         component, masses = graph.components[nodes[left.origin]].astype(np.int64), left.mass
     takes_part = np.zeros(len(volumes), bool)
     takes_part[component] = True
     if len(np.unique(component)) == k:  # each a cluster: one that is like these is as good
-        typical = np.median(volumes[component] if masses is None else masses)
-        takes_part |= volumes >= ALIKE * typical
+        takes_part |= volumes >= ALIKE * np.median(volumes[component] if masses is None else masses)
     return takes_part
 
 
-def worth_apart(volume: npt.NDArray[np.float64], other: float) -> npt.NDArray[np.float64]:
-    """What it is worth to tell a set of nodes from another that no edge links to it; volumes, in nats times weight."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(volume > 0.0, volume * np.log1p(other / volume), 0.0)
+def worth_apart(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[np.float64]:
+    """What it is worth to tell sets of nodes from a cluster that no edge links to them, in nats times weight.
+
+    volume : of the sets. typical : of a cluster; of one as large as the set where that is larger.
+    """
+    other = np.maximum(volume, typical)
+    own = volume * np.log1p(other / np.where(volume > 0.0, volume, 1.0))
     return np.asarray(own + other * np.log1p(volume / other)) / 2.0
 
 
@@ -178,11 +180,11 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
     return Clusters(first, found.sums.inside, found.sums.mass, *pairs)
 
 
-def reduced(clusters: Clusters, k: int, mean: float) -> Clusters:
+def reduced(clusters: Clusters, k: int, typical: float) -> Clusters:
     """k of the clusters, by the cheapest steps: two linked ones become one, or a whole component is put aside.
 
-    mean : volume of an average cluster, from which a component that is put aside is no longer told. The cheapest of the
-    steps that are left are made at once; the smaller of two clusters becomes a part of the larger.
+    typical : volume of the cluster that a component put aside is no longer told from. The cheapest half of the steps
+    that are left is made at once; the smaller of two clusters becomes a part of the larger.
     """
     while (n := len(clusters.mass)) > k:
         is_first = clusters.mass[clusters.a] < clusters.mass[clusters.b]
@@ -195,7 +197,7 @@ def reduced(clusters: Clusters, k: int, mean: float) -> Clusters:
         into[small[cheapest]] = large[cheapest]
         whole = np.ones(n, bool)
         whole[clusters.a] = whole[clusters.b] = False
-        price[whole] = worth_apart(clusters.mass[whole], mean)
+        price[whole] = worth_apart(clusters.mass[whole], typical)
         steps = np.argsort(price, kind="stable")[: max(1, (n - k) // AT_ONCE)]
         ended = steps[~whole[steps]]
         ended = ended[~np.isin(into[ended], ended)]  # a cluster that others join now joins another later
