@@ -20,7 +20,16 @@ from graphclust import (
 )
 from graphclust.graph.gate import as_graph
 from graphclust.partition import components
-from graphclust.partition.components import in_all_nodes, masked, searched_nodes
+from graphclust.partition.components import (
+    Clusters,
+    fine_clusters,
+    in_all_nodes,
+    masked,
+    reduced,
+    searched_nodes,
+    worth_apart,
+    worth_of_two,
+)
 from graphclust.progress import Progress
 
 PLANTED = np.repeat(range(4), 60)
@@ -187,3 +196,53 @@ def test_left_out_nodes_keep_their_rows_and_lose_their_degrees():
     assert part.degrees.tolist() == [2, 2, 2, 0, 0] and np.shares_memory(part.indices, graph.indices)
     assert masked(graph, np.ones(5, bool)) is graph
     assert in_all_nodes(np.arange(5) < 3, np.array([0, 1, 0])).tolist() == [0, 1, 0, -1, -1]
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_where_whole_components_are_the_clusters_others_like_them_are_united(monkeypatch, estimated):
+    if estimated:
+        monkeypatch.setattr(components, "MOST_ENTRIES", 0)
+    blob = nx.random_regular_graph(10, 300, seed=2)
+    alike = [nx.random_regular_graph(10, size, seed=3) for size in (150, 148, 146, 120)]
+    found = coreset_sc(nx.disjoint_union_all([blob, *alike]), 2, rng=0)
+    assert found.n_aside == 0 and found.sizes.tolist() == [564, 300]
+    assert any("k = 2 lies below the 5 components" in remark for remark in found.remarks)
+
+
+def log_likelihood(matrix: np.ndarray, labels: np.ndarray) -> float:
+    """Of one rate for each pair of clusters, up to a constant of the graph; each edge counts once."""
+    member = np.eye(labels.max() + 1)[labels]
+    links, mass = member.T @ matrix @ member, member.T @ matrix.sum(axis=1)
+    some = links > 0
+    return float((links[some] * np.log(links[some] / np.outer(mass, mass)[some])).sum()) / 2.0
+
+
+def test_worth_is_what_two_clusters_add_to_the_likelihood_of_one():
+    for seed in range(4):
+        graph = nx.gnp_random_graph(24, 0.3, seed=seed)
+        matrix = nx.to_numpy_array(graph) * np.random.default_rng(seed).uniform(0.5, 2.0)
+        labels = np.arange(24) % 2
+        member = np.eye(2)[labels]
+        links, mass = member.T @ matrix @ member, member.T @ matrix.sum(axis=1)
+        pair = np.array([0]), np.array([1]), links[:1, 1]
+        worth = worth_of_two(Clusters(np.array([0, 1]), np.diag(links), mass, *pair))
+        expected = log_likelihood(matrix, labels) - log_likelihood(matrix, np.zeros(24, int))
+        assert worth == pytest.approx(expected) and worth > 0.0
+    apart = np.kron(np.eye(2), np.ones((6, 6)))
+    apart[6:, 6:] *= 3.0
+    expected = log_likelihood(apart, np.repeat([0, 1], 6)) - log_likelihood(apart, np.zeros(12, int))
+    assert worth_apart(np.array([36.0]), 108.0) == pytest.approx(expected)
+    assert worth_apart(np.array([0.0, 36.0]), 1.0).tolist() == pytest.approx([0.0, 36.0 * np.log(2.0)])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 20])
+def test_reduced_clusters_are_k_and_lose_whole_components_only(k):
+    graph = as_graph(nx.disjoint_union_all([planted(), nx.complete_graph(9), *[nx.path_graph(4)] * 5]))
+    fine = fine_clusters(graph, 20)
+    assert len(fine.mass) >= 20 and fine.mass.sum() == graph.total_volume
+    assert fine.inside.sum() + 2.0 * fine.link.sum() == pytest.approx(graph.total_volume)
+    left = reduced(fine, k, graph.total_volume / k)
+    assert len(left.mass) == k and (left.a < left.b).all()
+    taken = np.isin(graph.components, graph.components[left.origin])
+    assert left.mass.sum() == pytest.approx(graph.degrees[taken].sum())
+    assert left.inside.sum() + 2.0 * left.link.sum() == pytest.approx(left.mass.sum())

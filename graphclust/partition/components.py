@@ -35,7 +35,7 @@ MOST_ENTRIES = 1 << 17  # up to which the worth is measured, in 2 to 30 ms for k
 FINE = 2  # clusters of a trial, as a multiple of k, before it reduces them
 MOST_TRIALS = 8  # resolutions, each at least twice the one before
 AT_ONCE = 2  # half of the steps that are left are made before costs are computed anew
-ALIKE = 0.5  # of a median cluster: where whole components are the clusters, one of that volume is not put aside
+ALIKE = 0.5  # of the volume of the smallest cluster: where all clusters are components, others like these are united
 
 
 def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str], progress: Progress) -> np.ndarray:
@@ -99,7 +99,6 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
     contested = worth >= CRUMB * last
     if np.count_nonzero(contested) == 1:
         return contested
-    masses = None
     nodes = np.flatnonzero(contested[graph.components])
     if int(np.diff(graph.indptr)[nodes].sum()) <= MOST_ENTRIES:
         part = graph if len(nodes) == graph.n_nodes else graph.subgraph(nodes)
@@ -107,11 +106,11 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
         if len(clusters.mass) < k:
             return contested
         left = reduced(clusters, k, typical)
-        component, masses = graph.components[nodes[left.origin]].astype(np.int64), left.mass
+        component = graph.components[nodes[left.origin]].astype(np.int64)
     takes_part = np.zeros(len(volumes), bool)
     takes_part[component] = True
-    if len(np.unique(component)) == k:  # each a cluster: one that is like these is as good
-        takes_part |= volumes >= ALIKE * np.median(volumes[component] if masses is None else masses)
+    if len(np.unique(component)) == k:  # each a cluster: no reason to put others like these aside
+        takes_part |= volumes >= ALIKE * volumes[component].min()
     return takes_part
 
 
