@@ -262,7 +262,7 @@ def test_the_largest_component_alone():
     graph = graph_of(nx.disjoint_union_all([nx.path_graph(3), nx.complete_graph(6), nx.empty_graph(1)]))
     found = communities(graph, components="largest", rng=0)
     assert found.labels.tolist() == [-1, -1, -1, 0, 0, 0, 0, 0, 0, -1] and found.k == 1
-    assert any("4 nodes outside the largest component" in remark for remark in found.remarks)
+    assert any("1 component of 3 nodes put aside" in remark for remark in found.remarks)
 
 
 def test_more_effort_and_more_time_find_better_partitions():

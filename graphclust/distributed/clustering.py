@@ -25,6 +25,7 @@ from graphclust.partition.clustering import (
     graph_to_cluster,
     numbering_by_size,
 )
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.in_blocks import bring_labels
 from graphclust.partition.options import given_options, settings, used_settings
 from graphclust.partition.pipeline import partition_by_blocks
@@ -90,6 +91,11 @@ def coreset_sc(
         if not running_workers(client):
             client_waits(client, patience)
         look_at_workers(client, origin, patience)
+    remarks = list(graph.remarks)
+    with progress.stage("components"):
+        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+    if not np.array_equal(searched, ~graph.isolated):
+        origin = origin._replace(part=(k, options["components"]))
     n_threads = sum(client.nthreads().values())
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
@@ -100,7 +106,7 @@ def coreset_sc(
         graph,
         k,
         outcome.labels,
-        [*graph.remarks, *outcome.remarks],
+        [*remarks, *outcome.remarks],
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
         objective=options["objective"],

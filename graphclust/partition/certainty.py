@@ -15,10 +15,10 @@ from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_l
 from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import level_of, run_on, stays_and_sums
 from graphclust.partition.perturbation import edges_left_out
-from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Certainty", "certainty"]
@@ -28,7 +28,7 @@ SHARE_LEFT_OUT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Certainty:
-    """How sure a clustering is of n nodes and k clusters. Nodes without edges have a share and a margin of 0.
+    """How sure a clustering is of n nodes and k clusters. Nodes in no cluster have a share and a margin of 0.
 
     shares : CSR, shape (n, k): of the weight of a node's links to other nodes, the share that goes to each cluster; of
         a node whose only link is to itself, all to its own.
@@ -37,7 +37,7 @@ class Certainty:
         and for the cuts as `coreset_sc` has them. Below zero where a move would have helped; infinite where the node
         cannot go, since it is all of its cluster or there is no other.
     margins : shape (n,), the same in links: by how many, beyond those of chance, the node's own cluster is ahead.
-    undecided : bool, shape (n,): one link more to the second cluster would settle it; an isolated node is undecided.
+    undecided : bool, shape (n,): one link more to the second cluster would settle it; a node in none is undecided.
     conductance : shape (k,), as `Clustering.conductance`.
     next : int64, shape (k,), the cluster that each would join next, by the greatest gain or the least loss of the
         objective; -1 for the only one.

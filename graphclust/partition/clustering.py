@@ -49,7 +49,7 @@ class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, isolated
-        nodes have -1.
+        nodes and those of components put aside have -1.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
@@ -95,8 +95,25 @@ class Clustering:
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
-        """True for nodes without edges, shape (n_nodes,): they have label -1."""
+        """True for nodes without edges, shape (n_nodes,): where k was given they have label -1."""
         return self.graph.isolated
+
+    @property
+    def aside(self) -> npt.NDArray[np.bool_]:
+        """True for nodes with edges in no cluster, shape (n_nodes,): those of components that were put aside.
+
+        >>> import networkx as nx
+        >>> from graphclust import coreset_sc
+        >>> two_and_a_pair = nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(2))
+        >>> coreset_sc(two_and_a_pair, 2, rng=0).aside.sum()
+        np.int64(2)
+        """
+        return (self.labels < 0) & ~self.graph.isolated
+
+    @property
+    def n_aside(self) -> int:
+        """How many nodes were put aside."""
+        return int(np.count_nonzero(self.aside))
 
     @cached_property
     def n_clusters(self) -> int:
@@ -121,7 +138,7 @@ class Clustering:
     def conductance(self) -> npt.NDArray[np.float64]:
         """cut(S) / min(vol(S), vol(V - S)) of each cluster, shape (n_clusters,)."""
         cut, volume = self._cut_and_volume
-        smaller_side = np.minimum(volume, volume.sum() - volume)
+        smaller_side = np.minimum(volume, np.maximum(self.graph.total_volume - volume, cut))  # less by rounding only
         return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
 
     @property
@@ -201,7 +218,7 @@ class Clustering:
     def communities(self, *, as_lists: bool = False) -> list[set[Hashable]] | list[list[Hashable]]:
         """A partition of all nodes, as NetworkX's functions on communities take it.
 
-        The nodes of cluster c come at place c; after the `n_clusters` clusters, each isolated node is a set of its own.
+        The nodes of cluster c come at place c; after the `n_clusters` clusters, each node in none is a set of its own.
         as_lists : lists in the order of the nodes, which JSON can hold, instead of sets.
 
         >>> import networkx as nx

@@ -7,10 +7,10 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
-from graphclust.errors import counted
-from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.container import GraphLike
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, partition
 from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph
@@ -74,7 +74,9 @@ def communities(
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
     progress.watch(graph)
     remarks = list(graph.remarks)
-    taken = _nodes_of_largest(graph, remarks) if components == "largest" else np.ones(graph.n_nodes, bool)
+    taken = np.ones(graph.n_nodes, bool)
+    if components == "largest":
+        taken = searched_nodes(graph, 1, components, remarks, progress)
     part = graph if taken.all() else graph.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
     parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
@@ -111,13 +113,3 @@ def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
     """As many clusters as a plain objective makes at a resolution, as a caller states it."""
     pull = resolution * (float(on.chance) if OBJECTIVES[objective].is_relative else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
-
-
-def _nodes_of_largest(graph: Graph, remarks: list[str]) -> np.ndarray:
-    """True for the nodes of the component of most volume, bool, shape (n_nodes,); a remark counts the others."""
-    component = graph.components
-    largest = component == np.bincount(component, weights=graph.degrees).argmax()
-    n_others = int(np.count_nonzero(~largest))
-    if n_others:
-        remarks.append(f"{counted(n_others, 'node')} outside the largest component in no cluster")
-    return largest

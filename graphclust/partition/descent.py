@@ -71,11 +71,11 @@ class Descent(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """What each region has of the graph: its volume and its nodes; and volume and number of the nodes in no region."""
+    """What each region has of the graph: its volume and its nodes; and the volume of the nodes in no region."""
 
     volume: npt.NDArray[np.float64]
     n_nodes: npt.NDArray[np.int64]
-    left_out: tuple[float, int]
+    aside: float
 
 
 class Clusters:
@@ -83,7 +83,7 @@ class Clusters:
 
     def __init__(self, aim: Aim, level: Level, labels: np.ndarray, k: int, nodes: Nodes, run: Run):
         self.found = with_sums(level, labels, k, run)
-        self.total_volume, self.left_out = run.units.volume, nodes.left_out
+        self.total_volume, self.aside = run.units.volume, nodes.aside
         self.inside, self.mass = self.found.sums.inside.copy(), self.found.sums.mass.copy()
         self.volume = np.bincount(labels, weights=nodes.volume, minlength=k)
         self.sizes = np.bincount(labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
@@ -109,26 +109,22 @@ class Clusters:
         self.left[a] = False
 
     def figures(self, united: int | None) -> Figures:
-        """Of the partition as it stands, what was left out of the search being part of the cluster of most volume."""
+        """Of the partition as it stands; the nodes put aside are in no cluster, and count in the graph's volume."""
         inside, mass, volume, sizes = (
             values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
         )
         # Rounding may leave a little of either sign where nothing is cut.
         cut = np.maximum(-inside if self.counts_loops_off else volume - inside, 0.0) * (len(inside) > 1)
-        heaviest = int(volume.argmax())
         order = np.arange(len(self.left))[self.left]
-        all_volume, all_sizes = volume.copy(), sizes.copy()
-        all_volume[heaviest] += self.left_out[0]
-        all_sizes[heaviest] += self.left_out[1]
-        whole = float(all_volume.sum())
-        by_size = np.lexsort((order, -all_sizes))
+        whole = float(volume.sum()) + self.aside
+        by_size = np.lexsort((order, -sizes))
         return Figures(
             float(inside.sum()) / self.total_volume,
             float(np.square(mass / mass.sum()).sum()),
             float((inside / mass).sum()),
-            float((cut / all_volume).sum()),
-            float(((all_volume - cut) / whole - np.square(all_volume / whole)).sum()),
-            all_sizes[by_size],
+            float((cut / volume).sum()),
+            float(((volume - cut) / whole - np.square(volume / whole)).sum()),
+            sizes[by_size],
             None if united is None else int(np.flatnonzero(order[by_size] == united)[0]),
         )
 

@@ -28,12 +28,12 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import CUT, Units, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
-from graphclust.partition.coreset_parents import evenness, number_of_regions
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.in_memory import HARDLY_ANY, labels_of_regions
 from graphclust.partition.levels import run_on
 from graphclust.partition.overlay import number_used, pieces_of
-from graphclust.partition.small_components import searched_nodes
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
@@ -223,11 +223,12 @@ def labelled(
 
 
 def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, key: int) -> CoresetRegions:
-    """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
+    """Regions of the coreset, from its two-step graph; nodes without links, and components not worth one, have none."""
     m = small.n_nodes
     linked = np.arange(0)
     if small.n_entries:
-        linked = np.flatnonzero(searched_nodes(small, k, components, [], Progress()))
+        which = "all" if components == "all" else "large"
+        linked = np.flatnonzero(searched_nodes(small, REGIONS_PER_CLUSTER * k, which, [], Progress()))
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:

@@ -12,13 +12,13 @@ from graphclust.coreset.two_step import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Units, Weighed, node_terms, weighed
+from graphclust.partition.components import masked
 from graphclust.partition.contraction import contract
 from graphclust.partition.coreset_parents import evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, ONE_V_CYCLE, partition_into
 from graphclust.partition.levels import Run, run_on, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import number_used, pieces_of
-from graphclust.partition.small_components import masked
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 

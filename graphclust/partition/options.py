@@ -16,7 +16,7 @@ from graphclust.objective.objective import OBJECTIVES
 
 METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = ("low", "normal", "high")
-COMPONENTS = ("large", "all")
+COMPONENTS = ("large", "largest", "all")
 PUBLISHED_OBJECTIVE = "normalized_cut"
 
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.coreset.outcome import Outcome
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Aim
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
+from graphclust.partition.components import in_all_nodes
 from graphclust.partition.contraction import Contraction
 from graphclust.partition.descent import Descent
 from graphclust.partition.engine import improve
@@ -24,14 +24,7 @@ from graphclust.partition.envelope import natural_ranges
 from graphclust.partition.levels import Run, n_entries, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.report import origin
-from graphclust.partition.resolution import (
-    FLOOR,
-    REGIONS_PER_CLUSTER,
-    Plan,
-    middle_of,
-    objective_of,
-)
-from graphclust.partition.small_components import in_all_nodes, put_back
+from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -296,7 +289,7 @@ class Path:
             if len(self.kept) < self.graph.n_nodes:
                 searched = np.zeros(self.graph.n_nodes, np.bool_)
                 searched[self.kept] = True
-                whole = put_back(self.graph, searched, Outcome(in_all_nodes(searched, whole))).labels
+                whole = in_all_nodes(searched, whole)
             return clustering_of(
                 self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
                 resolution=resolution, parameters=given, seed=self.seed,

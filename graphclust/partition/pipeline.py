@@ -18,6 +18,7 @@ from graphclust.partition import sequential_contraction
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
+from graphclust.partition.components import in_all_nodes, masked, searched_nodes
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
 from graphclust.partition.engine import EFFORTS, Effort, partition_into
 from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
@@ -35,7 +36,6 @@ from graphclust.partition.options import (
 )
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.resolution import Plan
-from graphclust.partition.small_components import in_all_nodes, put_back, searched_nodes
 from graphclust.partition.whole_graph import Sampling
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -93,9 +93,9 @@ def coreset_sc(
         model it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times.
-    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" searches
-        everything, and any component is a perfect cluster of the cuts.
+    components : "large" (default) leaves connected components out of the search that are worth less than a cluster of
+        the others: their nodes are in no cluster, see `Clustering.aside`, and a remark counts them. "largest" leaves
+        out all but the largest; "all" searches everything, and any component is a perfect cluster of the cuts.
     coreset_size : draws of the importance sample, >= k. By default so many that each of them shares some 20
         neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the
         number of nodes on, the coreset is the whole graph.
@@ -118,8 +118,8 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes are labelled -1. Its figures of quality take a pass over the edges, which is
-    made when one is first asked for, or when it is printed.
+    Returns a `Clustering`; isolated nodes, and those put aside, are labelled -1. Its figures of quality take a pass
+    over the edges, which is made when one is first asked for, or when it is printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
     wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with
@@ -172,7 +172,7 @@ def coreset_sc(
         if options["method"] == "paper":
             outcome = _published(graph, k, options, remarks, rng, progress)
         elif options["method"] == "two-step" and options["sampling"] == "parallel":
-            plan, outcome = _by_blocks(graph, k, aim, options, rng, progress)
+            plan, outcome = _by_blocks(graph, k, aim, options, remarks, rng, progress)
             remarks += outcome.remarks
         else:
             plan, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
@@ -226,8 +226,12 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     return outcome
 
 
-def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress) -> tuple[Plan, Outcome]:
+def _by_blocks(
+    graph: Graph, k: int, aim: Aim, options, remarks: list[str], rng, progress: Progress
+) -> tuple[Plan, Outcome]:
     """The two-step method in steps over blocks, which run on the threads of this process."""
+    with progress.stage("components"):
+        graph = masked(graph, searched_nodes(graph, k, options["components"], remarks, progress))
     engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
     return partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
 
@@ -247,7 +251,7 @@ def partition_by_blocks(
 def _best(
     graph: Graph, k: int, aim: Aim, options, remarks: list[str], chosen_here: bool, rng, progress: Progress
 ) -> tuple[Plan, Outcome]:
-    """The new methods, on the nodes that have edges, in the components that are large enough.
+    """The new methods, on the nodes that have edges, in the components that take part.
 
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
@@ -255,7 +259,7 @@ def _best(
         searched = searched_nodes(graph, k, options["components"], remarks, progress)
     n_searched, effort = int(np.count_nonzero(searched)), EFFORTS[options["effort"]]
     k = min(k, n_searched)
-    with progress.within(lambda labels: put_back(graph, searched, Outcome(labels)).labels):
+    with progress.within(lambda labels: in_all_nodes(searched, labels)):
         if options["method"] == "multilevel":
             plan, outcome = _multilevel(graph, searched, k, aim, effort, rng, progress)
         else:
@@ -274,7 +278,7 @@ def _best(
                     options["method"], plan, outcome = "multilevel", other_plan, other
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     remarks += outcome.remarks
-    return plan, put_back(graph, searched, outcome)
+    return plan, outcome
 
 
 def _multilevel(

@@ -36,6 +36,7 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "n_edges": graph.n_edges,
         "weighted": graph.weights is not None,
         "n_isolated": int(graph.isolated.sum()),
+        "n_aside": clustering.n_aside,
         "n_components": graph.n_components,
         "k": clustering.k,
         "n_clusters": clustering.n_clusters,
@@ -81,6 +82,8 @@ def as_text(clustering: "Clustering") -> str:
         f"  made for         {objective_in_words(clustering)}",
         f"  made by          {_making(clustering)}",
     ]
+    if clustering.n_aside:
+        lines.append(f"  aside            {_aside(clustering)}")
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
         lines.append(f"  coreset          {counted(len(coreset.nodes), 'node')} ({share:.1%})")
@@ -100,6 +103,13 @@ def as_text(clustering: "Clustering") -> str:
     if clustering.remarks:
         lines += ["", *(f"  note: {escape_controls(remark)}" for remark in clustering.remarks)]
     return "\n".join(lines)
+
+
+def _aside(clustering: "Clustering") -> str:
+    """The nodes that were put aside, as a share of all nodes, and in how many components."""
+    graph, n_aside = clustering.graph, clustering.n_aside
+    components = counted(len(np.unique(graph.components[clustering.aside])), "component")
+    return f"{counted(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
 
 
 def _shares(clustering: "Clustering") -> str:

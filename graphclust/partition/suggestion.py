@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
 from graphclust.partition.perturbation import edges_left_out
-from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress
 
 if TYPE_CHECKING:

@@ -69,7 +69,9 @@ def add_to(commands: Any) -> None:
     cluster.add_argument(
         "--effort", choices=EFFORTS, help="how much to try again (normal); high takes 4 times as long, up to 14 times"
     )
-    cluster.add_argument("--components", choices=COMPONENTS, help="whether tiny components may be clusters (large)")
+    cluster.add_argument(
+        "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
+    )
     add_seed(cluster)
     add_force(cluster)
     cluster.set_defaults(run=run)
