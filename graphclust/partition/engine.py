@@ -134,7 +134,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
         run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
         best = improve(level, best, plan, run, effort.iterated)
-    n_children = max(effort.children, min(MOST_SPARE, SPARE_ENTRIES // n_entries(level)))
+    n_children = max(effort.children, min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1)))
     if n_children and goal.k != 1 and len(level.terms.mass) > goal.k:  # else there is one partition
         best = evolve(level, [best] if steps else [*pool, best], plan, n_children, run)
     return best
