@@ -32,6 +32,7 @@ LINKS = 20.0  # by shared neighbors, of a coreset node: with fewer, sparse clust
 NODES_PER_REGION = 12  # of the coreset: an engine that sees fewer of a cluster misses it
 MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
 SETTLED = 1e-3  # of the likelihood: a round that changes less leaves nothing to the next
+NOTHING = 1e-6  # of the volume: so little likelihood is that of chance, give or take round-off
 LEAST_SIGNAL = 4.5
 WEIGHTS_AT_A_TIME = 1 << 24
 IN_DOUBT = (
@@ -103,7 +104,7 @@ def part_pieces(whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim) -
         if after > before or best is None:
             best, labels = (found, plan), found.labels
         n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
-        if abs(after - before) <= SETTLED * abs(before):
+        if abs(after - before) <= SETTLED * max(abs(before), NOTHING * run.units.volume):
             break
     assert best is not None
     if aim.is_ratio:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import Coreset, construct_coreset
 from graphclust.coreset.spreading import spread_labels
@@ -35,13 +36,14 @@ class InMemory:
         self.graph, self.searched = graph, searched
         self.k, self.rng, self.progress = k, rng, progress
         self.n_points, self.n_entries = int(np.count_nonzero(searched)), graph.n_entries
+        self.all_searched = self.n_points == graph.n_nodes
         self._runs: dict[str, Run] = {}
 
     def run(self, name: str) -> Run:
         """A run over the graph with the terms of an objective."""
         if name not in self._runs:
             on = weighed(self.graph, name)
-            if self.n_points < self.graph.n_nodes:
+            if not self.all_searched:
                 inside = self.graph.degrees - self.graph.loops  # so that what they have inside is nothing, all in all
                 loops = np.where(self.searched, on.terms.loops, -inside)
                 mass = np.where(self.searched, on.terms.mass, 0.0)
@@ -105,7 +107,10 @@ class InMemory:
 
     def pieces(self, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
         """See `WholeGraph`."""
-        return pieces_of(self.graph.degrees, labels, regions)
+        if self.all_searched:
+            return pieces_of(self.graph.degrees, labels, regions)
+        pieces, n_pieces = pieces_of(self.graph.degrees, np.where(self.searched, labels, np.int32(-1)), regions)
+        return np.maximum(pieces, 0), n_pieces
 
     def contract(self, labels: np.ndarray, k: int, name: str) -> Level:
         """See `WholeGraph`."""
@@ -119,14 +124,21 @@ class InMemory:
     def restrict(self, labels: np.ndarray, clusters: np.ndarray, k: int) -> np.ndarray:
         """See `WholeGraph`."""
         of_clusters = np.empty(k, np.int32)
-        of_clusters[clusters] = labels
+        if self.all_searched:
+            of_clusters[clusters] = labels
+        else:
+            of_clusters[clusters[self.searched]] = labels[self.searched]
         return of_clusters
 
     def refine(self, labels: np.ndarray, goal: Goal, name: str) -> Partition:
         """See `WholeGraph`."""
-        run = self.run(name)
-        found = with_sums(run.finest, labels, self.k, run)
-        return refine(run.finest, found, goal, run, once=self.progress.out_of_time())
+        run, once = self.run(name), self.progress.out_of_time()
+        if self.all_searched:
+            return refine(run.finest, with_sums(run.finest, labels, self.k, run), goal, run, once=once)
+        labels = np.where(self.searched, labels, np.int32(self.k))  # apart, or a cluster could be of them alone
+        found = refine(run.finest, with_sums(run.finest, labels, self.k + 1, run), goal, run, once=once)
+        labels = np.where(self.searched, found.labels, np.int32(0))
+        return Partition(labels, ClusterSums(*(values[: self.k] for values in found.sums)))
 
     def labels_at(self, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """See `WholeGraph`."""

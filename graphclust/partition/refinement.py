@@ -68,8 +68,12 @@ def move_nodes(
     with progress.interruptible(in_all):
         goal = plan_on(run.finest, k, aim, run).goal
         found = with_sums(run.finest, cluster.astype(np.int32), k, run)
-        progress.offer(found.labels.copy)
-        return in_all(refine(run.finest, found, goal, run).labels)
+        before = None
+        while before is None or (not np.array_equal(found.labels, before) and not progress.out_of_time()):
+            before = found.labels
+            progress.offer(found.labels.copy)
+            found = refine(run.finest, found, goal, run)
+        return in_all(found.labels)
 
 
 def _weighed_as_part(on: Weighed, part, nodes: np.ndarray) -> Weighed:
