@@ -65,6 +65,7 @@ def partition_by_coreset(whole: WholeGraph, aim: Aim, sampling: Sampling) -> tup
         found = whole.refine(labels, cut, CUT.name)
         leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
         found, plan = part_pieces(whole, found.labels, regions, aim)
+        found = whole.connect(found, plan.goal, aim.name)
         coreset_labels = whole.labels_at(found.labels, regions.coreset.nodes)
     counts = regions.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
@@ -116,7 +117,7 @@ def part_pieces(whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim) -
 def plan_for_clusters(found: Partition, aim: Aim, plan: Plan, run: Run) -> Plan:
     """The plan for other clusters than those found, at the resolution that these call for unless the aim names one."""
     objective, resolution = objective_of(aim, plan.goal.k, implied_resolution(run.units, found.sums), run.units)
-    return Plan(Goal(objective, plan.goal.k), plan.pulls, resolution)
+    return Plan(Goal(objective, plan.goal.k), plan.pulls, resolution, plan.below_natural)
 
 
 def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:

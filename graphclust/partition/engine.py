@@ -30,11 +30,12 @@ from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Aim, ratio_objective
 from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import Contraction, contract
 from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value, with_sums
 from graphclust.partition.likelihood import implied_resolution, is_likelier
 from graphclust.partition.local_moving import UNSETTLED, find_regions, refine
-from graphclust.partition.overlay import overlay, split_disconnected
+from graphclust.partition.overlay import overlay
 from graphclust.partition.resolution import REGIONS_PER_CLUSTER, Plan, dendrogram_of, plan_for_any_number, plan_for_k
 
 BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
@@ -83,7 +84,7 @@ def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> 
     found = search(level, steps, top, plan, effort, run)
     if aim.resolution == "auto" and effort.iterated:
         found = accept_likelier(level, found, k, run)
-    return found, plan
+    return connect(level, found, plan.goal, run), plan
 
 
 def accept_likelier(level: Level, found: Partition, k: int, run: Run) -> Partition:
@@ -148,14 +149,6 @@ def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int 
         if not run.progress.out_of_time():
             found = v_cycle(level, found, plan.goal, pull, run)
     return found
-
-
-def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with connected clusters: parts without a link gain by being apart, whatever the plain objective."""
-    parts = split_disconnected(level, found, run)
-    if parts is found:
-        return found
-    return split_disconnected(level, refine(level, parts, goal, run), run)
 
 
 def coarsen(level: Level, pull: float, n_regions: int, run: Run) -> list[Contraction]:

@@ -153,6 +153,10 @@ class InBlocks:
         parts = self.engine.fetch(self.engine.each(steps.cluster_sums, labels, k, name))
         return ClusterSums(*(summed_in_order(list(column)) for column in zip(*parts, strict=True)))
 
+    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`; the rows are not at hand, so clusters stay as they are."""
+        return found
+
     def labels_at(self, labels: Whole, nodes: np.ndarray) -> np.ndarray:
         """See `WholeGraph`."""
         return self.engine.fetch(self.engine.once(labels_of, labels, nodes))

@@ -14,12 +14,14 @@ from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Units, Weighed, node_terms, weighed
 from graphclust.partition.components import masked
+from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import contract
 from graphclust.partition.coreset_parents import evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, ONE_V_CYCLE, partition_into
 from graphclust.partition.levels import Run, run_on, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import number_used, pieces_of
+from graphclust.partition.sequential_contraction import STREAMED
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
@@ -139,6 +141,13 @@ class InMemory:
         found = refine(run.finest, with_sums(run.finest, labels, self.k + 1, run), goal, run, once=once)
         labels = np.where(self.searched, found.labels, np.int32(0))
         return Partition(labels, ClusterSums(*(values[: self.k] for values in found.sums)))
+
+    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`; a graph too large for it is left as it is."""
+        run = self.run(name)
+        if self.progress.out_of_time() or not self.all_searched or self.n_entries >= STREAMED:
+            return found
+        return connect(run.finest, found, goal, run)
 
     def labels_at(self, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """See `WholeGraph`."""

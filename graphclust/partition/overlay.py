@@ -29,7 +29,7 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
 def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
     """The partition in which every connected part of a cluster is one by itself; the same where all are connected."""
     parts = np.empty(len(found.labels), np.int32)
-    n_parts = loops.split_by_connection(level.rows, found.labels, parts)
+    n_parts = loops.split_by_connection(level.rows, found.labels, len(found.sums.size), parts)
     run.reads(level, n_entries(level))
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
 

@@ -35,7 +35,7 @@ from graphclust.partition.options import (
     used_settings,
 )
 from graphclust.partition.path_making import cluster_path
-from graphclust.partition.resolution import Plan
+from graphclust.partition.resolution import FLOOR, Plan
 from graphclust.partition.whole_graph import Sampling
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -278,6 +278,11 @@ def _best(
                     options["method"], plan, outcome = "multilevel", other_plan, other
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     remarks += outcome.remarks
+    if plan.below_natural:
+        remarks.append(
+            f"k = {k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: some are "
+            "united for the number alone"
+        )
     return plan, outcome
 
 

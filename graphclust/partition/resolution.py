@@ -55,12 +55,14 @@ class Plan(NamedTuple):
     """What a search is for, and how its V-cycles begin.
 
     pulls : of the plain objective that joins nodes to the regions of one V-cycle after the other. resolution : as a
-    caller states it; None where the objective has none.
+    caller states it; None where the objective has none. below_natural : whether more clusters than k are natural
+    even at the lowest resolution that is used, so that some are united for the number alone.
     """
 
     goal: Goal
     pulls: tuple[float, ...]
     resolution: float | None
+    below_natural: bool = False
 
 
 def plan_for_any_number(goal: Goal) -> Plan:
@@ -72,7 +74,8 @@ def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
     """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
     pulls = dict.fromkeys(units.chance * dendrogram.resolution(n * k) for n in REGIONS_PER_CLUSTER)
     objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
-    return Plan(Goal(objective, k), tuple(pulls), resolution)
+    below_natural = aim.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
+    return Plan(Goal(objective, k), tuple(pulls), resolution, below_natural)
 
 
 def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Objective, float | None]:

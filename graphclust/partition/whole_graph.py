@@ -74,6 +74,9 @@ class WholeGraph(Protocol):
     def refine(self, labels: Labels, goal: Goal, name: str) -> Partition:
         """The partition after moves of single nodes; only the most urgent ones once time is up."""
 
+    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """The partition with connected clusters, where all rows are at hand; see `connectivity.connect`."""
+
     def labels_at(self, labels: Labels, nodes: np.ndarray) -> np.ndarray:
         """The labels of some nodes, int64."""
 
