@@ -37,7 +37,9 @@ LAYER = {
     "estimators": FACES,
     "faces": FACES,
     "plots": FACES,
+    "interop": FACES,
     "nx": FACES,
+    "nx_backend": FACES,
     "distributed": FACES,
     "__main__": FACES,
 }

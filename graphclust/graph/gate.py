@@ -28,6 +28,7 @@ from graphclust.graph.matrices import (
     remark_on_isolated,
     rounding,
 )
+from graphclust.graph.networkx_rows import networkx_rows
 
 if TYPE_CHECKING:
     import networkx
@@ -199,13 +200,10 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
             f"G is a directed {type(G).__name__}, expected an undirected graph; pass G.to_undirected(), or "
             'as_graph(G, symmetrize="sum"), or "max"'
         )
-    import networkx
-
-    nodes = list(G)
-    if not nodes:
+    if not len(G):
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
     try:
-        matrix = networkx.to_scipy_sparse_array(G, nodelist=nodes, weight=weight, dtype=np.float64, format="csr")
+        (matrix,), nodes = networkx_rows(G, weight)
     except (TypeError, ValueError, OverflowError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     if weight is not None and np.isnan(matrix.data).any():
