@@ -42,7 +42,8 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     G : networkx.Graph or igraph.Graph (any hashable nodes, parallel edges are summed), SciPy sparse matrix or array of
         any format, square ndarray, pandas or Polars table of edges with columns "source" and "target" (for others see
         `graphclust.graph_from_table`), list of edges (u, v) or (u, v, weight), or of dicts with the keys "source" and
-        "target", adjacency matrix as a pandas table of which rows and columns have the same names, path of a graph file
+        "target", pair (edge_index, n) of whole numbers of shape (2, n_edges) and the number of nodes, as PyTorch
+        Geometric has them, adjacency matrix as a pandas table of which rows and columns have the same names, path of a graph file
         (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a `Graph`, returned as it is.
     weight : edge attribute of a NetworkX or igraph graph, or column of a table or file, that holds the weight; an edge
         without it counts 1. None makes all weights 1, those of a matrix or file as well.
@@ -95,6 +96,12 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
         return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
     elif isinstance(G, list | tuple | AbstractSet):
+        from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
+
+        if is_edge_arrays(G):
+            _refuse_name_of_weight(weight, "an array of edges")
+            edge_index, n_nodes = G
+            return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
         from graphclust.io.tables import graph_from_list
 
         return graph_from_list(G, weight, symmetrize or "max")
