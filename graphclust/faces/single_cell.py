@@ -98,14 +98,10 @@ def cluster_anndata(
         changed.obs[column] = _renamed(adata.obs[restrict_to[0]], cells, groups, clustering)
     if certainty:
         changed.obs[f"{column}_certainty"] = _own_shares(clustering, cells, adata.n_obs)
-    params = {
-        "k": clustering.k,
-        "obsp": None if adjacency is not None else key,
-        "use_weights": use_weights,
-        "rng": clustering.seed,
-    }
+    params: dict[str, Any] = {"k": clustering.k, "use_weights": use_weights, "rng": clustering.seed}
+    if adjacency is None:
+        params["obsp"] = key
     params |= {name: value for name, value in clustering.parameters.items() if value is not None}
-    params = {name: value for name, value in params.items() if value is not None}
     if restrict_to is not None:
         params["restrict_to"] = [restrict_to[0], *groups]
     found = {"params": params, "modularity": clustering.modularity, "normalized_cut": clustering.normalized_cut}
