@@ -57,6 +57,17 @@ def graph_from_table(
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    edges = edges_of_table(table, source, target, weight, nodes)
+    graph, _ = graph_from_edges(edges, symmetrize, Progress())
+    if edges.repairs:
+        warn_caller("; ".join(edges.repairs), GraphWarning)
+    return graph
+
+
+def edges_of_table(
+    table: Any, source: str, target: str, weight: str | None, nodes: Sequence[Hashable] | None = None
+) -> Edges:
+    """The rows of a table as edges; arguments and errors are those of `graph_from_table`."""
     if hasattr(table, "collect"):
         raise GraphValidationError("the table is a polars.LazyFrame, expected a DataFrame; pass table.collect()")
     if not hasattr(table, "columns"):
@@ -91,10 +102,7 @@ def graph_from_table(
     edges.details["weighted"] = weights is not None
     if note:
         (edges.remarks if weight is None else edges.repairs).append(note)
-    graph, _ = graph_from_edges(edges, symmetrize, Progress())
-    if edges.repairs:
-        warn_caller("; ".join(edges.repairs), GraphWarning)
-    return graph
+    return edges
 
 
 def column_names(table: Any) -> list[Any]:
