@@ -28,7 +28,7 @@ def networkx_rows(G: Any, *weights: str | None) -> tuple[list[sparse.csr_array],
     if nodes != list(range(n)):
         number = {node: row for row, node in enumerate(nodes)}
         ends = map(number.__getitem__, ends)
-    order = sparse.csr_array((np.arange(n_entries), np.fromiter(ends, np.int32, n_entries), indptr), shape=(n, n))
+    order = sparse.csr_array((np.arange(n_entries), np.array(list(ends), np.int32), indptr), shape=(n, n))
     order.sort_indices()
     matrices = []
     for weight in weights:
@@ -39,9 +39,10 @@ def networkx_rows(G: Any, *weights: str | None) -> tuple[list[sparse.csr_array],
 
 def _values(adjacency: list[Any], weight: str | None, is_multigraph: bool, n_entries: int) -> np.ndarray:
     """What each entry holds, in the order of the dicts."""
-    edges = chain.from_iterable(neighbors.values() for neighbors in adjacency)
+    rows = [neighbors.values() for neighbors in adjacency]
+    edges = chain.from_iterable(rows)
     if not is_multigraph:
-        if weight is None:
+        if weight is None or not any(chain.from_iterable(rows)):  # no edge has any attribute
             return np.ones(n_entries)
         return np.array([attributes.get(weight, 1.0) for attributes in edges], np.float64)
     if weight is None:
