@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,11 @@ def networkx_rows(G: Any, *weights: str | None) -> tuple[list[sparse.csr_array],
 
 def _values(adjacency: list[Any], weight: str | None, is_multigraph: bool, n_entries: int) -> np.ndarray:
     """What each entry holds, in the order of the dicts."""
-    rows = [neighbors.values() for neighbors in adjacency]
-    edges = chain.from_iterable(rows)
+    # One row of edges at a time: to hold them all would have Python's collector look through the whole graph.
+    edges = chain.from_iterable(map(methodcaller("values"), adjacency))
     if not is_multigraph:
-        if weight is None or not any(chain.from_iterable(rows)):  # no edge has any attribute
-            return np.ones(n_entries)
+        if weight is None or not any(chain.from_iterable(map(methodcaller("values"), adjacency))):
+            return np.ones(n_entries)  # no edge has any attribute
         return np.array([attributes.get(weight, 1.0) for attributes in edges], np.float64)
     if weight is None:
         return np.fromiter(map(len, edges), np.float64, n_entries)

@@ -25,6 +25,7 @@ from graphclust.partition.pipeline import coreset_sc
 from graphclust.progress import as_progress
 
 NO_GAIN = 1e-7  # NetworkX's own `threshold`: a level that gains no more than this is the last
+MOST_ENTRIES = 1_000_000  # beyond, two starts instead of five find more modularity than Louvain does, in half the time
 
 Communities = list[set[Hashable]]
 
@@ -139,7 +140,8 @@ def best_labels(
     options = {name: value for name, value in options.items() if name != "k"}
     at: dict[str, Any] = {} if resolution is None else {"resolution": resolution}
     if k is None:
-        return communities(graph, rng=rng, **at, **options).labels
+        effort = "normal" if graph.n_entries <= MOST_ENTRIES else "low"
+        return communities(graph, rng=rng, **at, **{"effort": effort, **options}).labels
     found = coreset_sc(graph, k, rng=rng, **at, **options).labels.copy()
     alone = found < 0
     found[alone] = found.max() + 1 + np.arange(np.count_nonzero(alone))
