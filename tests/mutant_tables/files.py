@@ -25,7 +25,7 @@ MUTANTS = [
     (
         "archives-are-no-text-to-convert",
         "io/convert.py",
-        "is_matrix_archive(source) or entry_at",
+        "is_whole or entry_at",
         "entry_at",
         ["test_archives_and_stores_are_sources_too"],
     ),
