@@ -228,8 +228,8 @@ MUTANTS = [
     (
         "loops-of-igraph-twice",
         "graph/foreign.py",
-        "once = source != target",
-        "once = source == source",
+        "once = ends[0] != ends[1]",
+        "once = ends[0] == ends[0]",
         ["test_parallel_and_missing_and_directed_edges_of_igraph"],
     ),
     (
