@@ -78,6 +78,9 @@ _HOME = {
     "stochastic_block_model": "generators",
     "adjusted_mutual_information": "objective.agreement",
     "adjusted_rand_index": "objective.agreement",
+    "element_centric_similarity": "objective.agreement",
+    "v_measure": "objective.agreement",
+    "variation_of_information": "objective.agreement",
     "conductance": "objective.cuts",
     "kernel_k_means_cost": "objective.cuts",
     "modularity": "objective.cuts",
@@ -229,7 +232,10 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.neighbors.search import nearest_neighbors as nearest_neighbors
     from graphclust.objective.agreement import adjusted_mutual_information as adjusted_mutual_information
     from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index
+    from graphclust.objective.agreement import element_centric_similarity as element_centric_similarity
     from graphclust.objective.agreement import normalized_mutual_information as normalized_mutual_information
+    from graphclust.objective.agreement import v_measure as v_measure
+    from graphclust.objective.agreement import variation_of_information as variation_of_information
     from graphclust.objective.cuts import conductance as conductance
     from graphclust.objective.cuts import kernel_k_means_cost as kernel_k_means_cost
     from graphclust.objective.cuts import modularity as modularity

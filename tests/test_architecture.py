@@ -37,11 +37,13 @@ LAYER = {
     "estimators": FACES,
     "faces": FACES,
     "plots": FACES,
+    "interop": FACES,
     "nx": FACES,
+    "nx_backend": FACES,
     "distributed": FACES,
     "__main__": FACES,
 }
-TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "notebooks"}
+TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "docs", "notebooks"}
 # What may be imported only where it is used, because it is slow to import or not always there.
 ON_USE = {
     "networkx", "sklearn", "matplotlib", "dask", "distributed", "pandas", "pyarrow", "igraph", "faiss", "tqdm",

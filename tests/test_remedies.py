@@ -61,6 +61,9 @@ def calls(folder):
     return {
         "adjusted_mutual_information": {"labels": LABELS, "other": LABELS},
         "adjusted_rand_index": {"labels": LABELS, "other": LABELS},
+        "element_centric_similarity": {"labels": LABELS, "other": LABELS},
+        "v_measure": {"classes": LABELS, "labels": LABELS},
+        "variation_of_information": {"labels": LABELS, "other": LABELS},
         "as_graph": graph,
         "block_power_embedding": {"B": as_graph(GRAPH).to_scipy(), "n_columns": 2},
         "block_sums": {"X": POINTS, "centroids": POINTS[:2]},

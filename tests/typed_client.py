@@ -145,6 +145,9 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
     assert_type(gc.adjusted_rand_index(found, [0, 1]), float)
     assert_type(gc.normalized_mutual_information(found, {"a": 0}), float)
     assert_type(gc.adjusted_mutual_information(found, {"a": 0}, average="max"), float)
+    assert_type(gc.element_centric_similarity(found, {"a": 0}), float)
+    assert_type(gc.v_measure({"a": 0}, found, beta=2), float)
+    assert_type(gc.variation_of_information(found, [0, 1]), float)
     gc.normalized_cut(graph)  # type: ignore[call-arg]
     gc.normalized_cut(graph, 3)  # type: ignore[arg-type]
     gc.modularity(graph, found, resolution="auto")  # type: ignore[arg-type]

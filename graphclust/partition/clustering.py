@@ -211,6 +211,33 @@ class Clustering:
         index = pandas.RangeIndex(len(nodes)) if isinstance(nodes, range) else pandas.Index(nodes, tupleize_cols=False)
         return pandas.Series(self.labels, index=index.rename("node"), name="cluster")
 
+    def to_igraph(self, graph: Any) -> Any:
+        """The clusters as an igraph.VertexClustering of the igraph.Graph that was clustered.
+
+        graph : has the vertices in the order of `labels`; a "weight" of its edges counts in the modularity. Each
+            isolated vertex becomes a cluster of its own, after the others, as in `communities()`.
+        Raises ImportError where igraph is missing, GraphValidationError for another number of vertices.
+
+        >>> import igraph
+        >>> from graphclust import communities
+        >>> G = igraph.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+        >>> communities(G, rng=0).to_igraph(G).membership
+        [0, 0, 0, 1, 1, 1]
+        """
+        try:
+            import igraph
+        except ImportError:
+            raise ImportError("a VertexClustering needs igraph: pip install igraph") from None
+        if graph.vcount() != len(self.labels):
+            raise GraphValidationError(
+                f"graph has {graph.vcount()} vertices, expected the graph that was clustered, of {len(self.labels)}"
+            )
+        labels = self.labels.copy()
+        alone = labels < 0
+        labels[alone] = self.n_clusters + np.arange(np.count_nonzero(alone))
+        weights = {"weights": "weight"} if "weight" in graph.es.attributes() else {}
+        return igraph.VertexClustering(graph, labels.tolist(), modularity_params=weights)
+
     @overload
     def communities(self, *, as_lists: Literal[False] = False) -> list[set[Hashable]]: ...
     @overload
