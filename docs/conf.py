@@ -3,10 +3,9 @@
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE / "extensions"))
-
 import graphclust
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "extensions"))
 
 project = "graphclust"
 author = "The graphclust developers"
@@ -25,7 +24,6 @@ extensions = [
     "pages",
 ]
 exclude_patterns = ["_build", "_templates", "jupyter_execute", "**/.ipynb_checkpoints"]
-suppress_warnings = ["toc.empty_glob"]  # a page that the table of contents would take if it were there
 
 # Pages run when the site is built; a cell that fails ends the build. Notebooks are shown as they were stored.
 nb_execution_mode = "force"
