@@ -5,6 +5,8 @@ references; a paragraph that begins with Returns, Raises, Warns or Source says s
 Everything else is plain text, in which no character means anything else.
 """
 
+import dataclasses
+import inspect
 import re
 from typing import Any
 
@@ -95,12 +97,21 @@ def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
 
 def skip(app: Any, what: str, name: str, obj: Any, is_skipped: bool, options: Any) -> bool | None:
     """Leave out what other libraries' classes bring along, and fields, which the docstring of their class has."""
-    function = getattr(obj, "fget", None) or getattr(obj, "__func__", obj)
+    function = getattr(obj, "fget", None) or getattr(obj, "func", None) or getattr(obj, "__func__", obj)
     home = getattr(function, "__module__", None)
     return None if isinstance(home, str) and home.startswith("graphclust") else True
 
 
+def signature(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Leave out how results are made: people get them, and the docstring has their fields."""
+    is_result = inspect.isclass(obj) and (dataclasses.is_dataclass(obj) or hasattr(obj, "_fields"))
+    return ("", "") if is_result else None
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", signature)
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
