@@ -21,6 +21,7 @@ LAYER = {
     "datasets": FOUNDATIONS,
     "errors": FOUNDATIONS,
     "graph": FOUNDATIONS,
+    "html_table": FOUNDATIONS,
     "io": FOUNDATIONS,
     "objective": FOUNDATIONS,
     "progress": FOUNDATIONS,
