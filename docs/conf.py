@@ -28,7 +28,7 @@ exclude_patterns = ["_build", "_templates", "jupyter_execute", "**/.ipynb_checkp
 # Pages run when the site is built; a cell that fails ends the build. Notebooks are shown as they were stored.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600  # the first cell of all may compile
 nb_execution_excludepatterns = ["gallery/*"]
 nb_merge_streams = True
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
