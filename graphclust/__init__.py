@@ -33,10 +33,10 @@ _HOME = {
     "load_model": "partition.model_files",
     "Candidate": "partition.suggestion",
     "Suggestion": "partition.suggestion",
-    "merge_clusters": "partition.merging",
-    "move_nodes": "partition.improvement",
+    "merge_clusters": "partition.agglomeration",
+    "move_nodes": "partition.refinement",
     "multilevel_partition": "partition.multilevel",
-    "refine_partition": "partition.improvement",
+    "refine_partition": "partition.refinement",
     "quotient_graph": "partition.quotient",
     "two_step_coreset_graph": "coreset.two_step",
     "two_step_factor": "coreset.two_step",
@@ -235,17 +235,15 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.cuts import modularity as modularity
     from graphclust.objective.cuts import normalized_cut as normalized_cut
     from graphclust.objective.cuts import volume as volume
+    from graphclust.partition.agglomeration import merge_clusters as merge_clusters
     from graphclust.partition.certainty import Certainty as Certainty
     from graphclust.partition.certainty import certainty as certainty
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
-    from graphclust.partition.improvement import move_nodes as move_nodes
-    from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
     from graphclust.partition.memory import estimate_memory as estimate_memory
-    from graphclust.partition.merging import merge_clusters as merge_clusters
     from graphclust.partition.model_files import load_model as load_model
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
     from graphclust.partition.path import Path as Path
@@ -254,6 +252,8 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.prediction import ClusterModel as ClusterModel
     from graphclust.partition.quotient import quotient_graph as quotient_graph
+    from graphclust.partition.refinement import move_nodes as move_nodes
+    from graphclust.partition.refinement import refine_partition as refine_partition
     from graphclust.partition.suggestion import Candidate as Candidate
     from graphclust.partition.suggestion import Suggestion as Suggestion
     from graphclust.planted_stores import planted_store as planted_store

@@ -4,7 +4,7 @@
     from graphclust.nx import coreset_communities
     nx.community.modularity(G, coreset_communities(G, 5, seed=1))
 
-A node without edges is a community of its own, beside the k that were asked for.
+A node without edges, or put aside with its component, is a community of its own, beside the k that were asked for.
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from graphs import all_graphs, make_graph
 
+from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import Objective
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
-from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, as_aim, weighed
-from graphclust.partition.cycles import Assigned, assigned
-from graphclust.partition.resolution import Goal, goal_of, implied_goal
+from graphclust.objective.objective import OBJECTIVES, as_aim, weighed
+from graphclust.partition.levels import Run, run_on, with_sums
+from graphclust.partition.resolution import objective_of
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 
@@ -40,13 +41,13 @@ def random_labels(n: int, k: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(np.arange(n) % k)
 
 
-def on_and_objective(graph: Graph, name: str, resolution: float | None, k: int) -> tuple[Weighed, Objective]:
-    """The graph weighed for an objective, and the objective with its numbers."""
-    on = weighed(graph, name)
-    return on, goal_of(as_aim(name, resolution), on, k, np.full(graph.n_nodes, -np.inf)).objective
+def run_and_objective(graph: Graph, name: str, resolution: float | None, k: int) -> tuple[Run, Objective]:
+    """A run over the graph with the terms of an objective, and the objective with its numbers."""
+    run = run_on(weighed(graph, name))
+    return run, objective_of(as_aim(name, resolution), k, 1.0, run.units)[0]
 
 
-def left_as_they_are(aim: Aim, quotient: Weighed, of_piece: np.ndarray, k: int, *rest) -> tuple[Assigned, Goal]:
-    """In place of pieces merged anew: the clusters that they are of."""
-    found = assigned(quotient, of_piece, k)
-    return found, implied_goal(aim, quotient, k, found.sums)
+def random_partition(run: Run, k: int, seed: int = 3) -> Partition:
+    """`random_labels` with the sums of their clusters."""
+    labels = random_labels(len(run.finest.terms.mass), k, seed).astype(np.int32)
+    return with_sums(run.finest, labels, k, run)

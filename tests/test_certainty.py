@@ -159,13 +159,13 @@ def test_graphs_of_every_kind(name, k):
     k = min(k, int((~graph.isolated).sum()))
     found = coreset_sc(graph, k, rng=0)
     sure = certainty(found, n_repeats=1, rng=0)
-    sums = sure.shares.sum(axis=1)
-    assert sums == pytest.approx(np.where(graph.isolated, 0.0, 1.0))
-    assert sure.undecided[graph.isolated].all() and not np.isnan(sure.margins).any()
-    assert (sure.gains[graph.isolated] == 0.0).all() and (sure.second[graph.isolated] == -1).all()
+    sums, in_none = sure.shares.sum(axis=1), graph.isolated | found.aside
+    assert sums == pytest.approx(np.where(in_none, 0.0, 1.0))
+    assert sure.undecided[in_none].all() and not np.isnan(sure.margins).any()
+    assert (sure.gains[in_none] == 0.0).all() and (sure.second[in_none] == -1).all()
     assert ((sure.stability >= 0.0) & (sure.stability <= 1.0)).all()
     if k == 1:
-        assert sure.next.tolist() == [-1] and (sure.gains[~graph.isolated] == np.inf).all()
+        assert sure.next.tolist() == [-1] and (sure.gains[~in_none] == np.inf).all()
 
 
 def test_repeats_that_cannot_be():

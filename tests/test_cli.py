@@ -177,7 +177,7 @@ def test_one_line_on_stderr(capsys, tmp_path, monkeypatch, arguments, code, mess
 def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
     crumb = tmp_path / "crumb.txt"
     crumb.write_text(TWO_CLIQUES.replace("5 6\n", "") + "20 21\n" + "".join(f"{u} {u + 1}\n" for u in range(30, 190)))
-    assert "--components all makes a cluster of it" in said(capsys, "cluster", crumb, "-k", 2)[1]
+    assert "--components all searches all" in said(capsys, "cluster", crumb, "-k", 2)[1]
     wide = tmp_path / "wide.mtx"
     wide.write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 3\n1 1\n1 2\n2 3\n")
     code, _, err = said(capsys, "info", wide)

@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import graphclust
 
@@ -96,6 +97,17 @@ def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(
     found = distributed.coreset_sc(store, K, client=client, n_partitions=7, **OPTIONS)
     assert killer.steps["kills"] == 1 and killer.steps["all"] > 20
     assert (found.labels == alone.labels).all()
+
+
+@pytest.mark.parametrize("components", ["large", "largest", "all"])
+def test_the_same_components_are_put_aside(client, store, tmp_path, components):
+    crumbs = sparse.block_diag([store.to_scipy(), *[np.ones((3, 3))] * 4], format="csr")
+    graph = graphclust.save_store(tmp_path / "crumbs.store", graphclust.as_graph(crumbs))
+    options = {"components": components, **OPTIONS}
+    alone = graphclust.coreset_sc(graph, K, method="two-step", sampling="parallel", **options)
+    found = distributed.coreset_sc(graph, K, client=client, n_partitions=5, **options)
+    assert (found.labels == alone.labels).all() and found.remarks == alone.remarks
+    assert found.n_aside == alone.n_aside == (0 if components == "all" else 12)
 
 
 @pytest.mark.parametrize("options", [{"objective": "modularity"}, {"coreset_size": 300, "effort": "low"}])

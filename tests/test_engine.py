@@ -21,9 +21,9 @@ from graphclust.objective.objective import weighed
 from graphclust.partition import engine, levels, local_moving
 from graphclust.partition.communities import communities, goal_at
 from graphclust.partition.contraction import contract
-from graphclust.partition.levels import Run, level_of, with_sums
+from graphclust.partition.levels import with_sums
 from graphclust.partition.overlay import overlay, split_disconnected
-from graphclust.progress import Progress
+from graphclust.partition.resolution import plan_for_any_number
 
 QUESTIONS = [("modularity", 1.0), ("modularity", 3.0), ("constant_potts", 0.3)]
 FEW = ["two cliques", "barbell", "isolates", "some loops", "weights of all sizes", "tiny pieces", "loops only"]
@@ -38,7 +38,7 @@ def graph_of(G):
 
 def run_on(graph, objective="modularity", seed=0):
     on = weighed(graph, objective)
-    return on, Run(graph, level_of(on), np.random.default_rng(seed), Progress())
+    return on, levels.run_on(on, seed)
 
 
 def random_partition(level, k, run, seed=3):
@@ -126,7 +126,7 @@ def test_sums_of_every_step_are_those_of_its_labels(name, objective):
     level, goal = run.finest, goal_at(on, 0.7, objective)
     regions = local_moving.find_regions(level, goal.objective.pull, run)
     step = contract(level, regions, run)
-    coarse = engine.v_cycle(step.coarse, None, goal, 1.0, run)
+    coarse = engine.v_cycle(step.coarse, None, goal, goal.objective.pull, run)
     fine = local_moving.refine(level, step.project(coarse), goal, run)
     for found in (regions, step.project(coarse), fine, engine.partition(level, goal, engine.EFFORTS["normal"], run)):
         again = with_sums(level, found.labels, len(found.sums.size), run)
@@ -140,13 +140,14 @@ def test_no_step_lets_the_value_fall(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)  # 0: in steps, as large graphs are worked on
     on, run = run_on(looped(80, 5, 0.1))
     level, goal = run.finest, goal_at(on, 1.0, "modularity")
+    plan = plan_for_any_number(goal)
     found = random_partition(level, 9, run)
     steps = [
         lambda found: local_moving.refine(level, found, goal, run),
-        lambda found: engine.v_cycle(level, found, goal, 4.0, run),
-        lambda found: engine.recombine(level, [found, random_partition(level, 5, run)], goal, run),
-        lambda found: engine.v_cycle(level, found, goal, 1.0, run),
-        lambda found: engine.evolve(level, [found], goal, 8, run),
+        lambda found: engine.v_cycle(level, found, goal, 4.0 * goal.objective.pull, run),
+        lambda found: engine.recombine(level, [found, random_partition(level, 5, run)], plan, run),
+        lambda found: engine.v_cycle(level, found, goal, goal.objective.pull, run),
+        lambda found: engine.evolve(level, [found], plan, 8, run),
     ]
     for step in steps:
         after = step(found)
@@ -163,7 +164,8 @@ def test_steps_over_blocks_are_those_in_one_call(free, monkeypatch):
         monkeypatch.setattr(levels, "AT_ONCE", at_once)
         on, run = run_on(graph, seed=4)
         goal = goal_at(on, 1.0, "modularity")._replace(k=0 if free else 6)
-        made.append(engine.v_cycle(run.finest, random_partition(run.finest, 6, run), goal, 2.0, run))
+        found, pull = random_partition(run.finest, 6, run), 2.0 * goal.objective.pull
+        made.append(engine.v_cycle(run.finest, found, goal, pull, run))
     assert (made[0].labels == made[1].labels).all()
     assert made[0].sums.inside == pytest.approx(made[1].sums.inside)
 
@@ -172,9 +174,9 @@ def test_steps_over_blocks_are_those_in_one_call(free, monkeypatch):
 def test_exactly_k_clusters_stay_k(k):
     on, run = run_on(looped(24, 2209))
     goal = goal_at(on, 1.0, "modularity")._replace(k=k)
-    found = engine.v_cycle(run.finest, None, goal, 1.0, run)
+    found = engine.v_cycle(run.finest, None, goal, goal.objective.pull, run)
     for size in (1.0, 8.0):
-        found = engine.v_cycle(run.finest, found, goal, size, run)
+        found = engine.v_cycle(run.finest, found, goal, size * goal.objective.pull, run)
         assert len(found.sums.size) == k and (np.bincount(found.labels, minlength=k) > 0).all()
 
 
@@ -262,7 +264,7 @@ def test_the_largest_component_alone():
     graph = graph_of(nx.disjoint_union_all([nx.path_graph(3), nx.complete_graph(6), nx.empty_graph(1)]))
     found = communities(graph, components="largest", rng=0)
     assert found.labels.tolist() == [-1, -1, -1, 0, 0, 0, 0, 0, 0, -1] and found.k == 1
-    assert any("4 nodes outside the largest component" in remark for remark in found.remarks)
+    assert any("1 component of 3 nodes put aside" in remark for remark in found.remarks)
 
 
 def test_more_effort_and_more_time_find_better_partitions():

@@ -6,6 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import looped
+from graphclust.partition.cycles import assigned
+from graphclust.partition.healing import Partition, is_in_doubt, is_likelier
+from graphclust.partition.moves import summed
 from scipy import sparse
 
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition
@@ -13,13 +16,10 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, Weighed, counted, node_terms, weighed
 from graphclust.partition import healing, multilevel
-from graphclust.partition.cycles import assigned
-from graphclust.partition.healing import Partition, is_in_doubt, is_likelier
+from graphclust.partition.components import masked
 from graphclust.partition.likelihood import description_length, implied_resolution, log_likelihood
-from graphclust.partition.moves import summed
 from graphclust.partition.multilevel import partitioned
 from graphclust.partition.resolution import Goal, goal_at
-from graphclust.partition.small_components import masked
 from graphclust.progress import Progress
 
 N_NODES, K = 60, 4

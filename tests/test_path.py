@@ -226,13 +226,13 @@ def test_a_given_resolution_is_used_for_every_k():
 
 def test_small_components_and_isolated_nodes():
     isolated = make_graph("tiny pieces").isolated
-    path = cluster_path(make_graph("tiny pieces"), range(1, 4), rng=0)
+    path = cluster_path(make_graph("tiny pieces"), range(1, 4), components="all", rng=0)
     assert isolated.sum() == 2 and ((path[2].labels == -1) == isolated).all()
     crumbs = sparse.block_diag([planted_partition(4, 50, 10, 1, rng=0).graph.to_scipy(), np.ones((2, 2))]).tocsr()
     path = cluster_path(crumbs, range(2, 6), rng=0)
     assert path[4].sizes.min() > 2
-    assert any("tiny component" in remark for remark in path[4].remarks)
-    assert [row.sizes.sum() for row in path.table()] == [202] * 4
+    assert any("1 component of 2 nodes put aside" in remark for remark in path[4].remarks)
+    assert [row.sizes.sum() for row in path.table()] == [200] * 4
 
 
 def test_numbers_of_clusters_may_have_gaps_and_come_in_any_order(blocks):

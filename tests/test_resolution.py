@@ -1,6 +1,7 @@
 """What a clustering was made for: objectives and resolutions as arguments, in the result and in its report."""
 
 import json
+import os
 
 import networkx as nx
 import numpy as np
@@ -10,11 +11,16 @@ from aims import ONE_OF_EACH, looped
 from test_pipeline import quietly
 
 from graphclust import coreset_sc, merge_clusters, move_nodes, multilevel_partition, refine_partition
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import ParameterError
+from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, Aim, as_aim
-from graphclust.partition.resolution import FLOOR
+from graphclust.objective.objective import OBJECTIVES, Aim, as_aim, chance_objective, weighed
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.engine import contract_to_regions
+from graphclust.partition.levels import run_on
+from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Dendrogram, dendrogram_of, plan_for_k
 
 CLIQUES, BETWEEN = 5, 0.2  # two cliques, every two nodes of different ones linked too
 
@@ -47,7 +53,6 @@ def test_another_resolution_is_another_clustering(graph):
         assert values[0] > values[1]
 
 
-@pytest.mark.xfail(strict=True, reason="merging by gain stops before the small cliques are whole")
 def test_cliques_of_very_unequal_sizes_are_found_at_a_low_resolution():
     graph = nx.disjoint_union_all([nx.complete_graph(size) for size in (24, 4, 4)])
     graph.add_edges_from([(0, 24), (25, 28), (29, 1)])
@@ -57,11 +62,11 @@ def test_cliques_of_very_unequal_sizes_are_found_at_a_low_resolution():
 def test_the_resolution_of_the_constant_potts_model_is_in_weight_between_two_nodes():
     """Two cliques of weight 1 with weight 0.2 between any two of their nodes are natural from 0.2 to 1."""
     found = coreset_sc(two_cliques(), 2, objective="constant_potts", rng=0)
-    assert found.natural_range == pytest.approx((BETWEEN, 1.0))
     assert found.resolution == pytest.approx(np.sqrt(BETWEEN))
+    assert found.natural_range == pytest.approx((BETWEEN, found.resolution))
     assert found.sizes.tolist() == [CLIQUES, CLIQUES]
     whole = coreset_sc(two_cliques(), 1, objective="constant_potts", rng=0)
-    assert whole.natural_range == pytest.approx((0.0, BETWEEN))
+    assert whole.natural_range == (0.0, whole.resolution)
 
 
 def test_the_range_of_modularity_is_links_over_what_chance_gives():
@@ -69,13 +74,100 @@ def test_the_range_of_modularity_is_links_over_what_chance_gives():
     found = coreset_sc(graph, 2, rng=0)
     degree = CLIQUES - 1 + BETWEEN * CLIQUES
     expected = (BETWEEN * graph.total_volume / degree**2, 1.0 * graph.total_volume / degree**2)
-    assert found.natural_range == pytest.approx(expected)
     assert found.resolution == pytest.approx(np.sqrt(expected[0] * expected[1]))
+    assert found.natural_range == pytest.approx((expected[0], found.resolution))
 
 
 def test_a_graph_of_many_more_natural_clusters_is_cut_at_the_floor():
     found = coreset_sc(nx.ring_of_cliques(30, 5), 2, rng=0)
-    assert found.natural_range[1] < FLOOR and found.resolution == FLOOR
+    assert found.resolution == FLOOR == found.natural_range[1] > found.natural_range[0]
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
+    for graph in (looped(40, 3, 0.2), as_graph(nx.connected_caveman_graph(8, 5))):
+        A, found = graph.to_scipy().toarray(), coreset_sc(graph, k, objective=objective, rng=0)
+        lowest, highest = found.natural_range
+        assert highest == found.resolution
+        for resolution, pays in ((lowest * 1.001, False), (lowest * 0.999, True)):
+            gains = reference.gains_of_unions(A, found.labels, objective, resolution)
+            if resolution <= highest * 1.001 and lowest < highest and lowest > 0.0:
+                assert (gains.max() > 0.0) == pays
+        assert k > 1 or lowest == 0.0
+
+
+@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
+def test_the_range_of_a_dendrogram_is_where_just_k_is_left(name):
+    """No union of two of the k clusters pays in it, and of k + 1 clusters one does: by the definition."""
+    graph = looped(30, 3)
+    A, run = graph.to_scipy().toarray(), run_on(weighed(graph, name))
+    dendrogram = dendrogram_of(run.finest, run)
+    unit = 1.0 if name == "modularity" else run.units.chance
+    for k in (1, 2, 5, 12):
+        lowest, highest = (end * unit for end in dendrogram.natural_range(k))
+        by_excess = [Goal(chance_objective(run.units), n) for n in (k, k + 1)]
+        of_k, of_more = (agglomerate(run.finest, goal, run).labels for goal in by_excess)
+        if k > 1:
+            assert reference.gains_of_unions(A, of_k, name, lowest * 1.001).max() < 0
+            assert reference.gains_of_unions(A, of_k, name, lowest * 0.999).max() > 0
+        else:
+            assert lowest == 0.0
+        assert reference.gains_of_unions(A, of_more, name, highest * 0.999).max() > 0
+        assert reference.gains_of_unions(A, of_more, name, highest * 1.001).max() < 0
+        plan = plan_for_k(as_aim(name, "auto"), k, dendrogram, run.units)
+        middle = np.sqrt(lowest * highest) if k > 1 else 0.0
+        assert plan.resolution == pytest.approx(max(middle, FLOOR * unit)) or k == 1
+        assert plan.goal.k == k and plan.goal.objective.pull == pytest.approx(plan.resolution * run.units.chance / unit)
+
+
+TREE = np.array([-np.inf, 0.1, 0.4, 2.0, 8.0, 9.0])  # six nodes
+IN_PIECES = np.array([-np.inf, -np.inf, -np.inf, 2.0, 8.0, 9.0])
+
+
+def test_natural_ranges_of_a_known_dendrogram():
+    tree, pieces = Dendrogram(TREE), Dendrogram(IN_PIECES)
+    assert tree.natural_range(1) == (0.0, 0.1) and tree.natural_range(3) == (0.4, 2.0)
+    assert tree.natural_range(6) == (9.0, np.inf) == tree.natural_range(7)  # more than there are nodes
+    assert pieces.natural_range(2) == (0.0, 0.0) and pieces.natural_range(3) == (0.0, 2.0)
+
+
+def test_the_matched_resolution_is_in_the_middle_on_a_logarithmic_scale():
+    tree = Dendrogram(TREE)
+    assert tree.resolution(2) == pytest.approx(0.2) and tree.resolution(3) == pytest.approx(np.sqrt(0.8))
+    assert tree.resolution(1) == pytest.approx(0.1)  # from the lower of the floor and the range
+    assert tree.resolution(5) == tree.resolution(3)  # no more clusters than half the nodes
+    assert Dendrogram(IN_PIECES).resolution(3) == pytest.approx(np.sqrt(FLOOR * 2.0))
+    assert Dendrogram(np.array([-np.inf])).resolution(1) == FLOOR
+
+
+def test_a_dendrogram_ends_one_union_below_k():
+    run = run_on(weighed(looped(30, 3), "modularity"))
+    whole, short = dendrogram_of(run.finest, run).excess, dendrogram_of(run.finest, run, 9).excess
+    assert (short[8:] == whole[8:]).all() and (short[:8] == -np.inf).all() and np.isfinite(whole[1:]).all()
+
+
+def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
+    run = run_on(weighed(as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
+    dendrogram = dendrogram_of(run.finest, run, 5)
+    for aim in (as_aim("modularity", 0.7), as_aim("normalized_cut", None)):
+        plan = plan_for_k(aim, 5, dendrogram, run.units)
+        expected = [run.units.chance * dendrogram.resolution(n * 5) for n in REGIONS_PER_CLUSTER]
+        assert plan.pulls == tuple(dict.fromkeys(expected)) and list(plan.pulls) == sorted(plan.pulls)
+        assert plan.resolution == (0.7 if aim.name == "modularity" else None)
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
+@pytest.mark.parametrize(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
+@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
+def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
+    graph, _ = planted_partition(k, size, inner, 2, rng=518)
+    run, widths = run_on(weighed(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
+    for n in range(2, 2 * k + 3):
+        regions = contract_to_regions(run.finest, n, run)[-1].coarse
+        lowest, highest = dendrogram_of(regions, run, n).natural_range(n)
+        widths[n] = np.log(highest / lowest)
+    assert widths[k] > 0.9 and widths[k] > 2.5 * max(width for n, width in widths.items() if n != k)
 
 
 @pytest.mark.parametrize(("objective", "resolution"), ONE_OF_EACH)

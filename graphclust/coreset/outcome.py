@@ -1,6 +1,8 @@
 """What each method of `coreset_sc` hands back to it."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,3 +26,7 @@ class Outcome:
     decided: dict[str, float] = field(default_factory=dict)
     doubtful: bool = False
     remarks: tuple[str, ...] = ()
+
+    def with_remark(self, remark: str) -> Outcome:
+        """The same with one more remark."""
+        return replace(self, remarks=(*self.remarks, remark))

@@ -25,9 +25,10 @@ from graphclust.partition.clustering import (
     graph_to_cluster,
     numbering_by_size,
 )
-from graphclust.partition.in_blocks import brought_here
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.in_blocks import bring_labels
 from graphclust.partition.options import given_options, settings, used_settings
-from graphclust.partition.pipeline import partitioned_by_blocks
+from graphclust.partition.pipeline import partition_by_blocks
 from graphclust.progress import ProgressLike, as_progress
 
 PARTITIONS_PER_THREAD = 2
@@ -90,22 +91,26 @@ def coreset_sc(
         if not running_workers(client):
             client_waits(client, patience)
         look_at_workers(client, origin, patience)
+    remarks = list(graph.remarks)
+    with progress.stage("components"):
+        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+    if not np.array_equal(searched, ~graph.isolated):
+        origin = origin._replace(part=(k, options["components"]))
     n_threads = sum(client.nthreads().values())
     n_partitions = n_partitions or PARTITIONS_PER_THREAD * max(n_threads, 1)
     engine = DaskEngine(client, origin, coarse_blocks(graph.indptr), n_partitions, patience)
-    collect = brought_here if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
-    goal, outcome = partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
+    collect = bring_labels if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
+    plan, outcome = partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
     assert outcome.coreset is not None
     return clustering_of(
         graph,
         k,
         outcome.labels,
-        [*graph.remarks, *outcome.remarks],
+        [*remarks, *outcome.remarks],
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
         objective=options["objective"],
-        resolution=goal.resolution,
-        natural_range=goal.natural,
+        resolution=plan.resolution,
         decided=outcome.decided,
         parameters=used_settings(options),
         seed=seed,

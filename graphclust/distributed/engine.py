@@ -22,23 +22,31 @@ import numpy as np
 
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
 from graphclust.graph.block_engine import ByBlock, Whole, taken_apart, values_by_block
+from graphclust.graph.container import Graph
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.components import masked, searched_nodes
+from graphclust.progress import Progress
 
 POLL = 1.0  # seconds between two looks at the cluster while tasks run
 PACKAGES = ("graphclust", "numpy", "scipy", "numba")  # whose versions have to be the same for the same labels
 MOST_OPEN = 4  # stores that a worker keeps mapped
 
 _open_lock = threading.Lock()
-_opened: dict[tuple[str, str], GraphSource] = {}
+_opened: dict[tuple[Any, ...], GraphSource] = {}
 
 
 class Origin(NamedTuple):
-    """Where the tasks find the graph, and what they must find there."""
+    """Where the tasks find the graph, what they must find there, and what they leave out of it.
+
+    part : k and components, as `searched_nodes` takes them, where some components are put aside; each worker finds out
+    which by itself.
+    """
 
     path: str
     key: str
     versions: dict[str, str]
+    part: tuple[int, str] | None = None
 
 
 class DaskEngine:
@@ -137,10 +145,13 @@ def source_at(origin: Origin | None) -> GraphSource | None:
     if origin is None:
         return None
     check_versions(origin)
-    place = (origin.path, origin.key)
+    place = (origin.path, origin.key, origin.part)
     with _open_lock:
         if place not in _opened:
-            source = GraphSource(_checked_store(origin))
+            graph: Graph = _checked_store(origin)
+            if origin.part is not None:
+                graph = masked(graph, searched_nodes(graph, *origin.part, [], Progress()))
+            source = GraphSource(graph)
             while len(_opened) >= MOST_OPEN:
                 del _opened[next(iter(_opened))]
             _opened[place] = source

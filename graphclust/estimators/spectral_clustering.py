@@ -235,8 +235,9 @@ class CoresetSpectralClustering(NeighborGraphModel):
     method, objective, resolution, effort, components, coreset_size : see `graphclust.coreset_sc`. By default the
         clusters are those that people recognise; objective="normalized_cut" is what spectral clustering is for.
 
-    Fitted: labels_ (n_samples,), -1 for points without neighbours; affinity_matrix_, the graph as CSR; clustering_, a
-    `graphclust.Clustering`; n_features_in_. The points that were fitted are kept for `predict`, not copied.
+    Fitted: labels_ (n_samples,), -1 for points without neighbours and those put aside, see `components` there;
+    affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_. The points that were
+    fitted are kept for `predict`, not copied.
 
     Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
 

@@ -40,7 +40,7 @@ def cluster_anndata(
     k : number of clusters. None with a number as `resolution` takes as many as that makes, see `communities`; None
         without one takes the number that the graph shows, see `coreset_sc`.
     key_added : `adata.obs[key_added]` gets the clusters, a categorical of "0", "1", ... by decreasing size, missing for
-        cells without neighbors; `adata.uns[key_added]` the parameters, seed, resolution and modularity.
+        cells without neighbors, or put aside; `adata.uns[key_added]` the parameters, seed, resolution and modularity.
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
     obsp : of `adata.obsp`, instead; give one of the two at most.
     restrict_to : a key of `adata.obs` and some of its categories, as in `scanpy.tl.leiden`: only their cells are

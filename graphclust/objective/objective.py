@@ -24,9 +24,38 @@ from graphclust.compiled.graphs.objective import CHANCE, PLAIN, RATIO, NodeTerms
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
 
-OBJECTIVES = ("modularity", "normalized_cut", "ratio_cut", "constant_potts")
-RATIOS = ("normalized_cut", "ratio_cut")
-BY_DEGREE = ("normalized_cut", "modularity")
+
+class Definition(NamedTuple):
+    """One objective: all that tells it from the others.
+
+    words : what a partition is made for, as reports say it. is_ratio : whether the score is inside / mass, and has no
+    resolution. by_degree : whether a node's mass is its degree, or 1. less_degree : whether what a node brings to
+    `inside` by itself is its loop less its degree, so that `inside` is minus the cut. is_relative : whether the
+    resolution is a multiple of chance and the value a share of all weight; or the resolution is the weight between two
+    units of mass, and the value a weight. twin : the plain objective of the same masses.
+    """
+
+    words: str
+    is_ratio: bool
+    by_degree: bool
+    twin: str
+    less_degree: bool = False
+    is_relative: bool = True
+
+    def unit_of_resolution(self, units: Units) -> float:
+        """What a caller's resolution is divided by to make it a multiple of chance."""
+        return 1.0 if self.is_relative else units.chance
+
+
+OBJECTIVES = {
+    "modularity": Definition("modularity", is_ratio=False, by_degree=True, twin="modularity"),
+    "normalized_cut": Definition("a small normalised cut", is_ratio=True, by_degree=True, twin="modularity"),
+    "ratio_cut": Definition("a small ratio cut", True, by_degree=False, twin="constant_potts", less_degree=True),
+    "constant_potts": Definition(
+        "the constant Potts model", False, by_degree=False, twin="constant_potts", is_relative=False
+    ),
+}
+PLAIN_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_ratio)
 
 
 class Aim(NamedTuple):
@@ -35,8 +64,29 @@ class Aim(NamedTuple):
     name: str
     resolution: float | str | None
 
+    @property
+    def definition(self) -> Definition:
+        return OBJECTIVES[self.name]
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the objective divides by mass, and has no resolution."""
+        return self.definition.is_ratio
+
 
 CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
+
+
+class Units(NamedTuple):
+    """What the numbers of an objective are measured in: the total weight of a graph, and the mass of all its nodes."""
+
+    volume: float
+    mass: float
+
+    @property
+    def chance(self) -> float:
+        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
+        return self.volume / self.mass**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +97,19 @@ class Weighed:
     terms: NodeTerms
 
     @cached_property
+    def units(self) -> Units:
+        return Units(self.graph.total_volume, float(self.terms.mass.sum()))
+
+    @property
     def chance(self) -> float:
-        """Weight that chance puts between two units of mass; the pull of a plain objective at resolution 1."""
-        return self.graph.total_volume / float(self.terms.mass.sum()) ** 2
+        """See `Units`."""
+        return self.units.chance
 
 
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
     """The aim that two arguments name; ParameterError where they name none."""
-    as_choice(objective, "objective", OBJECTIVES)
-    if objective in RATIOS:
+    as_choice(objective, "objective", tuple(OBJECTIVES))
+    if OBJECTIVES[objective].is_ratio:
         if resolution not in (None, "auto"):
             raise ParameterError(
                 f"resolution={resolution!r} means nothing to objective {objective!r}, expected it to be left out, or "
@@ -71,20 +125,10 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
 
 def weighed(graph: Graph, name: str) -> Weighed:
     """The terms of the nodes of a graph under the objective of that name."""
-    loops = graph.loops - graph.degrees if name == "ratio_cut" else graph.loops
-    mass = graph.degrees if name in BY_DEGREE else np.ones(graph.n_nodes)
+    made_of = OBJECTIVES[name]
+    loops = graph.loops - graph.degrees if made_of.less_degree else graph.loops
+    mass = graph.degrees if made_of.by_degree else np.ones(graph.n_nodes)
     return Weighed(graph, node_terms(loops, mass, graph.degrees))
-
-
-def counted(on: Weighed, name: str) -> Weighed:
-    """The same under the objective of that name, each edge counting once whatever its weight; no entry is copied.
-
-    What is left out of `on`, having no mass though its rows are there, is left out here.
-    """
-    graph, is_in = on.graph, on.terms.mass > 0.0
-    degrees, loops = np.where(is_in, np.diff(graph.indptr), 0.0), np.sign(graph.loops)
-    mass = degrees if name in BY_DEGREE else on.terms.mass
-    return Weighed(Graph(graph.indptr, graph.indices, None, degrees, loops), node_terms(loops, mass, degrees))
 
 
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:
@@ -95,19 +139,19 @@ def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> Node
     return NodeTerms(*views)
 
 
-def ratio_objective(on: Weighed) -> Objective:
+def ratio_objective(units: Units) -> Objective:
     """Score inside / mass; the unit is the worth of a cluster that no edge leaves."""
-    return Objective(RATIO, 0.0, on.graph.total_volume / float(on.terms.mass.sum()))
+    return Objective(RATIO, 0.0, units.volume / units.mass)
 
 
-def plain_objective(on: Weighed, k: int, resolution: float) -> Objective:
+def plain_objective(units: Units, k: int, resolution: float) -> Objective:
     """Score inside - pull mass^2; at resolution 1 a cluster is worth its weight beyond what chance would put there."""
-    return Objective(PLAIN, resolution * on.chance, on.graph.total_volume / k)
+    return Objective(PLAIN, resolution * units.chance, units.volume / k)
 
 
-def chance_objective(on: Weighed) -> Objective:
+def chance_objective(units: Units) -> Objective:
     """For unions only: those first whose links exceed chance most.
 
     Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
     """
-    return Objective(CHANCE, 0.0, on.chance)
+    return Objective(CHANCE, 0.0, units.chance)

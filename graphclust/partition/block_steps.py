@@ -11,16 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from graphclust.compiled.graphs import coarsening
-from graphclust.compiled.graphs import moves as loops
-from graphclust.compiled.graphs.objective import ClusterSums, Objective
+from graphclust.compiled.graphs import cluster_sums as sums_loops
+from graphclust.compiled.graphs.contraction import Members, link_clusters
+from graphclust.compiled.graphs.levels import Level, Terms
+from graphclust.compiled.graphs.local_moving import Rules, Standing, choose_moves
+from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
 from graphclust.compiled.graphs.spreading import choose_clusters
 from graphclust.compiled.runtime import counter_draws
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
-from graphclust.objective.objective import Weighed, node_terms, weighed
-from graphclust.partition.moves import bounds_of, moves_that_empty_none
+from graphclust.objective.objective import Weighed, weighed
+from graphclust.partition.levels import read_only_level
 
 
 class GraphSource:
@@ -49,37 +51,12 @@ class Changes(NamedTuple):
     n_left: int
 
 
-class Standing(NamedTuple):
-    """Weight that each node of a block has to others of its cluster, and what the block adds to the clusters' sums."""
-
-    stays: np.ndarray
-    sums: ClusterSums
-
-
-class Bounded(NamedTuple):
-    """The sums of all clusters, and by what nodes are ruled out that no move would help."""
-
-    sums: ClusterSums
-    bounds: loops.Bounds
-
-
 class Moves(NamedTuple):
     """Nodes of a block that would gain by a move, where to, and the mass that would join each cluster."""
 
     nodes: np.ndarray
     labels: np.ndarray
     joining: np.ndarray
-
-
-class BlockLinks(NamedTuple):
-    """What the rows of a block add to the quotient graph of some clusters, as rows of it, and to its nodes' terms."""
-
-    lengths: np.ndarray
-    indices: np.ndarray
-    weights: np.ndarray
-    volumes: np.ndarray
-    loops: np.ndarray
-    mass: np.ndarray
 
 
 def spread_labels_in_block(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int) -> Changes:
@@ -105,46 +82,30 @@ def changed_labels(source: GraphSource, labels: np.ndarray, parts: list[Changes]
     return labels
 
 
-def standing(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int, name: str) -> Standing:
-    """Where the nodes of a block stand under labels in [-1, k)."""
+def cluster_sums(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int, name: str) -> ClusterSums:
+    """What the nodes of a block add to the sums of the clusters, under labels in [-1, k)."""
     terms, own = source.weighed(name).terms, labels[first:last]
     stays = np.empty(source.graph.n_nodes)
-    loops.staying_weights(first, last, 0, source.graph.rows, labels, stays)
-    stays = stays[first:last].copy()
+    sums_loops.staying_weights(first, last, 0, source.graph.rows, labels, stays)
     shifted = own + 1  # 0 for nodes without a cluster
 
     def by_cluster(values=None):
         return np.bincount(shifted, weights=values, minlength=k + 1)[1:]
 
-    inside = by_cluster(stays + terms.loops[first:last])
-    return Standing(stays, ClusterSums(inside, by_cluster(terms.mass[first:last]), by_cluster()))
-
-
-def cluster_sums(source: GraphSource, first: int, last: int, part: Standing) -> ClusterSums:
-    """What a block adds to the sums."""
-    return part.sums
-
-
-def bounded(source: GraphSource, labels: np.ndarray, sums: ClusterSums, name: str) -> Bounded:
-    """The sums with their bounds, made in one place for all blocks."""
-    return Bounded(sums, bounds_of(source.weighed(name), labels, sums))
+    inside = by_cluster(stays[first:last] + terms.loops[first:last])
+    return ClusterSums(inside, by_cluster(terms.mass[first:last]), by_cluster())
 
 
 def moves_in_block(
-    source: GraphSource, first: int, last: int, labels: np.ndarray, part: Standing, whole: Bounded,
-    objective: Objective, name: str,
-) -> Moves:  # fmt: skip
+    source: GraphSource, first: int, last: int, labels: np.ndarray, sums: ClusterSums, objective: Objective, name: str
+) -> Moves:
     """The nodes that a move would help as things stand, and the best cluster of each."""
-    sums, bounds = whole
-    on, k = source.weighed(name), len(sums.mass)
-    n = on.graph.n_nodes
-    stays, target = np.empty(n), np.empty(n, np.int32)
-    stays[first:last] = part.stays
-    now = loops.MoveRound(labels, sums, stays, True, bounds, -1, np.zeros(1, np.int64))
-    loops.choose_moves(first, last, 0, on.graph.rows, on.terms, objective, now, target)
-    nodes = first + np.flatnonzero(target[first:last] >= 0)
+    on, target = source.weighed(name), np.empty(len(labels), np.int32)
+    terms, now = Terms(on.terms.loops, on.terms.mass), Standing(labels, sums, Rules(False, False, False))
+    choose_moves(first, last, 0, on.graph.rows, terms, objective, now, target)
+    nodes = first + np.flatnonzero((target[first:last] >= 0) & (labels[first:last] >= 0))
     to = target[nodes]
-    return Moves(nodes, to, np.bincount(to, weights=on.terms.mass[nodes], minlength=k))
+    return Moves(nodes, to, np.bincount(to, weights=on.terms.mass[nodes], minlength=len(sums.mass)))
 
 
 def count_moves(source: GraphSource, first: int, last: int, moves: Moves) -> tuple[int, np.ndarray]:
@@ -167,36 +128,39 @@ def moved_labels(
     return moved
 
 
-def links_in_block(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int, name: str) -> BlockLinks:
+def moves_that_empty_none(left: np.ndarray, joined: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Which of some moves between clusters of these sizes to make, so that none loses all of its nodes; bool.
+
+    A node that stays is missing where it would have gone, so that others may have to stay for it.
+    """
+    made, k = np.ones(len(left), np.bool_), len(size)
+    while True:
+        after = size - np.bincount(left[made], minlength=k) + np.bincount(joined[made], minlength=k)
+        emptied = (after == 0) & (size > 0)
+        if not emptied.any():
+            return made
+        made &= ~emptied[left]
+
+
+def links_in_block(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int) -> MadeRows:
     """The links of the nodes of a block to all clusters, by cluster; every node with edges has a label."""
-    graph, terms, own = source.graph, source.weighed(name).terms, labels[first:last]
-    members = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
-    of_member = own[members]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(of_member, minlength=k))])
-    row_lengths = np.diff(graph.indptr[first : last + 1])
-
-    def by_cluster(values: np.ndarray) -> np.ndarray:
-        return np.bincount(of_member, weights=values[members], minlength=k)
-
-    most = int(np.minimum(by_cluster(row_lengths), k).sum())
-    made, inner = MadeRows(np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most)), np.zeros(k)
-    clusters = coarsening.Clusters(labels, starts, (first + members).astype(np.int32))
-    n = coarsening.sum_links(0, k, 0, made, graph.rows, clusters, inner)
-    part = slice(first, last)
-    return BlockLinks(
-        made.lengths, made.indices[:n].copy(), made.weights[:n].copy(), by_cluster(graph.degrees[part]),
-        by_cluster(terms.loops[part] - graph.loops[part]), by_cluster(terms.mass[part]),
-    )  # fmt: skip
+    graph, own = source.graph, labels[first:last]
+    nodes = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
+    of_node = own[nodes]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=k))])
+    lengths = np.bincount(of_node, weights=np.diff(graph.indptr[first : last + 1])[nodes], minlength=k)
+    most = int(np.minimum(lengths, k).sum()) + 1
+    made = MadeRows(np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most))
+    n = link_clusters(0, k, 0, made, graph.rows, Members(labels, starts, (first + nodes).astype(np.int32)))
+    return MadeRows(made.lengths, made.indices[:n].copy(), made.weights[:n].copy())
 
 
-def quotient_of_links(source: GraphSource, parts: list[BlockLinks], k: int) -> Weighed:
-    """The quotient graph of k clusters and the terms of its nodes, from what all blocks add to it."""
+def level_of_links(source: GraphSource, parts: list[MadeRows], sums: ClusterSums) -> Level:
+    """The level of the clusters with these sums, from the links of all blocks."""
+    k = len(sums.mass)
     rows = np.concatenate([np.repeat(np.arange(k), part.lengths) for part in parts])
     columns = np.concatenate([part.indices for part in parts])
     entries = np.concatenate([part.weights for part in parts])
-    matrix = sparse.coo_array((entries, (rows, columns)), shape=(k, k)).tocsr()
-    inner, volumes, loops_beside, mass = matrix.diagonal(), *(
-        sum(part[1:], part[0]) for part in zip(*(part[3:] for part in parts), strict=True)
-    )  # fmt: skip
-    graph = Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, volumes, inner)
-    return Weighed(graph, node_terms(inner + loops_beside, mass, volumes))
+    links = sparse.coo_array((entries, (rows, columns)), shape=(k, k)).tocsr()
+    made = Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)
+    return read_only_level(made, Terms(sums.inside, sums.mass))

@@ -12,13 +12,13 @@ from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
-from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
-from graphclust.partition.moves import summed
-from graphclust.partition.multilevel import partitioned
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.engine import EFFORTS, partition_into
+from graphclust.partition.levels import level_of, run_on, stays_and_sums
 from graphclust.partition.perturbation import edges_left_out
-from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Certainty", "certainty"]
@@ -28,7 +28,7 @@ SHARE_LEFT_OUT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Certainty:
-    """How sure a clustering is of n nodes and k clusters. Nodes without edges have a share and a margin of 0.
+    """How sure a clustering is of n nodes and k clusters. Nodes in no cluster have a share and a margin of 0.
 
     shares : CSR, shape (n, k): of the weight of a node's links to other nodes, the share that goes to each cluster; of
         a node whose only link is to itself, all to its own.
@@ -37,7 +37,7 @@ class Certainty:
         and for the cuts as `coreset_sc` has them. Below zero where a move would have helped; infinite where the node
         cannot go, since it is all of its cluster or there is no other.
     margins : shape (n,), the same in links: by how many, beyond those of chance, the node's own cluster is ahead.
-    undecided : bool, shape (n,): one link more to the second cluster would settle it; an isolated node is undecided.
+    undecided : bool, shape (n,): one link more to the second cluster would settle it; a node in none is undecided.
     conductance : shape (k,), as `Clustering.conductance`.
     next : int64, shape (k,), the cluster that each would join next, by the greatest gain or the least loss of the
         objective; -1 for the only one.
@@ -83,7 +83,7 @@ def certainty(
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
     on, objective = judged_by(clustering)
-    stays, sums = summed(on, labels.astype(np.int32), k)
+    stays, sums = stays_and_sums(level_of(on), labels.astype(np.int32), k)
     links = links_to_clusters(graph, labels, k)
     second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
     lone = np.diff(graph.indptr) == 0
@@ -108,10 +108,10 @@ def certainty(
 def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:
     """The graph weighed for the objective of a clustering, and that objective with its numbers."""
     on = weighed(clustering.graph, clustering.objective)
-    if clustering.objective in RATIOS or clustering.resolution is None:
-        return on, ratio_objective(on)
-    unit = 1.0 if clustering.objective == "modularity" else on.chance
-    return on, plain_objective(on, clustering.k, clustering.resolution / unit)
+    if OBJECTIVES[clustering.objective].is_ratio or clustering.resolution is None:
+        return on, ratio_objective(on.units)
+    unit = OBJECTIVES[clustering.objective].unit_of_resolution(on.units)
+    return on, plain_objective(on.units, clustering.k, clustering.resolution / unit)
 
 
 def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:
@@ -206,7 +206,8 @@ def stabilities(
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
         kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress))
         k_found = min(k, len(kept))
-        found = partitioned(weighed(less.subgraph(kept), aim.name), k_found, aim, 1.0, rng, progress).labels
+        run = run_on(weighed(less.subgraph(kept), aim.name), rng, progress)
+        found = partition_into(run.finest, k_found, aim, EFFORTS["normal"], run)[0].labels
         own = clustering.labels[kept]
         both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found)).toarray()
         either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both

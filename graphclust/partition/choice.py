@@ -3,7 +3,7 @@
 Each is tried for how well the graph shrinks by it. Of neighbors that are joined the entries fall together that their
 rows have in common, the third sides of triangles: on trial some pairs are looked at. A coreset leaves so many nodes as
 it needs for its links. Whether it shows the clusters is seen when it has been partitioned: where that is in doubt, see
-`coreset_regions.is_doubtful`, the graphs of joined nodes are tried as well, and the likelier partition is kept.
+`coreset_parents.is_doubtful`, the graphs of joined nodes are tried as well, and the likelier partition is kept.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphclust.graph.container import Graph
-from graphclust.partition.coreset_regions import default_size, evenness
-from graphclust.partition.multilevel import BUDGET
+from graphclust.partition.coreset_parents import default_size, evenness
+from graphclust.partition.engine import BUDGET
 
 LEFT_BY_JOINING = 1 / 3  # of the nodes, or less: a coreset of more saves nothing
 LITTLE_IN_COMMON = 0.1  # of a row and a neighbor's: where these are joined nearly all entries are left

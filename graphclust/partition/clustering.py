@@ -16,6 +16,7 @@ from graphclust.errors import ConvergenceWarning, GraphValidationError, Paramete
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import cut_and_volume
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition import report
 from graphclust.progress import Progress, ProgressLike
 
@@ -48,13 +49,11 @@ class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
     labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, isolated
-        nodes have -1.
+        nodes and those of components put aside have -1.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
-    resolution : at which, for objectives that have one, or None; above `natural_range` where the clusters found call
-        for more.
-    natural_range : from which resolution to which k is the natural number of clusters of this graph's regions, or None.
+    resolution : at which, for objectives that have one, or None.
     coreset : the coreset and its labels, or None.
     undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
     remarks : what was assumed or repaired, one sentence each.
@@ -71,7 +70,6 @@ class Clustering:
     graph: Graph
     objective: str = "normalized_cut"
     resolution: float | None = None
-    natural_range: tuple[float, float] | None = None
     coreset: CoresetClustering | None = None
     undecided: npt.NDArray[np.bool_] | None = None
     remarks: tuple[str, ...] = ()
@@ -97,8 +95,25 @@ class Clustering:
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
-        """True for nodes without edges, shape (n_nodes,): they have label -1."""
+        """True for nodes without edges, shape (n_nodes,): where k was given they have label -1."""
         return self.graph.isolated
+
+    @property
+    def aside(self) -> npt.NDArray[np.bool_]:
+        """True for nodes with edges in no cluster, shape (n_nodes,): those of components that were put aside.
+
+        >>> import networkx as nx
+        >>> from graphclust import coreset_sc
+        >>> two_and_a_pair = nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(2))
+        >>> coreset_sc(two_and_a_pair, 2, rng=0).aside.sum()
+        np.int64(2)
+        """
+        return (self.labels < 0) & ~self.graph.isolated
+
+    @property
+    def n_aside(self) -> int:
+        """How many nodes were put aside."""
+        return int(np.count_nonzero(self.aside))
 
     @cached_property
     def n_clusters(self) -> int:
@@ -123,7 +138,7 @@ class Clustering:
     def conductance(self) -> npt.NDArray[np.float64]:
         """cut(S) / min(vol(S), vol(V - S)) of each cluster, shape (n_clusters,)."""
         cut, volume = self._cut_and_volume
-        smaller_side = np.minimum(volume, volume.sum() - volume)
+        smaller_side = np.minimum(volume, np.maximum(self.graph.total_volume - volume, cut))  # less by rounding only
         return np.divide(cut, smaller_side, out=np.zeros_like(cut), where=smaller_side > 0)
 
     @property
@@ -155,6 +170,30 @@ class Clustering:
         total = self.graph.total_volume
         return float(((volume - cut) / total - (volume / total) ** 2).sum())
 
+    @cached_property
+    def natural_range(self) -> tuple[float, float] | None:
+        """From which resolution to which no union of two of these clusters would pay; None without a resolution.
+
+        It ends at the resolution that the clusters were made for, and begins where the two that are linked most beyond
+        chance would rather be one; empty, (g, g), where those gain by a union at that resolution, as they may where
+        more clusters were asked for than the graph shows. Computed on first use, in one pass over the edges.
+        """
+        if self.resolution is None:
+            return None
+        return min(self._highest_excess, self.resolution), self.resolution
+
+    @cached_property
+    def _highest_excess(self) -> float:
+        """The weight between two clusters over what chance would put there, the most of all pairs."""
+        from graphclust.partition.quotient import weights_between
+
+        between = weights_between(self.graph, self.labels, self.n_clusters).tocoo()
+        made_of = OBJECTIVES[self.objective]
+        mass = self.volume if made_of.by_degree else self.sizes.astype(np.float64)
+        chance = float(self.volume.sum() / mass.sum() ** 2) if made_of.is_relative else 1.0
+        excess = between.data / (mass[between.row] * mass[between.col] * chance)
+        return float(excess.max(initial=0.0))
+
     def as_dict(self) -> dict[Hashable, int]:
         """Node -> label."""
         return dict(zip(self.nodes, self.labels.tolist(), strict=True))
@@ -179,7 +218,7 @@ class Clustering:
     def communities(self, *, as_lists: bool = False) -> list[set[Hashable]] | list[list[Hashable]]:
         """A partition of all nodes, as NetworkX's functions on communities take it.
 
-        The nodes of cluster c come at place c; after the `n_clusters` clusters, each isolated node is a set of its own.
+        The nodes of cluster c come at place c; after the `n_clusters` clusters, each node in none is a set of its own.
         as_lists : lists in the order of the nodes, which JSON can hold, instead of sets.
 
         >>> import networkx as nx

@@ -7,18 +7,17 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
-from graphclust.errors import counted
-from graphclust.graph.container import Graph, GraphLike
-from graphclust.objective.objective import BY_DEGREE, Weighed, weighed
+from graphclust.graph.container import GraphLike
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, partition
-from graphclust.partition.levels import Run, level_of
+from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["communities"]
 
-OBJECTIVES = ("modularity", "constant_potts")
 COMPONENTS = ("all", "largest")
 
 
@@ -68,14 +67,16 @@ def communities(
     (4, 0.4198)
     """
     resolution = as_number(resolution, "resolution", above=0.0)
-    objective = as_choice(objective, "objective", OBJECTIVES)
+    objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
     progress.watch(graph)
     remarks = list(graph.remarks)
-    taken = _nodes_of_largest(graph, remarks) if components == "largest" else np.ones(graph.n_nodes, bool)
+    taken = np.ones(graph.n_nodes, bool)
+    if components == "largest":
+        taken = searched_nodes(graph, 1, components, remarks, progress)
     part = graph if taken.all() else graph.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
     parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
@@ -103,22 +104,12 @@ def communities(
 
     with progress.interruptible(interrupted), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
-        run = Run(part, level_of(on), rng, progress)
+        run = run_on(on, rng, progress)
         found = partition(run.finest, goal_at(on, resolution, objective), chosen, run)
     return clustering_with(found.labels, remarks)
 
 
 def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
     """As many clusters as a plain objective makes at a resolution, as a caller states it."""
-    pull = resolution * (float(on.chance) if objective in BY_DEGREE else 1.0)
+    pull = resolution * (float(on.chance) if OBJECTIVES[objective].is_relative else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)
-
-
-def _nodes_of_largest(graph: Graph, remarks: list[str]) -> np.ndarray:
-    """True for the nodes of the component of most volume, bool, shape (n_nodes,); a remark counts the others."""
-    component = graph.components
-    largest = component == np.bincount(component, weights=graph.degrees).argmax()
-    n_others = int(np.count_nonzero(~largest))
-    if n_others:
-        remarks.append(f"{counted(n_others, 'node')} outside the largest component in no cluster")
-    return largest

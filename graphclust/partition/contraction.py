@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs import contraction as loops
-from graphclust.compiled.graphs.coarsening import group_members
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
+from graphclust.partition import sequential_contraction as in_order
 from graphclust.partition.levels import Run, is_small, n_entries, read_only_level
 
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch of the size of the coarse level
@@ -35,20 +35,29 @@ class Contraction(NamedTuple):
 
 
 def contract(level: Level, regions: Partition, run: Run) -> Contraction:
-    """The level of the regions: links between two of them add up, what stays inside one is part of its own terms."""
-    rows, k = level.rows, len(regions.sums.size)
+    """The level of the regions: links between two of them add up, what stays inside one is part of its own terms.
+
+    The links of a very large level are summed in the order of its rows, and may be an estimate.
+    """
+    k = len(regions.sums.size)
     if is_small(level):
         most = min(n_entries(level), k * k)
         made = Rows(np.empty(k + 1, np.int64), np.empty(most, np.int32), np.empty(most))
         size = loops.contract_into(level, regions, made)
         made = Rows(made.indptr, made.indices[:size].copy(), made.weights[:size].copy())
+    elif n_entries(level) >= in_order.STREAMED and run.graph is not None:
+        made = in_order.links_in_order(level.rows, regions.labels, k, run.graph.degrees)
     else:
-        starts, entries = np.zeros((2, k + 1), np.int64)
-        nodes = np.empty(len(regions.labels), np.int32)
-        group_members(regions.labels, rows.indptr, starts, entries, nodes)
-        blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
-        most_entries = np.add.reduceat(np.minimum(np.diff(entries), k), blocks[:-1]) + 1
-        members = loops.Members(regions.labels, starts, nodes)
-        made = Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, members))
+        made = links_of_clusters(level.rows, regions.labels, k)
     run.reads(level, n_entries(level))
     return Contraction(level, regions, read_only_level(made, Terms(regions.sums.inside, regions.sums.mass)))
+
+
+def links_of_clusters(rows: Rows, labels: np.ndarray, k: int) -> Rows:
+    """The links between k clusters, without those of a cluster to itself; in blocks, on all threads."""
+    starts, entries = np.zeros((2, k + 1), np.int64)
+    nodes = np.empty(len(labels), np.int32)
+    loops.group_members(labels, rows.indptr, starts, entries, nodes)
+    blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
+    most_entries = np.add.reduceat(np.minimum(np.diff(entries), k), blocks[:-1]) + 1
+    return Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, loops.Members(labels, starts, nodes)))

@@ -12,21 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from graphclust.compiled.graphs.levels import Goal, Level
 from graphclust.compiled.graphs.objective import CHANCE, RATIO, Objective
-from graphclust.objective.objective import (
-    BY_DEGREE,
-    RATIOS,
-    Aim,
-    Weighed,
-    chance_objective,
-    plain_objective,
-    ratio_objective,
-)
-from graphclust.partition.merging import merged
-from graphclust.partition.moves import moved_until_stable, summed
-from graphclust.partition.quotient import contracted
-from graphclust.partition.resolution import FLOOR
-from graphclust.progress import Progress
+from graphclust.objective.objective import Aim, chance_objective
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.contraction import contract
+from graphclust.partition.levels import Run, with_sums
+from graphclust.partition.local_moving import refine
+from graphclust.partition.resolution import FLOOR, objective_of
 
 EVERY = 50  # up to this many clusters regions move after each union, since that decides which k is suggested ...
 STRIDE = 0.04  # ... above, after this share of the clusters was united: the cost would grow with the square of k
@@ -77,16 +70,24 @@ class Descent(NamedTuple):
         return np.unique(self.names(k), return_inverse=True)[1].astype(np.int32)
 
 
+class Nodes(NamedTuple):
+    """What each region has of the graph: its volume and its nodes; and the volume of the nodes in no region."""
+
+    volume: npt.NDArray[np.float64]
+    n_nodes: npt.NDArray[np.int64]
+    aside: float
+
+
 class Clusters:
     """The sums of the clusters that are left, by which a union is judged, and the graph that they are part of."""
 
-    def __init__(self, on: Weighed, labels: np.ndarray, k: int, n_nodes: np.ndarray, left_out: tuple[float, int]):
-        sums = summed(on, labels, k)[1]
-        self.on, self.left_out = on, left_out
-        self.inside, self.mass = sums.inside, sums.mass
-        self.volume = np.bincount(labels, weights=on.terms.degrees, minlength=k)
-        self.sizes = np.bincount(labels, weights=n_nodes, minlength=k).astype(np.int64)
-        self.counts_loops_off = bool((on.terms.loops < on.graph.loops).any())  # inside is then minus the cut
+    def __init__(self, aim: Aim, level: Level, labels: np.ndarray, k: int, nodes: Nodes, run: Run):
+        self.found = with_sums(level, labels, k, run)
+        self.total_volume, self.aside = run.units.volume, nodes.aside
+        self.inside, self.mass = self.found.sums.inside.copy(), self.found.sums.mass.copy()
+        self.volume = np.bincount(labels, weights=nodes.volume, minlength=k)
+        self.sizes = np.bincount(labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
+        self.counts_loops_off = aim.definition.less_degree  # inside is then minus the cut
         self.left = np.ones(k, bool)
 
     def link(self, objective: Objective, gain: float, a: int, b: int) -> float:
@@ -108,48 +109,35 @@ class Clusters:
         self.left[a] = False
 
     def figures(self, united: int | None) -> Figures:
-        """Of the partition as it stands, what was left out of the search being part of the cluster of most volume."""
+        """Of the partition as it stands; the nodes put aside are in no cluster, and count in the graph's volume."""
         inside, mass, volume, sizes = (
             values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
         )
         # Rounding may leave a little of either sign where nothing is cut.
         cut = np.maximum(-inside if self.counts_loops_off else volume - inside, 0.0) * (len(inside) > 1)
-        heaviest = int(volume.argmax())
         order = np.arange(len(self.left))[self.left]
-        all_volume, all_sizes = volume.copy(), sizes.copy()
-        all_volume[heaviest] += self.left_out[0]
-        all_sizes[heaviest] += self.left_out[1]
-        whole = float(all_volume.sum())
-        by_size = np.lexsort((order, -all_sizes))
+        whole = float(volume.sum()) + self.aside
+        by_size = np.lexsort((order, -sizes))
         return Figures(
-            float(inside.sum()) / self.on.graph.total_volume,
+            float(inside.sum()) / self.total_volume,
             float(np.square(mass / mass.sum()).sum()),
             float((inside / mass).sum()),
-            float((cut / all_volume).sum()),
-            float(((all_volume - cut) / whole - np.square(all_volume / whole)).sum()),
-            all_sizes[by_size],
+            float((cut / volume).sum()),
+            float(((volume - cut) / whole - np.square(volume / whole)).sum()),
+            sizes[by_size],
             None if united is None else int(np.flatnonzero(order[by_size] == united)[0]),
         )
 
 
-def descended(
-    on: Weighed,
-    labels: npt.NDArray[np.int32],
-    top: int,
-    aim: Aim,
-    n_nodes: npt.NDArray[np.int64],
-    left_out: tuple[float, int],
-    progress: Progress,
-) -> Descent:
+def descend(level: Level, labels: npt.NDArray[np.int32], top: int, aim: Aim, nodes: Nodes, run: Run) -> Descent:
     """All partitions from the one given down to one cluster.
 
-    on : the graph of the regions; n_nodes : of each. labels : their clusters, 0 to top - 1.
-    left_out : volume and number of the nodes that are in no region.
+    level : of the regions; nodes : of each. labels : the clusters of the regions, 0 to top - 1.
     """
-    found = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
+    found, progress = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {}), run.progress
     names, k, excess, united = np.arange(top), top, np.inf, None
     while True:
-        clusters = Clusters(on, labels, k, n_nodes, left_out)
+        clusters = Clusters(aim, level, labels, k, nodes, run)
         found.stops[k] = names[labels].astype(np.int32)
         found.figures[k] = clusters.figures(united)
         progress.step(top - k, top)
@@ -158,16 +146,16 @@ def descended(
         stop = k - 1 if k <= EVERY + 1 else max(EVERY, k - max(1, int(k * STRIDE)))
         if progress.out_of_time():
             stop = 1  # all unions at once
-        order = order_of_unions(aim, on, stop, excess)
+        order = order_of_unions(aim, stop, excess, run)
         beyond = max(stop - 1, 1)  # one union more than is made shows how long `stop` clusters are natural
         gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)
-        merged(contracted(on, labels, k), beyond, order, progress, gains, pairs)
+        agglomerate(contract(level, clusters.found, run).coarse, Goal(order, beyond), run, gains, pairs)
         group = np.arange(k)
         excess_beyond = 0.0
         for t in range(k - 1, beyond - 1, -1):
             a, b = pairs[t].tolist()
             link = clusters.link(order, float(gains[t]), a, b)
-            excess_beyond = link / float(clusters.mass[a] * clusters.mass[b]) / on.chance
+            excess_beyond = link / float(clusters.mass[a] * clusters.mass[b]) / run.units.chance
             if t < stop:
                 break
             excess = found.excess[t] = excess_beyond
@@ -181,29 +169,16 @@ def descended(
         names, labels, k = names[numbers], renumbered.astype(np.int32)[labels], stop
         middle = float(np.sqrt(max(excess, 0.0) * max(excess_beyond, 0.0)))
         if k > 1:
-            moved_until_stable(on, labels, k, objective_of_moves(aim, on, k, middle), progress)
+            goal = Goal(objective_of(aim, k, middle, run.units)[0], k)
+            labels = refine(level, with_sums(level, labels, k, run), goal, run).labels
 
 
-def order_of_unions(aim: Aim, on: Weighed, k: int, excess: float) -> Objective:
+def order_of_unions(aim: Aim, k: int, excess: float, run: Run) -> Objective:
     """What the next unions are chosen by, `excess` being that of the last.
 
     Below the floor of resolutions no union pays, and the least loss counts: else small groups that hang on by few edges
     would be left as clusters.
     """
-    if aim.name in RATIOS or isinstance(aim.resolution, float) or excess <= FLOOR:
-        return objective_of_moves(aim, on, k, FLOOR)
-    return chance_objective(on)
-
-
-def objective_of_moves(aim: Aim, on: Weighed, k: int, resolution: float) -> Objective:
-    """The objective of an aim, at a resolution where the aim leaves it open."""
-    if aim.name in RATIOS:
-        return ratio_objective(on)
-    if isinstance(aim.resolution, float):
-        return plain_objective(on, k, aim.resolution / unit_of_resolution(aim, on))
-    return plain_objective(on, k, max(resolution, FLOOR))
-
-
-def unit_of_resolution(aim: Aim, on: Weighed) -> float:
-    """What a caller's resolution is divided by: that of the constant Potts model is in weight between two nodes."""
-    return on.chance if aim.name not in BY_DEGREE else 1.0
+    if aim.is_ratio or isinstance(aim.resolution, float) or excess <= FLOOR:
+        return objective_of(aim, k, FLOOR, run.units)[0]
+    return chance_objective(run.units)

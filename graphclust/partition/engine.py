@@ -2,16 +2,18 @@
 
 1. Coarsening. While V-cycles over the graph would exceed the budget, local moving joins nodes to small regions, and the
    graph is contracted to these.
-2. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
+2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
+3. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
    shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level.
-3. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
+4. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
    V-cycle of its own, and the result is refined. So a child has of each parent what is good in it.
-4. Iteration. V-cycles inside the clusters found merge their regions anew, and are kept where that is better. More
+5. Iteration. V-cycles inside the clusters found merge their regions anew, and are kept where that is better. More
    effort buys generations of a pool of partitions: a child of some of them, and a V-cycle on it.
 
 Every step keeps the value or raises it. Local moving and contraction are those of Blondel et al. 2008 (Louvain) and
-Traag et al. 2019 (Leiden), merging that of Clauset, Newman & Moore 2004, refinement on every level that of Rotta &
-Noack 2011, recombination that of Ovelgönne & Geyer-Schulz 2012 and Biedermann et al. 2018 (VieClus).
+Traag et al. 2019 (Leiden), merging that of Clauset, Newman & Moore 2004, the dendrogram that of Bonald et al. 2018,
+refinement on every level that of Rotta & Noack 2011, recombination that of Ovelgönne & Geyer-Schulz 2012 and Biedermann
+et al. 2018 (VieClus).
 """
 
 from __future__ import annotations
@@ -26,14 +28,21 @@ from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.objective.objective import Aim, ratio_objective
 from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import Contraction, contract
 from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value, with_sums
+from graphclust.partition.likelihood import implied_resolution, is_likelier
 from graphclust.partition.local_moving import UNSETTLED, find_regions, refine
-from graphclust.partition.overlay import overlay, split_disconnected
+from graphclust.partition.overlay import overlay
+from graphclust.partition.resolution import REGIONS_PER_CLUSTER, Plan, dendrogram_of, plan_for_any_number, plan_for_k
 
-REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # regions of the first V-cycles are made at the resolution times these
 BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
+FIRST = 5  # V-cycles at normal effort, which the budget is for
+FINEST = 16.0  # times the resolution of the goal: that of the regions which large graphs are contracted to
+MIN_REGIONS, MAX_REGIONS = 12, 64  # a cluster, of a graph whose dendrogram tells at which resolution k is natural
+COARSER = 4.0  # regions are made again at so many times the resolution where they are fewer than that
 MIN_RELATIVE_CHANGE = 0.02  # a contraction that leaves more of the nodes is not made
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
@@ -44,6 +53,7 @@ SPARE_ENTRIES = 1 << 17  # by their entries small graphs have children at any ef
 MOST_SPARE = 32  # ... but no more than these
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # children; after so many in vain nothing more is tried
+SHORT_PATIENCE = 8  # of the spare children of a small graph: most have the best partition before the first
 
 
 class Effort(NamedTuple):
@@ -54,79 +64,151 @@ class Effort(NamedTuple):
     children: float
 
 
-EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(5, 2, 0), "high": Effort(8, 2, 64)}
+EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64)}
+ONE_V_CYCLE = Effort(1, 0, 0)
 
 
 def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
-    """The best partition of a level that the effort finds, every cluster of it connected where k is free."""
-    steps = coarsen(level, goal, run)
+    """As many clusters as a plain objective makes: the best partition that the effort finds, all clusters connected."""
+    steps = coarsen(level, FINEST * goal.objective.pull, 1, run)
     top = steps[-1].coarse if steps else level
-    sizes = [REGION_SIZES[i % len(REGION_SIZES)] for i in range(effort.first)]
-    pool = side_by_side([partial(v_cycle, top, None, goal, size) for size in sizes], top, run)
-    best = recombine(top, pool, goal, run)
-    for step in reversed(steps):
-        best = refine(step.fine, step.project(best), goal, run)
-        run.progress.offer(best.labels.copy)
-    for size in REGION_SIZES[2::-2][: effort.iterated]:
-        if n_entries(level) <= BUDGET and not run.progress.out_of_time():
-            best = v_cycle(level, best, goal, size, run)
-    n_children = max(effort.children, min(MOST_SPARE, SPARE_ENTRIES // n_entries(level)))
-    if n_children:
-        best = evolve(level, [best] if steps else [*pool, best], goal, n_children, run)
-    return connect(level, best, goal, run) if goal.k == 0 else best
+    found = search(level, steps, top, plan_for_any_number(goal), effort, run)
+    return connect(level, found, goal, run)
 
 
-def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with connected clusters: parts without a link gain by being apart, whatever the plain objective."""
-    parts = split_disconnected(level, found, run)
-    if parts is found:
+def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> tuple[Partition, Plan]:
+    """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
+    steps = coarsen(level, pull_of_regions(k, run), MIN_REGIONS * k, run)
+    top = steps[-1].coarse if steps else level
+    plan = plan_on(top, k, aim, run)
+    found = search(level, steps, top, plan, effort, run)
+    if aim.resolution == "auto" and effort.iterated:
+        found = accept_likelier(level, found, k, run)
+    return connect(level, found, plan.goal, run), plan
+
+
+def accept_likelier(level: Level, found: Partition, k: int, run: Run) -> Partition:
+    """The partition, or one after a V-cycle by the ratio of the same sums where the edges are likelier under that.
+
+    At one resolution for all clusters small ones come together where large ones stay whole, and large ones fall apart
+    where small ones stay apart (Fortunato & Barthélemy 2007, "Resolution limit in community detection"). A ratio weighs
+    each by its own mass. At the resolution that the clusters call for several small ones may be one region, so regions
+    are those of a higher one.
+    """
+    if run.progress.out_of_time():
         return found
-    return split_disconnected(level, refine(level, parts, goal, run), run)
+    pull = COARSER * implied_resolution(run.units, found.sums) * run.units.chance
+    tried = v_cycle(level, found, Goal(ratio_objective(run.units), k), pull, run)
+    return tried if is_likelier(run, tried, found) else found
 
 
-def coarsen(level: Level, goal: Goal, run: Run) -> list[Contraction]:
-    """Contractions down to a level that the budget covers the first V-cycles of."""
+def plan_on(level: Level, k: int, aim: Aim, run: Run) -> Plan:
+    """The plan for k clusters of a level, by the dendrogram of its regions."""
+    steps = contract_to_regions(level, k, run)
+    return plan_for_k(aim, k, dendrogram_of(steps[-1].coarse if steps else level, run, k), run.units)
+
+
+def pull_of_regions(k: int, run: Run) -> float:
+    """Of the first regions made for k clusters; a guess that mostly leaves more of them than are needed."""
+    return run.units.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1])
+
+
+def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
+    """Contractions to some dozen regions a cluster: of more, greedy unions show less well what is natural."""
     steps: list[Contraction] = []
-    while n_entries(level) * len(REGION_SIZES) > BUDGET:
-        regions = find_regions(level, REGION_SIZES[-1] * goal.objective.pull, run)
-        if len(regions.sums.size) > LARGEST_SHARE * len(regions.labels):
+    while len(level.terms.mass) > MIN_REGIONS * k and (not steps or len(level.terms.mass) >= MAX_REGIONS * k):
+        regions = find_many_regions(level, pull_of_regions(k, run), MIN_REGIONS * k, run)
+        if regions is None:
             break
         steps.append(contract(level, regions, run))
         level = steps[-1].coarse
     return steps
 
 
-def v_cycle(level: Level, found: Partition | None, goal: Goal, size: float, run: Run) -> Partition:
+def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effort: Effort, run: Run) -> Partition:
+    """The best partition of a level that V-cycles at the top of its contractions and on itself find."""
+    goal, pulls = plan.goal, plan.pulls
+    first = [pulls[i % len(pulls)] for i in range(effort.first)]
+    pool = side_by_side([partial(v_cycle, top, None, goal, pull) for pull in first], top, run)
+    best = recombine(top, pool, plan, run)
+    for step in reversed(steps):
+        best = refine(step.fine, step.project(best), goal, run)
+        run.progress.offer(best.labels.copy)
+    if n_entries(level) <= BUDGET:
+        best = improve(level, best, plan, run, effort.iterated)
+    spare = min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1))
+    n_children, patience = (effort.children, PATIENCE) if effort.children > spare else (spare, SHORT_PATIENCE)
+    if n_children and len(level.terms.mass) > goal.k != 1:
+        best = evolve(level, [best] if steps else [*pool, best], plan, n_children, patience, run)
+    return best
+
+
+def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
+    """The partition after V-cycles inside its clusters, from large regions to small ones."""
+    for pull in plan.pulls[2::-1][:n_cycles]:
+        if not run.progress.out_of_time():
+            found = v_cycle(level, found, plan.goal, pull, run)
+    return found
+
+
+def coarsen(level: Level, pull: float, n_regions: int, run: Run) -> list[Contraction]:
+    """Contractions down to a level that the budget covers the first V-cycles of, each to so many regions at least."""
+    steps: list[Contraction] = []
+    while n_entries(level) * FIRST > BUDGET:
+        regions = find_many_regions(level, pull, n_regions, run)
+        if regions is None:
+            break
+        steps.append(contract(level, regions, run))
+        level = steps[-1].coarse
+    return steps
+
+
+def find_many_regions(level: Level, pull: float, n_regions: int, run: Run) -> Partition | None:
+    """So many regions at least, made at the pull or a higher one; None where such hardly join any nodes."""
+    n = len(level.terms.mass)
+    while n > n_regions:
+        regions = find_regions(level, pull, run)
+        if len(regions.sums.size) >= n_regions:
+            return regions if len(regions.sums.size) <= LARGEST_SHARE * n else None
+        pull *= COARSER
+    return None
+
+
+def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run: Run) -> Partition:
     """The better of the partition found, if any, and of one merged anew within its clusters.
 
-    size : regions are made at the resolution of the goal times this; the larger it is the smaller they are.
+    pull : of the plain objective that joins nodes to regions; the larger it is the smaller they are.
     """
     if is_small(level):
         room = room_for(level, len(level.terms.mass) if goal.k == 0 else goal.k)
-        plan = loops.Plan(size * goal.objective.pull, UNSETTLED, LARGEST_SHARE)
+        plan = loops.Coarsening(pull, UNSETTLED, LARGEST_SHARE)
         given = loops.NO_PARTITION if found is None else found
         k, read = loops.v_cycle_into(level, given, goal, plan, draws_of(run.rng), room)
         run.reads(level, read)
         return filled(room, k)
     within = level if found is None else loops.rows_within(level, found.labels)
-    regions = find_regions(within, size * goal.objective.pull, run)
+    regions = find_regions(within, pull, run)
     if not goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels):
         made = refine(level, agglomerate(level, goal, run), goal, run)
         kept = None if found is None else refine(level, found, goal, run)
         return made if kept is None or value(made, goal) > value(kept, goal) else kept
     step = contract(level, regions, run)
-    best = v_cycle(step.coarse, None if found is None else step.restrict(found), goal, size, run)
+    best = v_cycle(step.coarse, None if found is None else step.restrict(found), goal, pull, run)
     return refine(level, step.project(best), goal, run)
 
 
-def recombine(level: Level, parents: Sequence[Partition], goal: Goal, run: Run) -> Partition:
+def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
     """A child of several partitions, at least as good as the best of them."""
+    goal = plan.goal
     best = max(parents, key=lambda parent: value(parent, goal))
-    step = contract(level, overlay(level, parents, run), run)
-    child = v_cycle(step.coarse, None, goal, REGION_SIZES[0], run)
+    shared = overlay(level, parents, run)
+    if len(shared.sums.size) <= max(goal.k, 1):
+        return best
+    step = contract(level, shared, run)
+    child = v_cycle(step.coarse, None, goal, plan.pulls[0], run)
     kept = step.restrict(best)
     if value(child, goal) < value(kept, goal):
-        child = v_cycle(step.coarse, kept, goal, REGION_SIZES[0], run)
+        child = v_cycle(step.coarse, kept, goal, plan.pulls[0], run)
     return refine(level, step.project(child), goal, run)
 
 
@@ -138,15 +220,15 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
     return [one(own) for one, own in zip(tries, runs, strict=True)]
 
 
-def evolve(level: Level, pool: list[Partition], goal: Goal, n_children: float, run: Run) -> Partition:
+def evolve(level: Level, pool: list[Partition], plan: Plan, n_children: float, patience: int, run: Run) -> Partition:
     """The best of a pool of partitions after so many children took the places of worse ones, or when time is up."""
-    n_made, in_vain = 0, 0
+    goal, n_made, in_vain = plan.goal, 0, 0
     pool = select(pool, goal)
-    most = int(min(n_children, PATIENCE))
-    while n_made < n_children and in_vain < PATIENCE and not run.progress.out_of_time():
+    most = int(min(n_children, patience))
+    while n_made < n_children and in_vain < patience and not run.progress.out_of_time():
         best = value(pool[0], goal)
         size = int(min(LITTER, n_children - n_made))
-        litter = side_by_side([partial(child, level, pool, goal)] * size, level, run)
+        litter = side_by_side([partial(child, level, pool, plan)] * size, level, run)
         pool = select([*pool, *litter], goal)
         n_made, in_vain = n_made + size, 0 if value(pool[0], goal) > best else in_vain + size
         run.progress.offer(pool[0].labels.copy)
@@ -163,19 +245,21 @@ def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
     return kept[:POOL]
 
 
-def child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Partition:
+def child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Partition:
     """A child of two partitions of a pool, or of one and a new one, after a V-cycle inside its clusters."""
-    size, other_size = run.rng.choice(REGION_SIZES, 2)
+    goal = plan.goal
+    pull, other_pull = run.rng.choice(plan.pulls, 2)
     parents = [pool[i] for i in run.rng.permutation(len(pool))[:2]]
     if len(parents) < 2 or run.rng.random() < FRESH:
         by_regions = run.rng.random() < 0.5  # on small graphs all of these can be one local optimum
         k = len(parents[-1].sums.size)
-        parents[0] = v_cycle(level, None, goal, size, run) if by_regions else scatter(level, k, goal, run)
-    return v_cycle(level, recombine(level, parents, goal, run), goal, other_size, run)
+        parents[0] = v_cycle(level, None, goal, pull, run) if by_regions else scatter(level, k, goal, run)
+    return v_cycle(level, recombine(level, parents, plan, run), goal, other_pull, run)
 
 
 def scatter(level: Level, k: int, goal: Goal, run: Run) -> Partition:
     """A partition refined from k random clusters."""
     n = len(level.terms.mass)
-    labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(max(k, min(2, n))))
-    return refine(level, with_sums(level, labels, int(labels.max()) + 1, run), goal, run)
+    k = goal.k or max(k, min(2, n))
+    labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))
+    return refine(level, with_sums(level, labels, k, run), goal, run)

@@ -1,9 +1,9 @@
-"""The steps of `coreset_regions` over blocks of rows: on the threads of a process, or on a cluster.
+"""The two-step method over blocks of rows: on the threads of a process, or on a cluster. See `WholeGraph`.
 
-The steps are the same as in memory but for two. The coreset is sampled in rounds, by `parallel_sampling`. And nodes
-move in rounds too: those that would gain move all at once, but no more into a cluster than half of its mass, and the
-sums of the clusters are made again; where that lowers the value, the round is taken back, and in the next each of them
-moves with half the probability only. What is as small as the coreset or its regions is worked on in one place.
+It differs from that in memory in two steps. The coreset is sampled in rounds, by `parallel_sampling`. And nodes move in
+rounds too: those that would gain move all at once, but no more into a cluster than half of its mass, and the sums of
+the clusters are made again; where that lowers the value, the round is taken back, and in the next each of them moves
+with half the probability only. What is as small as the coreset or its regions is worked on in one place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.label_extension import Centroids
-from graphclust.compiled.graphs.objective import ClusterSums, Objective, value_of
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
 from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.sampling import Coreset
@@ -24,23 +25,19 @@ from graphclust.coreset.two_step import link_rows
 from graphclust.errors import counted
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import CUT, Aim, Weighed, weighed
+from graphclust.objective.objective import CUT, Units, weighed
 from graphclust.partition import block_steps as steps
-from graphclust.partition import healing
 from graphclust.partition.block_steps import GraphSource
-from graphclust.partition.budget import HARDLY_ANY
-from graphclust.partition.coreset_regions import HASTY_ROUNDS, evenness, number_of_regions
-from graphclust.partition.cycles import Assigned
-from graphclust.partition.moves import MOST_SWEEPS
-from graphclust.partition.multilevel import SINGLE_START, partitioned
-from graphclust.partition.pieces import common_pieces, merged_anew
-from graphclust.partition.purity import are_impure
-from graphclust.partition.reduction import used_labels
-from graphclust.partition.resolution import Goal, implied_goal
-from graphclust.partition.small_components import searched_nodes
-from graphclust.partition.whole_graph import Anew, Labels, Merged, Parted, Sampling
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions
+from graphclust.partition.engine import EFFORTS, partition_into
+from graphclust.partition.in_memory import HARDLY_ANY, labels_of_regions
+from graphclust.partition.levels import run_on
+from graphclust.partition.overlay import number_used, pieces_of
+from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
+HASTY_ROUNDS = 2  # of moves once time is up: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
 MOST_ROUNDS = 30  # of moves by one objective
 VERY_FEW = 0.0001  # of the nodes: not worth a round any more
 MOST_MISSES = 3  # rounds that do harm, since too many moved at once; half the share moves in the next
@@ -58,7 +55,7 @@ class CoresetRegions(NamedTuple):
     labels: np.ndarray
 
 
-def brought_here(engine: Engine, labels: Whole) -> np.ndarray:
+def bring_labels(engine: Engine, labels: Whole) -> np.ndarray:
     """The labels of all nodes in the memory of this process."""
     return engine.fetch(labels).astype(np.int64)
 
@@ -73,20 +70,27 @@ class InBlocks:
     def __init__(
         self,
         engine: Engine,
+        n_entries: int,
         k: int,
-        effort: float,
         components: str,
         key: int,
         progress: Progress,
-        collect: Collect = brought_here,
+        collect: Collect = bring_labels,
     ):
-        self.engine, self.effort, self.components, self.key = engine, effort, components, key
-        self.progress, self.collect = progress, collect
+        self.engine, self.components, self.key = engine, components, key
+        self.rng, self.progress, self.collect = np.random.default_rng([key, 0]), progress, collect
         self.n_points = sum(engine.fetch(engine.each(count_points)))
-        self.k = min(k, self.n_points)
+        self.n_entries, self.k = n_entries, min(k, self.n_points)
         self.n_sequences = 0
+        self._units: dict[str, Units] = {}
 
-    def merged(self, sampling: Sampling) -> Merged:
+    def units(self, name: str) -> Units:
+        """See `WholeGraph`."""
+        if name not in self._units:
+            self._units[name] = self.engine.fetch(self.engine.once(units_of, name))
+        return self._units[name]
+
+    def regions(self, sampling: Sampling) -> Regions:
         """See `WholeGraph`."""
         engine, progress = self.engine, self.progress
         n_seeds = ceil(sampling.oversampling * self.k)
@@ -100,16 +104,11 @@ class InBlocks:
                 f"{counted(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest "
                 "region, from where moves may have taken them",
             )
-        with progress.stage("merging"):
-            labels, n_found = self.fetched_number(engine.once(used_labels_of_connected, labels))
-            if n_found < self.k:  # a coreset too small or too scattered to show k clusters
-                labels, n_found = engine.once(whole_partition, self.k, self.effort, self.key), self.k
-            fragments = labels
-            if n_found > self.k:
-                of_regions = engine.once(quotient_partition, self.quotient(labels, n_found, CUT.name), self.k, self.key)
-                labels = engine.once(looked_up, of_regions, labels)
+        labels, n_found = self.fetched_number(engine.once(used_labels_of_connected, labels))
+        if n_found < self.k:  # a coreset too small or too scattered to show k clusters
+            labels, n_found = engine.once(whole_partition, self.k, self.key), self.k
         n_labeled = [len(nodes), *(self.n_points - missing for missing in n_missing)]
-        return Merged(Parted(labels, None), fragments, False, coreset, links, n_labeled, remarks=remarks)
+        return Regions(labels, n_found, coreset, links, n_labeled, remarks=remarks)
 
     def labelled_by(self, sample: SampledCoreset) -> tuple[Whole, float, list[int]]:
         """The region of each node, the mean links of the coreset, and how many nodes had none after each step."""
@@ -128,51 +127,45 @@ class InBlocks:
         """Labels without gaps, and how many there are, of a pair of both."""
         return self.engine.once(first_of, numbered), self.engine.fetch(self.engine.once(second_of, numbered))
 
-    def quotient(self, labels: Whole, n_clusters: int, name: str) -> Whole:
-        """The quotient graph of the clusters."""
-        links = self.engine.each(steps.links_in_block, labels, n_clusters, name)
-        return self.engine.once(steps.quotient_of_links, links, n_clusters)
-
-    def moved(self, found: Parted, objective: Objective, name: str, most_sweeps: int = MOST_SWEEPS) -> Parted:
-        """See `WholeGraph`; in rounds, each of which raises the value, whatever most_sweeps."""
-        return self.moved_in_rounds(found.labels, objective, name, 0)
-
-    def moved_hastily(self, found: Parted, objective: Objective, name: str) -> Parted:
+    def pieces(self, labels: Whole, regions: Whole) -> tuple[Whole, int]:
         """See `WholeGraph`."""
-        return self.moved_in_rounds(found.labels, objective, name, HASTY_ROUNDS)
+        return self.fetched_number(self.engine.once(pieces_in_one_place, labels, regions))
 
-    def sums(self, labels: Labels, name: str) -> ClusterSums:
+    def contract(self, labels: Whole, k: int, name: str) -> Level:
         """See `WholeGraph`."""
-        return self.standing(labels, name)[1]
+        links = self.engine.each(steps.links_in_block, labels, k)
+        return self.engine.fetch(self.engine.once(steps.level_of_links, links, self.sums(labels, k, name)))
 
-    def are_clearly_pure(self, found: Parted, name: str) -> bool:
-        """See `WholeGraph`; for certain, by the quotient graph of the clusters."""
-        quotient = self.quotient(found.labels, self.k, name)
-        own = np.arange(self.k, dtype=np.int32)
-        return not self.engine.fetch(self.engine.once(clusters_are_impure, quotient, own, found.sums))
-
-    def pieces(self, found: Parted, fragments: Labels, name: str) -> PiecesInBlocks:
+    def project(self, of_clusters: np.ndarray, labels: Whole) -> Whole:
         """See `WholeGraph`."""
-        pieces, n_pieces = self.fetched_number(self.engine.once(pieces_of_connected, found.labels, fragments))
-        return PiecesInBlocks(self, pieces, self.quotient(pieces, n_pieces, name), found)
+        return self.engine.once(looked_up, of_clusters, labels)
 
-    def is_better(self, aim: Aim, objective: Objective, found: Parted, than: Parted) -> bool:
+    def restrict(self, labels: Whole, clusters: Whole, k: int) -> np.ndarray:
         """See `WholeGraph`."""
-        return self.engine.fetch(self.engine.once(is_better_of_two, aim, objective, *found, *than))
+        return self.engine.fetch(self.engine.once(labels_of_clusters, labels, clusters, k))
 
-    def implied_goal(self, aim: Aim, sums: ClusterSums) -> Goal:
-        """See `WholeGraph`."""
-        return self.engine.fetch(self.engine.once(goal_of_sums, aim, self.k, sums))
+    def refine(self, labels: Whole, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`; in rounds, each of which raises the value."""
+        return self.moved_in_rounds(labels, goal, name, HASTY_ROUNDS)
 
-    def labels_at(self, labels: Labels, nodes: np.ndarray) -> np.ndarray:
+    def sums(self, labels: Whole, k: int, name: str) -> ClusterSums:
+        """The sums of the clusters, added in block order."""
+        parts = self.engine.fetch(self.engine.each(steps.cluster_sums, labels, k, name))
+        return ClusterSums(*(summed_in_order(list(column)) for column in zip(*parts, strict=True)))
+
+    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`; the rows are not at hand, so clusters stay as they are."""
+        return found
+
+    def labels_at(self, labels: Whole, nodes: np.ndarray) -> np.ndarray:
         """See `WholeGraph`."""
         return self.engine.fetch(self.engine.once(labels_of, labels, nodes))
 
-    def brought_here(self, labels: Labels) -> np.ndarray:
+    def bring_here(self, labels: Whole) -> np.ndarray:
         """See `WholeGraph`."""
         return self.collect(self.engine, labels)
 
-    def moved_in_rounds(self, labels: Whole, objective: Objective, name: str, at_least: int) -> Parted:
+    def moved_in_rounds(self, labels: Whole, goal: Goal, name: str, at_least: int) -> Partition:
         """The partition after rounds of moves, each of which raises the value.
 
         The rounds end when hardly any node would gain. In each a cluster grows by half of its mass at most, by what is
@@ -181,16 +174,15 @@ class InBlocks:
 
         at_least : so many rounds are made even where time is up.
         """
-        engine = self.engine
-        part, sums = self.standing(labels, name)
+        engine, objective, k = self.engine, goal.objective, goal.k
+        sums = self.sums(labels, k, name)
         turn = (self.n_sequences + 1) * MOVE_TURNS
         self.n_sequences += 1
         share, misses, waited = 1.0, 0, np.inf
         for done in range(MOST_ROUNDS):
             if done >= at_least and self.progress.out_of_time():
                 break
-            bounded = engine.once(steps.bounded, labels, sums, name)
-            moves = engine.each(steps.moves_in_block, labels, part, bounded, objective, name)
+            moves = engine.each(steps.moves_in_block, labels, sums, objective, name)
             movable, joining = (sum(counts) for counts in zip(*self.counts(moves), strict=True))
             if movable <= VERY_FEW * sums.size.sum():
                 break
@@ -199,45 +191,19 @@ class InBlocks:
             waited = movable
             shares = share * np.minimum(1.0, GROWTH * sums.mass / np.where(joining > 0.0, joining, 1.0))
             after = engine.once(steps.moved_labels, labels, moves, sums.size, shares, self.key, turn + done)
-            part_after, sums_after = self.standing(after, name)
+            sums_after = self.sums(after, k, name)
             self.progress.step(done + 1, MOST_ROUNDS)
             if value_of(objective, sums_after) > value_of(objective, sums):
-                labels, part, sums = after, part_after, sums_after
+                labels, sums = after, sums_after
             elif misses < MOST_MISSES:
                 share, misses = share / 2.0, misses + 1
             else:
                 break
-        return Parted(labels, sums)
+        return Partition(labels, sums)
 
     def counts(self, moves: ByBlock) -> list[tuple[int, np.ndarray]]:
         """How many nodes of each block would gain, and the mass that each cluster would."""
         return self.engine.fetch(self.engine.each(steps.count_moves, moves))
-
-    def standing(self, labels: Whole, name: str) -> tuple[ByBlock, ClusterSums]:
-        """Where all nodes stand, and the sums of the clusters, added in block order."""
-        part = self.engine.each(steps.standing, labels, self.k, name)
-        sums = self.engine.fetch(self.engine.each(steps.cluster_sums, part))
-        return part, ClusterSums(*(summed_in_order(list(column)) for column in zip(*sums, strict=True)))
-
-
-class PiecesInBlocks:
-    """See `Pieces`."""
-
-    def __init__(self, whole: InBlocks, pieces: Whole, quotient: Whole, found: Parted):
-        self.whole, self.pieces, self.quotient, self.sums = whole, pieces, quotient, found.sums
-        self.of_piece = whole.engine.once(clusters_of_pieces, quotient, pieces, found.labels)
-
-    def are_impure(self) -> bool:
-        """See `Pieces`."""
-        engine = self.whole.engine
-        return engine.fetch(engine.once(clusters_are_impure, self.quotient, self.of_piece, self.sums))
-
-    def merged_anew(self, aim: Aim) -> Anew:
-        """See `Pieces`."""
-        whole, engine = self.whole, self.whole.engine
-        anew = engine.once(pieces_merged_anew, self.quotient, self.of_piece, whole.k, aim, whole.effort, whole.key)
-        labels = engine.once(looked_up, engine.once(first_of, anew), self.pieces)
-        return Anew(Parted(labels, None), *engine.fetch(engine.once(second_of, anew)))
 
 
 def labelled(
@@ -261,17 +227,18 @@ def labelled(
 
 
 def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, key: int) -> CoresetRegions:
-    """Regions of the coreset, from its two-step graph; nodes without links, and tiny components of it, have none."""
+    """Regions of the coreset, from its two-step graph; nodes without links, and components not worth one, have none."""
     m = small.n_nodes
     linked = np.arange(0)
     if small.n_entries:
-        linked = np.flatnonzero(searched_nodes(small, k, components, [], Progress()))
+        which = "all" if components == "all" else "large"
+        linked = np.flatnonzero(searched_nodes(small, REGIONS_PER_CLUSTER * k, which, [], Progress()))
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
         return CoresetRegions(np.arange(m), np.arange(m) % k)
-    found = partitioned(weighed(part, CUT.name), n_regions, CUT, SINGLE_START, generator(key, n_regions), Progress())
-    return CoresetRegions(linked, found.labels.astype(np.int64))
+    found = labels_of_regions(part, n_regions, generator(key, n_regions), Progress())
+    return CoresetRegions(linked, found.astype(np.int64))
 
 
 def number_of(source: GraphSource, regions: CoresetRegions) -> int:
@@ -297,61 +264,25 @@ def labels_for_the_rest(source: GraphSource, labels: np.ndarray) -> np.ndarray:
 
 def used_labels_of_connected(source: GraphSource, labels: np.ndarray) -> tuple[np.ndarray, int]:
     """Labels without gaps, and how many they are; isolated nodes keep -1."""
-    return with_isolated(labels, *used_labels(labels[labels >= 0]))
+    return number_used(labels, labels >= 0)
 
 
-def pieces_of_connected(source: GraphSource, labels: np.ndarray, fragments: np.ndarray) -> tuple[np.ndarray, int]:
-    """What each cluster has of each fragment, see `common_pieces`; isolated nodes have -1."""
-    connected = labels >= 0
-    degrees = source.graph.degrees[connected]
-    return with_isolated(labels, *common_pieces(degrees, labels[connected], fragments[connected]))
+def pieces_in_one_place(source: GraphSource, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
+    """See `pieces_of`."""
+    return pieces_of(source.graph.degrees, labels, regions)
 
 
-def with_isolated(labels: np.ndarray, of_connected: np.ndarray, n: int) -> tuple[np.ndarray, int]:
-    """The new labels of the nodes that have one, in their places, and n."""
-    found = np.full(len(labels), -1, np.int32)
-    found[labels >= 0] = of_connected
-    return found, n
+def labels_of_clusters(source: GraphSource, labels: np.ndarray, clusters: np.ndarray, k: int) -> np.ndarray:
+    """The label of each of k clusters of nodes that all have the same."""
+    of_clusters = np.empty(k, np.int32)
+    of_clusters[clusters[clusters >= 0]] = labels[clusters >= 0]
+    return of_clusters
 
 
-def quotient_partition(source: GraphSource, quotient: Weighed, k: int, key: int) -> np.ndarray:
-    """The clusters of a quotient graph merged into k by the normalised cut."""
-    return partitioned(quotient, k, CUT, SINGLE_START, generator(key, k), Progress()).labels
-
-
-def pieces_merged_anew(
-    source: GraphSource, quotient: Weighed, of_piece: np.ndarray, k: int, aim: Aim, effort: float, key: int
-) -> tuple[np.ndarray, tuple[Goal, bool]]:
-    """The cluster of each piece by another aim; that aim's goal, and whether two of the clusters belong together."""
-    found, goal = merged_anew(aim, quotient, of_piece, k, effort, generator(key, 0), Progress())
-    return found.labels, (goal, are_impure(quotient, *found))
-
-
-def clusters_of_pieces(source: GraphSource, quotient: Weighed, pieces: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The cluster that each piece is of, int32."""
-    of_piece = np.empty(quotient.graph.n_nodes, np.int32)
-    connected = labels >= 0
-    of_piece[pieces[connected]] = labels[connected]
-    return of_piece
-
-
-def clusters_are_impure(source: GraphSource, quotient: Weighed, of_piece: np.ndarray, sums: ClusterSums) -> bool:
-    """Whether two clusters that are made of these pieces belong together."""
-    return are_impure(quotient, of_piece, sums)
-
-
-def is_better_of_two(
-    source: GraphSource,
-    aim: Aim,
-    objective: Objective,
-    labels: np.ndarray,
-    sums: ClusterSums,
-    labels_before: np.ndarray,
-    sums_before: ClusterSums,
-) -> bool:
-    """Whether one of two partitions is the better, see `healing.is_better`."""
-    found, before = Assigned(labels, sums), Assigned(labels_before, sums_before)
-    return healing.is_better(aim, source.weighed(aim.name), objective, found, before)
+def units_of(source: GraphSource, name: str) -> Units:
+    """What the numbers of an objective are measured in; isolated nodes do not count."""
+    graph = source.graph
+    return Units(graph.total_volume, float(source.weighed(name).terms.mass[graph.degrees > 0].sum()))
 
 
 def mean_links(source: GraphSource, small: Graph) -> float:
@@ -360,22 +291,17 @@ def mean_links(source: GraphSource, small: Graph) -> float:
     return small.n_entries / max(n_linked, 1) * evenness(source.graph.weights)
 
 
-def goal_of_sums(source: GraphSource, aim: Aim, k: int, sums: ClusterSums) -> Goal:
-    """The goal of an aim from the clusters alone, where there is no time for more."""
-    return implied_goal(aim, source.weighed(aim.name), k, sums)
-
-
 def looked_up(source: GraphSource, of_cluster: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The new label of each node's cluster; -1 stays."""
     return np.append(of_cluster, np.int32(-1))[labels]
 
 
-def whole_partition(source: GraphSource, k: int, effort: float, key: int) -> np.ndarray:
+def whole_partition(source: GraphSource, k: int, key: int) -> np.ndarray:
     """The partition of the whole graph in one place, for graphs that are too small or too scattered for a coreset."""
     connected = np.flatnonzero(source.graph.degrees > 0)
-    part = weighed(source.graph.subgraph(connected), CUT.name)
+    run = run_on(weighed(source.graph.subgraph(connected), CUT.name), generator(key, 1))
     labels = np.full(source.graph.n_nodes, -1, np.int32)
-    labels[connected] = partitioned(part, k, CUT, effort, generator(key, 1), Progress()).labels
+    labels[connected] = partition_into(run.finest, k, CUT, EFFORTS["low"], run)[0].labels
     return labels
 
 

@@ -6,36 +6,44 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graphclust.compiled.graphs import moves
+from graphclust.checks import Seed, as_generator
+from graphclust.compiled.graphs import cluster_sums as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Weighed
+from graphclust.objective.objective import Units, Weighed
 from graphclust.progress import Progress
-
-__all__ = ["Goal", "Level", "Partition", "Run", "level_of", "n_entries", "room_for", "value"]
 
 AT_ONCE = 1 << 19  # entries: a step over so many takes some milliseconds, and need not look at the clock on the way
 
 
 @dataclass(frozen=True)
 class Run:
-    """What every step of a run is given: randomness, progress, and the graph whose reads are counted."""
+    """What every step of a run is given: randomness, progress, and what the numbers of the objective are measured in.
 
-    graph: Graph
+    graph : whose reads are counted, those of its level `finest`; None where that is a contracted graph.
+    """
+
+    graph: Graph | None
     finest: Level
+    units: Units
     rng: np.random.Generator
     progress: Progress
 
     def reads(self, level: Level, n_entries: int) -> None:
         """Count entries that were read of the user's graph; coarser levels are not counted."""
-        if level is self.finest:
+        if level is self.finest and self.graph is not None:
             self.progress.reads(self.graph, n_entries)
 
     def spawn(self, n: int) -> list[Run]:
         """Runs of independent randomness, for steps side by side."""
         return [replace(self, rng=rng) for rng in self.rng.spawn(n)]
+
+
+def run_on(on: Weighed, rng: Seed = 0, progress: Progress | None = None) -> Run:
+    """A run over a graph."""
+    return Run(on.graph, level_of(on), on.units, as_generator(rng), progress or Progress())
 
 
 def level_of(on: Weighed) -> Level:
@@ -71,15 +79,24 @@ def filled(room: Partition, k: int) -> Partition:
 
 def with_sums(level: Level, labels: np.ndarray, k: int, run: Run) -> Partition:
     """Labels 0..k-1, int32, with the sums of their clusters, by a pass over the rows."""
-    stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
-    run_in_blocks(moves.staying_weights, entry_blocks(level.rows.indptr, 1 << 19), level.rows, labels, stays)
-    moves.add_to_sums(labels, stays, level.terms, sums)
     run.reads(level, n_entries(level))
-    return Partition(labels, sums)
+    return Partition(labels, stays_and_sums(level, labels, k)[1])
+
+
+def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:
+    """The weight of each node to others of its cluster, and the sums of the clusters; label -1 is for no cluster."""
+    stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+    run_in_blocks(loops.staying_weights, entry_blocks(level.rows.indptr, 1 << 19), level.rows, labels, stays)
+    loops.add_to_sums(labels, stays, level.terms, sums)
+    return stays, sums
 
 
 def read_only_level(rows: Rows, terms: Terms) -> Level:
     """A level of arrays that loops take as they take those of a graph: another type would be compiled once more."""
-    for values in (*rows, *terms):
-        values.flags.writeable = False
-    return Level(rows, terms)
+    return Level(Rows(*map(_read_only, rows)), Terms(*map(_read_only, terms)))
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -41,15 +41,16 @@ def find_regions(level: Level, pull: float, run: Run) -> Partition:
         moving.state[1:3] = n, 0
 
 
-def refine(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+def refine(level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False) -> Partition:
     """The partition after local moving until no node gains by a move.
 
-    Where k is free a cluster may vanish and a node may become one; else no cluster does.
+    Where k is free a cluster may vanish and a node may become one; else no cluster does, and all keep their numbers.
+    once : nodes that would gain at first are looked at once, and no others, whether time is up or not.
     """
-    if run.progress.out_of_time():
+    if run.progress.out_of_time() and not once:
         return _counted_again(found)
     n, k = len(level.terms.mass), len(found.sums.size)
-    if is_small(level):
+    if is_small(level) and not once:
         room = room_for(level, n if goal.k == 0 else k)
         k, read = loops.refine_into(level, found, goal, room)
         run.reads(level, read)
@@ -57,12 +58,12 @@ def refine(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     free, found = goal.k == 0, _counted_again(found)
     more, labels = (n if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
-    rules = loops.Rules(free, free, True)
+    rules = loops.Rules(free, free, not once)
     target = _choose(level, goal.objective, loops.Standing(labels, sums, rules), run)
     moving = loops.moving_of(target, sums)
     loops.wait_where_chosen(target, moving)
     _move(level, goal.objective, rules, labels, sums, moving, run)
-    return loops.without_gaps(labels, sums)
+    return loops.without_gaps(labels, sums) if free else Partition(labels, sums)
 
 
 def _choose(level: Level, objective: Objective, now: loops.Standing, run: Run) -> np.ndarray:
@@ -77,7 +78,7 @@ def _choose(level: Level, objective: Objective, now: loops.Standing, run: Run) -
 def _move(level, objective, rules, labels, sums, moving, run: Run) -> None:
     """Move the nodes that wait, in steps, until none waits or time is up; labels, sums and moving are changed."""
     n = len(labels)
-    while moving.state[1] and not run.progress.out_of_time():
+    while moving.state[1] and not (rules.requeues and run.progress.out_of_time()):
         read = loops.move_nodes(ENTRIES_PER_STEP, level.rows, level.terms, objective, rules, labels, sums, moving)
         run.reads(level, read)
         run.progress.step(n - int(moving.state[1]), n)

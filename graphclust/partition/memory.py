@@ -15,11 +15,11 @@ from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.io.edges import available_bytes
-from graphclust.partition.coreset_regions import REGIONS_PER_CLUSTER, default_size
+from graphclust.partition.contraction import ENTRIES_PER_BLOCK
+from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, default_size
+from graphclust.partition.levels import AT_ONCE
 from graphclust.partition.options import METHODS
-from graphclust.partition.quotient import ENTRIES_PER_BLOCK
-from graphclust.partition.small_graphs import AT_ONCE
-from graphclust.partition.streamed_quotient import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
+from graphclust.partition.sequential_contraction import LANES, MOST_IN_A_TABLE, SAMPLED, STREAMED
 
 __all__ = ["estimate_memory"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.io.array_files import open_archive, parse_json
 from graphclust.io.writing import whole_file
-from graphclust.objective.objective import OBJECTIVES, RATIOS
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition.prediction import ClusterModel
 
 __all__ = ["load_model"]
@@ -64,7 +64,7 @@ def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> C
             and inside.shape == mass.shape == (k,) and len(labels) > 0 and labels.min() >= -1 and labels.max() < k
             and objective in OBJECTIVES and bool(np.isfinite([inside, mass]).all())
             and math.isfinite(total) and total >= 0.0
-            and (objective in RATIOS if resolution is None else math.isfinite(resolution))
+            and (OBJECTIVES[objective].is_ratio if resolution is None else math.isfinite(resolution))
             and (nodes is None or _are_names(nodes, len(labels)))
         )  # fmt: skip
         if not sound:

@@ -15,8 +15,8 @@ from graphclust.graph.kernel import LOOP_POLICIES
 from graphclust.objective.objective import OBJECTIVES
 
 METHODS = ("auto", "multilevel", "two-step", "paper")
-EFFORTS = {"low": 0.3, "normal": 1.0, "high": 4.0}
-COMPONENTS = ("large", "all")
+EFFORTS = ("low", "normal", "high")
+COMPONENTS = ("large", "largest", "all")
 PUBLISHED_OBJECTIVE = "normalized_cut"
 
 
@@ -34,9 +34,9 @@ def _as_resolution(value: Any, name: str) -> float | str:
 
 _OURS, _CORESETS, _PAPER = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",)
 OPTIONS = {
-    "objective": Option("modularity", partial(as_choice, allowed=OBJECTIVES), (*_OURS, "paper")),
+    "objective": Option("modularity", partial(as_choice, allowed=tuple(OBJECTIVES)), (*_OURS, "paper")),
     "resolution": Option("auto", _as_resolution, _OURS),
-    "effort": Option("normal", partial(as_choice, allowed=tuple(EFFORTS)), _OURS),
+    "effort": Option("normal", partial(as_choice, allowed=EFFORTS), _OURS),
     "components": Option("large", partial(as_choice, allowed=COMPONENTS), _OURS),
     "coreset_size": Option(None, partial(as_whole_number, at_least=1), _CORESETS),  # by default, the method's own rule
     "oversampling": Option(2.0, partial(as_number, above=0.0), _CORESETS),

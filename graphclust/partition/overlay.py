@@ -10,6 +10,8 @@ from graphclust.compiled.graphs import overlay as loops
 from graphclust.compiled.graphs.levels import Level, Partition
 from graphclust.partition.levels import Run, n_entries, with_sums
 
+CRUMB = 0.02  # of an average region: nodes that moves took from one cluster to another, one by one
+
 
 def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partition:
     """The partition whose clusters are what all of some partitions have in one cluster.
@@ -27,6 +29,37 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
 def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
     """The partition in which every connected part of a cluster is one by itself; the same where all are connected."""
     parts = np.empty(len(found.labels), np.int32)
-    n_parts = loops.split_by_connection(level.rows, found.labels, parts)
+    n_parts = loops.split_by_connection(level.rows, found.labels, len(found.sums.size), parts)
     run.reads(level, n_entries(level))
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
+
+
+def pieces_of(volumes: np.ndarray, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
+    """What each cluster has of each region, int32, and how many pieces that makes; crumbs of a cluster are one piece.
+
+    volumes : of the nodes; less than CRUMB of an average region is a crumb. Nodes with label -1 have none.
+    """
+    taken = labels >= 0
+    n_regions = int(regions.max()) + 1
+    pieces, n_pieces = number_used(labels.astype(np.int64) * n_regions + regions, taken)
+    of_piece = np.bincount(pieces[taken], weights=volumes[taken], minlength=n_pieces)
+    is_crumb = of_piece < CRUMB * volumes[taken].sum() / n_regions
+    return number_used(np.where(taken & is_crumb[pieces], n_pieces + labels, pieces), taken)
+
+
+def number_used(labels: np.ndarray, taken: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+    """Labels >= 0 numbered without gaps, int32, -1 for nodes that are not taken; and how many are used."""
+    of_taken = labels if taken is None or taken.all() else labels[taken]
+    highest = int(of_taken.max())
+    if highest > 8 * len(of_taken):
+        distinct, numbered = np.unique(of_taken, return_inverse=True)
+        numbered, n_used = numbered.astype(np.int32), len(distinct)
+    else:
+        used = np.zeros(highest + 1, bool)
+        used[of_taken] = True
+        numbered, n_used = (np.cumsum(used, dtype=np.int32) - np.int32(1))[of_taken], int(np.count_nonzero(used))
+    if of_taken is labels:
+        return numbered, n_used
+    found = np.full(len(labels), -1, np.int32)
+    found[taken] = numbered
+    return found, n_used

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,18 +12,19 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import as_whole_number
-from graphclust.coreset.outcome import Outcome
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import RATIOS, Aim, Weighed
+from graphclust.objective.objective import Aim
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
-from graphclust.partition.cycles import Search, assigned, carried, in_cycles, moved
-from graphclust.partition.descent import Descent, objective_of_moves, unit_of_resolution
+from graphclust.partition.components import in_all_nodes
+from graphclust.partition.contraction import Contraction
+from graphclust.partition.descent import Descent
+from graphclust.partition.engine import improve
 from graphclust.partition.envelope import natural_ranges
-from graphclust.partition.multilevel import numbers_of_regions
-from graphclust.partition.reduction import Reduction, prolonged_through
+from graphclust.partition.levels import Run, n_entries, with_sums
+from graphclust.partition.local_moving import refine
 from graphclust.partition.report import origin
-from graphclust.partition.resolution import FLOOR, middle_of
-from graphclust.partition.small_components import in_all_nodes, put_back
+from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -69,19 +71,18 @@ class Path:
         ks: Sequence[int],
         aim: Aim,
         kept: npt.NDArray[np.int64],
-        on: Weighed,
-        levels: list[Reduction],
+        run: Run,
+        steps: list[Contraction],
         descent: Descent,
         remarks: list[str],
         key: int,
-        progress: Progress,
     ):
         self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
-        self.seconds = progress.seconds
+        self.seconds = run.progress.seconds
         self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
         self.seed: int | str | None = None
         self.options: dict[str, Any] = {}
-        self._on, self._levels, self._remarks = on, levels, remarks
+        self._run, self._steps, self._remarks = run, steps, remarks
         self._clusterings: dict[int, Clustering] = {}
         self._numbers: dict[int, npt.NDArray[np.int64]] = {}
         every = sorted(descent.figures)
@@ -137,16 +138,16 @@ class Path:
         For the cuts, which have no resolution, it is the one of modularity or the constant Potts model.
         """
         low, high = self.ranges[k]
-        unit = unit_of_resolution(self.aim, self._on)
+        unit = self.aim.definition.unit_of_resolution(self._run.units)
         return low * unit, high * unit
 
     def resolution(self, k: int) -> float | None:
         """The resolution that the partition into k clusters is made for; None for the cuts."""
-        if self.aim.name in RATIOS:
+        if self.aim.is_ratio:
             return None
         if isinstance(self.aim.resolution, float):
             return self.aim.resolution
-        return max(middle_of(*self.ranges[k]), FLOOR) * unit_of_resolution(self.aim, self._on)
+        return max(middle_of(*self.ranges[k]), FLOOR) * self.aim.definition.unit_of_resolution(self._run.units)
 
     def table(self) -> list[PathRow]:
         """A row for each k, increasing; `pandas.DataFrame(path.table())` is a table.
@@ -235,21 +236,22 @@ class Path:
         return len(np.unique(self.graph.components[self.kept]))
 
     @property
-    def on_nodes(self) -> Weighed:
-        """The graph between the nodes that are searched, `kept`, and what they count for."""
-        return self._levels[0].on if self._levels else self._on
+    def part(self) -> Graph:
+        """The graph between the nodes that are searched, `kept`."""
+        assert self._run.graph is not None
+        return self._run.graph
 
     def _value(self, k: int) -> float:
         figures, resolution = self.descent.figures[k], self.resolution(k)
         if resolution is None:
             return figures.score
-        value = figures.inside - resolution / unit_of_resolution(self.aim, self._on) * figures.squares
-        return value if self.aim.name == "modularity" else value * self._on.graph.total_volume
+        value = figures.inside - resolution / self.aim.definition.unit_of_resolution(self._run.units) * figures.squares
+        return value if self.aim.definition.is_relative else value * self._run.units.volume
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
         whole = np.full(self.graph.n_nodes, -1, np.int64)
-        whole[self.kept] = prolonged_through(self._levels, self.descent.labels(k))
+        whole[self.kept] = self._project(self.descent.labels(k))
         return whole
 
     def _leaf_names(self) -> npt.NDArray[np.int64]:
@@ -261,16 +263,23 @@ class Path:
         ordered[self._numbers[most][:most]] = names
         return ordered
 
-    def _regions_of(self, k: int) -> list[float]:
-        """The resolutions at which a few times k clusters are natural, as far as the path goes."""
-        return [middle_of(*self.ranges[min(n, len(self.descent.unions))]) for n in numbers_of_regions(self.aim, k)]
+    def _project(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Labels of the regions as those of the nodes that are searched."""
+        for step in reversed(self._steps):
+            labels = labels[step.regions.labels]
+        return labels
+
+    def _plan(self, k: int, resolution: float | None) -> Plan:
+        """The plan for k clusters; regions are made where a few times as many are natural, as far as the path goes."""
+        units, most = self._run.units, len(self.descent.unions)
+        at = 0.0 if resolution is None else resolution / self.aim.definition.unit_of_resolution(units)
+        objective, _ = objective_of(self.aim, k, at, units)
+        sizes = [middle_of(*self.ranges[min(n * k, most)]) for n in REGIONS_PER_CLUSTER]
+        return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution)
 
     def _refined(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
         resolution = self.resolution(k)
-        at = 0.0 if resolution is None else resolution / unit_of_resolution(self.aim, self._on)
-        on = self.on_nodes
-        objective = objective_of_moves(self.aim, on, k, at)
         labels = self.descent.labels(k)
         given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
         given["ks"] = self.origin["k"]
@@ -280,21 +289,24 @@ class Path:
             if len(self.kept) < self.graph.n_nodes:
                 searched = np.zeros(self.graph.n_nodes, np.bool_)
                 searched[self.kept] = True
-                whole = put_back(self.graph, searched, Outcome(in_all_nodes(searched, whole))).labels
+                whole = in_all_nodes(searched, whole)
             return clustering_of(
                 self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
-                resolution=resolution, natural_range=None if resolution is None else self.natural_range(k),
-                parameters=given, seed=self.seed,
+                resolution=resolution, parameters=given, seed=self.seed,
             ), numbering_by_size(whole, k)  # fmt: skip
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
         with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
-            before = prolonged_through(self._levels, labels)
+            before = self._project(labels)
             progress.offer(lambda: before)
-            rng = np.random.default_rng([self.key, k])
-            search = Search(k, objective, self._regions_of(k), 1.0, rng, progress)
-            found = assigned(self._on, labels, k)
-            found = carried(self._levels, found, search) if self._levels else moved(on, found, search)
-            if on.graph.n_entries <= CHEAP:
-                found = in_cycles(on, found, search, settled=True)
+            run = replace(self._run, rng=np.random.default_rng([self.key, k]), progress=progress)
+            plan = self._plan(k, resolution)
+            level = self._steps[-1].coarse if self._steps else run.finest
+            found = with_sums(level, labels, k, run)
+            for step in reversed(self._steps):
+                found = refine(step.fine, step.project(found), plan.goal, run)
+            if not self._steps:
+                found = refine(level, found, plan.goal, run)
+            if n_entries(run.finest) <= CHEAP:
+                found = improve(run.finest, found, plan, run)
         return finished(found.labels)

@@ -8,20 +8,21 @@ from math import ceil, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_seeded, as_whole_number
+from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, as_aim, weighed
-from graphclust.partition.descent import descended
-from graphclust.partition.merging import merged, unions
-from graphclust.partition.moves import moved_until_stable
-from graphclust.partition.multilevel import regions
-from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.descent import Nodes, descend
+from graphclust.partition.engine import contract_to_regions
+from graphclust.partition.levels import run_on
+from graphclust.partition.local_moving import refine
+from graphclust.partition.options import COMPONENTS, asked_of_the_graph
 from graphclust.partition.path import Path
-from graphclust.partition.reduction import prolonged_through
-from graphclust.partition.resolution import goal_of
-from graphclust.partition.small_components import searched_nodes
+from graphclust.partition.resolution import dendrogram_of, objective_of
 from graphclust.partition.suggestion import widest
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -59,8 +60,8 @@ def cluster_path(
         of 1,000, three times the square root of the nodes, and the nodes; a quarter beyond the number of connected
         components where these are more, up to 4,000; and up to 1,000 where the graph falls into more small groups.
     objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
-    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out, as `coreset_sc` does, for the k in the middle of the range on a logarithmic scale; "all" does not.
+    components : "large" (default), "largest" or "all", as `coreset_sc` takes it. The components that take part are the
+        same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale.
     time_budget : seconds, > 0, after which clusters are only united and nothing moves any more: the path is whole, and
         its clusterings say so. What is asked of the path later has budgets of its own.
     rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
@@ -78,8 +79,7 @@ def cluster_path(
     ((2, 3, 4, 5), array([5, 5, 5, 5]))
     """
     aim = as_aim(objective, resolution)
-    if components not in ("large", "all"):
-        raise ParameterError(f"components={components!r} is unknown, expected one of 'large', 'all'")
+    components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     asked = None if ks is None else _as_ks(ks)
     with progress.stage("gate"):
@@ -96,6 +96,11 @@ def cluster_path(
         )
     remarks = list(graph.remarks)
     kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
+    if len(kept) < asked[-1] and components == "largest":
+        raise ParameterError(
+            f"ks holds {asked[-1]}, more than the {counted(len(kept), 'node')} of the largest component; leave larger "
+            'ones out, or take components="all"'
+        )
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
     path = longest_path(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
@@ -147,21 +152,26 @@ def path_over(
 ) -> Path:
     """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
-    left_out = graph.total_volume - part.total_volume, int((~graph.isolated).sum()) - len(kept)
-    on, most, rng = weighed(part, aim.name), ks[-1], np.random.default_rng(key)
+    aside = graph.total_volume - part.total_volume
+    most = ks[-1]
+    run = run_on(weighed(part, aim.name), np.random.default_rng(key), progress)
     top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
     with progress.stage("regions"):
-        levels, core = regions(on, max(top, min(FEWEST, part.n_nodes)), aim, rng, progress)
+        steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)
+        core = steps[-1].coarse if steps else run.finest
     with progress.stage("descent"):
-        goal = goal_of(aim, core, top, unions(core, progress, top))
-        labels, sums = merged(core, top, goal.objective, progress)
-        moved_until_stable(core, labels, top, goal.objective, progress, sums=sums)
-        region = prolonged_through(levels, np.arange(core.graph.n_nodes))
-        sizes = np.bincount(region, minlength=core.graph.n_nodes)
-        descent = descended(core, labels, top, aim, sizes, left_out, progress)
+        goal = Goal(objective_of(aim, top, dendrogram_of(core, run, top).resolution(top), run.units)[0], top)
+        found = refine(core, agglomerate(core, goal, run), goal, run)
+        region = np.arange(len(core.terms.mass), dtype=np.int32)
+        for step in reversed(steps):
+            region = region[step.regions.labels]
+        n_nodes = np.bincount(region, minlength=len(core.terms.mass))
+        volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
+        nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
+        descent = descend(core, found.labels, top, aim, nodes, run)
     if progress.remark:
         remarks = [*remarks, f"of the path: {progress.remark}"]
-    return Path(graph, ks, aim, kept, core, levels, descent, remarks, key, progress)
+    return Path(graph, ks, aim, kept, run, steps, descent, remarks, key)
 
 
 def default_ks(graph: Graph) -> range:

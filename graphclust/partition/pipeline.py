@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,20 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, weighed
-from graphclust.partition import streamed_quotient
+from graphclust.objective.objective import Aim, as_aim, weighed
+from graphclust.partition import sequential_contraction
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.partition.coreset_regions import IN_DOUBT, by_coreset, default_size
-from graphclust.partition.cycles import Search, assigned, in_cycles
-from graphclust.partition.healing import Partition, healed, is_better, likelier_by_ratio
-from graphclust.partition.improvement import goal_for
-from graphclust.partition.in_blocks import Collect, InBlocks, brought_here
+from graphclust.partition.components import in_all_nodes, masked, searched_nodes
+from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
+from graphclust.partition.engine import EFFORTS, Effort, partition_into
+from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
 from graphclust.partition.in_memory import InMemory
+from graphclust.partition.levels import run_on, with_sums
+from graphclust.partition.likelihood import is_likelier
 from graphclust.partition.memory import check_memory
-from graphclust.partition.multilevel import partitioned
 from graphclust.partition.options import (
-    EFFORTS,
     METHODS,
     asked_of_the_graph,
     given_options,
@@ -37,9 +35,7 @@ from graphclust.partition.options import (
     used_settings,
 )
 from graphclust.partition.path_making import cluster_path
-from graphclust.partition.purity import are_impure
-from graphclust.partition.resolution import Goal
-from graphclust.partition.small_components import in_all_nodes, masked, put_back, searched_nodes
+from graphclust.partition.resolution import FLOOR, Plan
 from graphclust.partition.whole_graph import Sampling
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -97,9 +93,9 @@ def coreset_sc(
         model it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times.
-    components : "large" (default) leaves connected components of less than a fiftieth of an average cluster's volume
-        out of the search and puts them into the largest cluster, so that they use up no clusters; "all" searches
-        everything, and any component is a perfect cluster of the cuts.
+    components : "large" (default) leaves connected components out of the search that are worth less than a cluster of
+        the others: their nodes are in no cluster, see `Clustering.aside`, and a remark counts them. "largest" leaves
+        out all but the largest; "all" searches everything, and any component is a perfect cluster of the cuts.
     coreset_size : draws of the importance sample, >= k. By default so many that each of them shares some 20
         neighbors with others, at least 24 k; for "paper" a twentieth of the nodes, at least 1,000 and 20 k. From the
         number of nodes on, the coreset is the whole graph.
@@ -122,8 +118,8 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes are labelled -1. Its figures of quality take a pass over the edges, which is
-    made when one is first asked for, or when it is printed.
+    Returns a `Clustering`; isolated nodes, and those put aside, are labelled -1. Its figures of quality take a pass
+    over the edges, which is made when one is first asked for, or when it is printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
     wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with
@@ -165,7 +161,7 @@ def coreset_sc(
     options = {"method": method, **settings(method, given)}
     asked = asked_of_the_graph(weight, symmetrize, time_budget)
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
-    goal = None
+    plan = None
 
     def interrupted(labels: np.ndarray) -> Clustering:
         said = [*remarks, "interrupted: these are the best labels so far, other starts and moves may improve them"]
@@ -176,10 +172,10 @@ def coreset_sc(
         if options["method"] == "paper":
             outcome = _published(graph, k, options, remarks, rng, progress)
         elif options["method"] == "two-step" and options["sampling"] == "parallel":
-            goal, outcome = _by_blocks(graph, k, aim, options, rng, progress)
+            plan, outcome = _by_blocks(graph, k, aim, options, remarks, rng, progress)
             remarks += outcome.remarks
         else:
-            goal, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
+            plan, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
 
     coreset = outcome.coreset
     return clustering_of(
@@ -192,8 +188,7 @@ def coreset_sc(
         if coreset is None or outcome.coreset_labels is None
         else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
         objective=options["objective"],
-        resolution=None if goal is None else goal.resolution,
-        natural_range=None if goal is None else goal.natural,
+        resolution=None if plan is None else plan.resolution,
         undecided=outcome.undecided,
         entries_read=outcome.entries_read or progress.entries_read,
         decided=outcome.decided,
@@ -231,111 +226,75 @@ def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -
     return outcome
 
 
-def _by_blocks(graph: Graph, k: int, aim: Aim, options, rng, progress: Progress) -> tuple[Goal, Outcome]:
+def _by_blocks(
+    graph: Graph, k: int, aim: Aim, options, remarks: list[str], rng, progress: Progress
+) -> tuple[Plan, Outcome]:
     """The two-step method in steps over blocks, which run on the threads of this process."""
+    with progress.stage("components"):
+        graph = masked(graph, searched_nodes(graph, k, options["components"], remarks, progress))
     engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
-    return partitioned_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
+    return partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
 
 
-def partitioned_by_blocks(
-    engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress, collect: Collect = brought_here
-) -> tuple[Goal, Outcome]:
+def partition_by_blocks(
+    engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress, collect: Collect = bring_labels
+) -> tuple[Plan, Outcome]:
     """The same wherever the steps run."""
-    key, effort = int(rng.integers(2**63)), EFFORTS[options["effort"]]
-    whole = InBlocks(engine, k, effort, options["components"], key, progress, collect)
+    whole = InBlocks(engine, n_entries, k, options["components"], int(rng.integers(2**63)), progress, collect)
     if options["coreset_size"] is None:
         options["coreset_size"] = default_size(whole.n_points, n_entries, whole.k)
     size = max(whole.k, options["coreset_size"])
-    found, outcome = by_coreset(whole, aim, Sampling(size, options["oversampling"], options["sampling"]))
-    if outcome.doubtful:
-        outcome = replace(outcome, remarks=(*outcome.remarks, IN_DOUBT))
-    return found.goal, outcome
+    plan, outcome = partition_by_coreset(whole, aim, Sampling(size, options["oversampling"], options["sampling"]))
+    return plan, outcome.with_remark(IN_DOUBT) if outcome.doubtful else outcome
 
 
 def _best(
     graph: Graph, k: int, aim: Aim, options, remarks: list[str], chosen_here: bool, rng, progress: Progress
-) -> tuple[Goal, Outcome]:
-    """The new methods, on the nodes that have edges, in the components that are large enough.
+) -> tuple[Plan, Outcome]:
+    """The new methods, on the nodes that have edges, in the components that take part.
 
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
     with progress.stage("components"):
         searched = searched_nodes(graph, k, options["components"], remarks, progress)
-    n_searched = int(np.count_nonzero(searched))
+    n_searched, effort = int(np.count_nonzero(searched)), EFFORTS[options["effort"]]
     k = min(k, n_searched)
-    effort = EFFORTS[options["effort"]]
-    part: Weighed | None = None
-
-    def searched_part() -> Weighed:
-        """The graph between the nodes that are searched: a copy, made only where coarser graphs are made of it."""
-        nonlocal part
-        if part is None:
-            whole = n_searched == graph.n_nodes
-            part = weighed(graph if whole else graph.subgraph(np.flatnonzero(searched)), aim.name)
-        return part
-
-    with (
-        progress.within(lambda labels: put_back(graph, searched, Outcome(labels)).labels),
-        progress.within(lambda labels: in_all_nodes(searched, labels)),
-    ):
-        if options["method"] == "two-step":
-            on = weighed(masked(graph, searched), aim.name)
-            if n_searched < graph.n_nodes:
-                mass = np.where(searched, on.terms.mass, 0.0)
-                on = Weighed(on.graph, node_terms(on.terms.loops, mass, on.terms.degrees))
+    with progress.within(lambda labels: in_all_nodes(searched, labels)):
+        if options["method"] == "multilevel":
+            plan, outcome = _multilevel(graph, searched, k, aim, effort, rng, progress)
+        else:
             if options["coreset_size"] is None:
                 options["coreset_size"] = default_size(n_searched, graph.n_entries, k)
             size = max(k, min(options["coreset_size"], n_searched))
             sampling = Sampling(size, options["oversampling"], options["sampling"])
-            progress.watch(on.graph)
-            found, outcome = by_coreset(InMemory(on, k, effort, rng, progress), aim, sampling)
+            plan, outcome = partition_by_coreset(InMemory(graph, searched, k, rng, progress), aim, sampling)
             if outcome.doubtful and not chosen_here:
                 remarks.append(IN_DOUBT)
             elif outcome.doubtful and not progress.out_of_time():
-                found = found._replace(labels=found.labels[searched])
-                found, anew = second_look(searched_part(), found, aim, effort, rng, progress)
-                found = found._replace(labels=in_all_nodes(searched, found.labels))
-                outcome = relabelled(outcome, found.labels)
-                if anew:
-                    options["method"], outcome = "multilevel", Outcome(outcome.labels)
+                other_plan, other = _multilevel(graph, searched, k, aim, effort, rng, progress)
+                run = run_on(weighed(graph, aim.name))
+                pair = (with_sums(run.finest, one.labels.astype(np.int32), k, run) for one in (other, outcome))
+                if is_likelier(run, *pair):
+                    options["method"], plan, outcome = "multilevel", other_plan, other
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
-            if effort > 1.0 and options["method"] == "two-step" and not progress.out_of_time():
-                with progress.stage("refining"):
-                    on, labels, aimed = searched_part(), found.labels[searched], found.goal.objective
-                    _, resolutions = goal_for(aim, on, k, rng, progress)
-                    search = Search(k, aimed, resolutions, 1.0, rng, progress)
-                    labels = in_cycles(on, assigned(on, labels, k), search, each=True).labels
-                outcome = relabelled(outcome, in_all_nodes(searched, labels))
-        else:
-            on = searched_part()
-            progress.watch(on.graph)
-            with progress.stage("partition"):
-                found = partitioned(on, k, aim, effort, rng, progress)
-            outcome = Outcome(in_all_nodes(searched, found.labels.astype(np.int64)))
-            if streamed_quotient.is_estimate(on.graph, on.graph.n_nodes):
-                remarks.append(streamed_quotient.ESTIMATED)
     remarks += outcome.remarks
-    return found.goal, put_back(graph, searched, outcome)
+    if plan.below_natural:
+        remarks.append(
+            f"k = {k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: some are "
+            "united for the number alone"
+        )
+    return plan, outcome
 
 
-def relabelled(outcome: Outcome, labels: np.ndarray) -> Outcome:
-    """The outcome with other labels of all nodes, and so of those of its coreset."""
-    assert outcome.coreset is not None
-    labels = labels.astype(np.int64)
-    return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes])
-
-
-def second_look(
-    part: Weighed, found: Partition, aim: Aim, effort: float, rng: np.random.Generator, progress: Progress
-) -> tuple[Partition, bool]:
-    """Clusters that a coreset leaves in doubt, healed on the whole graph; or, with True, those of coarser graphs."""
-    with progress.stage("healing"):
-        found = healed(part, found, aim, rng, progress)
-        found = likelier_by_ratio(part, found, aim, rng, progress)
-        impure = are_impure(part, found.labels, found.sums)
-    if not impure or progress.out_of_time():
-        return found, False
-    with progress.stage("partition"):
-        other = partitioned(part, len(found.sums.size), aim, effort, rng, progress)
-    anew = is_better(aim, part, found.goal.objective, other, found)
-    return (other, True) if anew else (found, False)
+def _multilevel(
+    graph: Graph, searched: np.ndarray, k: int, aim: Aim, effort: Effort, rng: np.random.Generator, progress: Progress
+) -> tuple[Plan, Outcome]:
+    """The multilevel engine on the nodes that are searched."""
+    part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+    run = run_on(weighed(part, aim.name), rng, progress)
+    progress.watch(part)
+    with progress.stage("partition"), progress.within(lambda labels: in_all_nodes(searched, labels)):
+        found, plan = partition_into(run.finest, k, aim, effort, run)
+    estimated = sequential_contraction.is_estimate(part.n_entries, part.n_nodes)
+    remarks = (sequential_contraction.ESTIMATED,) if estimated else ()
+    return plan, Outcome(in_all_nodes(searched, found.labels.astype(np.int64)), remarks=remarks)

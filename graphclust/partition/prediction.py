@@ -17,8 +17,8 @@ from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import checked_csr
 from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import BY_DEGREE, RATIOS, weighed
-from graphclust.partition.moves import summed
+from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.partition.levels import level_of, stays_and_sums
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -90,16 +90,18 @@ class ClusterModel:
         """The change of the objective when new nodes of these degrees join clusters, against staying by themselves."""
         inside, mass = self.inside[to], self.mass[to]
         loop, own = np.zeros(len(to)), np.ones(len(to))
-        if self.objective == "ratio_cut":
+        made_of = OBJECTIVES[self.objective]
+        if made_of.less_degree:
             inside, loop = inside - link, -degrees  # minus the cut: what is new leaves the cluster until the node is in
-        if self.objective in BY_DEGREE:
+        if made_of.by_degree:
             mass, own = mass + link, degrees
-        if self.objective in RATIOS:
+        if made_of.is_ratio:
             return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
         assert self.resolution is not None
         pull: Any = self.resolution  # a number, or one for each pair: every node makes a volume of its own
-        if self.objective == "modularity":
-            pull = self.resolution / (self.total + 2.0 * degrees)
+        if made_of.is_relative:
+            volume = self.total + 2.0 * degrees
+            pull = self.resolution * volume / (volume if made_of.by_degree else len(self.labels) + 1.0) ** 2
         return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
 
     @cached_property
@@ -156,7 +158,7 @@ def model_of(clustering: Clustering) -> ClusterModel:
     """The model of a clustering."""
     graph = clustering.graph
     on = weighed(graph, clustering.objective)
-    sums = summed(on, clustering.labels.astype(np.int32), clustering.n_clusters)[1]
+    sums = stays_and_sums(level_of(on), clustering.labels.astype(np.int32), clustering.n_clusters)[1]
     nodes = None if graph.nodes is None else tuple(clustering.nodes)
     return ClusterModel(
         clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.errors import counted, escape_controls
+from graphclust.objective.objective import OBJECTIVES
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -35,6 +36,7 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "n_edges": graph.n_edges,
         "weighted": graph.weights is not None,
         "n_isolated": int(graph.isolated.sum()),
+        "n_aside": clustering.n_aside,
         "n_components": graph.n_components,
         "k": clustering.k,
         "n_clusters": clustering.n_clusters,
@@ -80,6 +82,8 @@ def as_text(clustering: "Clustering") -> str:
         f"  made for         {objective_in_words(clustering)}",
         f"  made by          {_making(clustering)}",
     ]
+    if clustering.n_aside:
+        lines.append(f"  aside            {_aside(clustering)}")
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
         lines.append(f"  coreset          {counted(len(coreset.nodes), 'node')} ({share:.1%})")
@@ -101,6 +105,13 @@ def as_text(clustering: "Clustering") -> str:
     return "\n".join(lines)
 
 
+def _aside(clustering: "Clustering") -> str:
+    """The nodes that were put aside, as a share of all nodes, and in how many components."""
+    graph, n_aside = clustering.graph, clustering.n_aside
+    components = counted(len(np.unique(graph.components[clustering.aside])), "component")
+    return f"{counted(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
+
+
 def _shares(clustering: "Clustering") -> str:
     """The largest and the smallest cluster as shares of the nodes that have a label, and the imbalance."""
     shares = clustering.sizes / clustering.sizes.sum()
@@ -120,9 +131,7 @@ def _making(clustering: "Clustering") -> str:
 
 def objective_in_words(clustering: "Clustering") -> str:
     """The objective in words, with its resolution and the range in which k is natural."""
-    words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
-    words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
-    text = words[clustering.objective]
+    text = OBJECTIVES[clustering.objective].words
     if clustering.resolution is not None:
         text += f" at resolution {clustering.resolution:.3g}"
     if clustering.natural_range is not None:

@@ -1,4 +1,9 @@
-"""The resolution at which k is the natural number of clusters, and the objective that follows from it."""
+"""At which resolution k clusters are natural: read off a dendrogram, whose unions come in the order of their excess.
+
+The excess of two clusters is the weight between them over what chance would put there. At a resolution below it their
+union raises modularity. A number of clusters is natural at the resolutions at which a union would gain down to it, and
+none beyond.
+"""
 
 from __future__ import annotations
 
@@ -6,34 +11,80 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import ClusterSums, Objective
-from graphclust.objective.objective import RATIOS, Aim, Weighed, plain_objective, ratio_objective
-from graphclust.partition.likelihood import implied_resolution
+from graphclust.compiled.graphs.levels import Goal, Level
+from graphclust.compiled.graphs.objective import Objective
+from graphclust.objective.objective import Aim, Units, chance_objective, plain_objective, ratio_objective
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.levels import Run
 
 # Where a graph has many more natural clusters than k, the resolution that matches k is tiny, and almost nothing but
 # small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
 # the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
-NO_UNIONS = np.empty(0)  # what a cut does not need
+REGIONS_PER_CLUSTER = (4, 8, 16)  # that V-cycles begin with, where k is given: on these cuts and modularity agree
+REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # and where it is free, the resolution of the regions over that of the goal
 
 
-class Goal(NamedTuple):
-    """The objective with its numbers; the resolution as a caller states it (None: it has none), and k's own range."""
+class Dendrogram(NamedTuple):
+    """The unions of the nodes of a level by excess: `excess[t]` is that of the union which leaves t clusters.
 
-    objective: Objective
+    float64, (n,), in units of chance; minus infinity where nothing is linked, and where unions are not followed. It
+    never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling").
+    """
+
+    excess: np.ndarray
+
+    def natural_range(self, k: int) -> tuple[float, float]:
+        """From which resolution to which k clusters are natural: when k + 1 become k, and when those become k - 1."""
+        highest = float(self.excess[k]) if k < len(self.excess) else np.inf
+        return max(float(self.excess[min(k, len(self.excess)) - 1]), 0.0), max(highest, 0.0)
+
+    def resolution(self, k: int) -> float:
+        """The middle of the range in which k is natural, on a logarithmic scale; at most for half as many as nodes."""
+        return middle_of(*self.natural_range(max(min(k, len(self.excess) // 2), 1)))
+
+
+def dendrogram_of(level: Level, run: Run, k: int = 1) -> Dendrogram:
+    """The dendrogram of a level, down to one cluster less than k."""
+    excess = np.full(len(level.terms.mass), -np.inf)
+    agglomerate(level, Goal(chance_objective(run.units), max(k - 1, 1)), run, excess)
+    return Dendrogram(excess / run.units.chance)
+
+
+class Plan(NamedTuple):
+    """What a search is for, and how its V-cycles begin.
+
+    pulls : of the plain objective that joins nodes to the regions of one V-cycle after the other. resolution : as a
+    caller states it; None where the objective has none. below_natural : whether more clusters than k are natural
+    even at the lowest resolution that is used, so that some are united for the number alone.
+    """
+
+    goal: Goal
+    pulls: tuple[float, ...]
     resolution: float | None
-    natural: tuple[float, float] | None
+    below_natural: bool = False
 
 
-def natural_range(unions: np.ndarray, k: int) -> tuple[float, float]:
-    """From which resolution to which k clusters are natural: when k + 1 become k, and when those become k - 1."""
-    highest = float(unions[k]) if k < len(unions) else np.inf
-    return max(float(unions[min(k, len(unions)) - 1]), 0.0), max(highest, 0.0)
+def plan_for_any_number(goal: Goal) -> Plan:
+    """As many clusters as a plain objective makes."""
+    return Plan(goal, tuple(size * goal.objective.pull for size in REGION_SIZES), None)
 
 
-def matched_resolution(unions: np.ndarray, k: int) -> float:
-    """The middle of the range in which k is natural, on a logarithmic scale; at most for half as many as nodes."""
-    return middle_of(*natural_range(unions, max(min(k, len(unions) // 2), 1)))
+def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
+    """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
+    pulls = dict.fromkeys(units.chance * dendrogram.resolution(n * k) for n in REGIONS_PER_CLUSTER)
+    objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
+    below_natural = aim.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
+    return Plan(Goal(objective, k), tuple(pulls), resolution, below_natural)
+
+
+def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Objective, float | None]:
+    """The objective of an aim, and its resolution as a caller states it; `matched` is where the aim leaves it open."""
+    if aim.is_ratio:
+        return ratio_objective(units), None
+    unit = aim.definition.unit_of_resolution(units)
+    at = aim.resolution / unit if isinstance(aim.resolution, float) else max(matched, FLOOR)
+    return plain_objective(units, k, at), at * unit
 
 
 def middle_of(lowest: float, highest: float) -> float:
@@ -41,33 +92,3 @@ def middle_of(lowest: float, highest: float) -> float:
     if not np.isfinite(highest):
         return max(lowest, FLOOR)
     return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))
-
-
-def goal_of(aim: Aim, on: Weighed, k: int, unions: np.ndarray) -> Goal:
-    """The objective of an aim on a graph; `unions` are those of the graph or of a quotient graph of it."""
-    if aim.name in RATIOS:
-        return Goal(ratio_objective(on), None, None)
-    lowest, highest = natural_range(unions, k)
-    natural = lowest * unit_of(aim, on), highest * unit_of(aim, on)
-    if isinstance(aim.resolution, float):
-        return Goal(plain_objective(on, k, aim.resolution / unit_of(aim, on)), aim.resolution, natural)
-    return goal_at(aim, on, k, max(matched_resolution(unions, k), FLOOR), natural)
-
-
-def goal_at(aim: Aim, on: Weighed, k: int, resolution: float, natural: tuple[float, float] | None) -> Goal:
-    """The goal at a resolution that is a multiple of chance."""
-    return Goal(plain_objective(on, k, resolution), resolution * unit_of(aim, on), natural)
-
-
-def implied_goal(aim: Aim, on: Weighed, k: int, sums: ClusterSums) -> Goal:
-    """The goal where there is no time for a tree of unions: at the resolution that the clusters found call for."""
-    if isinstance(aim.resolution, float):
-        return goal_at(aim, on, k, aim.resolution / unit_of(aim, on), None)
-    if aim.name in RATIOS:
-        return goal_of(aim, on, k, NO_UNIONS)
-    return goal_at(aim, on, k, max(implied_resolution(on, sums), FLOOR), None)
-
-
-def unit_of(aim: Aim, on: Weighed) -> float:
-    """What a caller's resolution is measured in; Potts' in weight between two nodes."""
-    return 1.0 if aim.name == "modularity" else on.chance

@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.objective import RATIOS
+from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.partition.components import searched_nodes
+from graphclust.partition.engine import EFFORTS, partition_into
+from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
-from graphclust.partition.multilevel import partitioned
 from graphclust.partition.perturbation import edges_left_out
-from graphclust.partition.small_components import searched_nodes
 from graphclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -199,12 +200,13 @@ def described_shortest(path: Path, k: int, progress: Progress) -> int:
 
     Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
     """
-    rng, on = np.random.default_rng([path.key, 2]), path.on_nodes
+    rng, on = np.random.default_rng([path.key, 2]), weighed(path.part, path.aim.name)
     lengths: dict[int, float] = {}
 
     def length(k: int) -> float:
         if k not in lengths:
-            lengths[k] = description_length(on, partitioned(on, k, path.aim, 1.0, rng, progress).sums)
+            run = run_on(on, rng, progress)
+            lengths[k] = description_length(on, partition_into(run.finest, k, path.aim, EFFORTS["normal"], run)[0].sums)
         return lengths[k]
 
     fewest = fewest_apart(path)
@@ -254,8 +256,8 @@ def sentences(path: Path, candidates: tuple[Candidate, ...]) -> list[str]:
                 f"{candidate.stability:.2f}"
             )
         )
-    if path.aim.name in RATIOS:
-        twin = "modularity" if path.aim.name == "normalized_cut" else "the constant Potts model"
+    if path.aim.is_ratio:
+        twin = OBJECTIVES[path.aim.definition.twin].words
         said.append(
             f"{path.aim.name} has no resolution; the ranges are those of {twin} over the partitions made for the cut"
         )

@@ -1,7 +1,4 @@
-"""What the method of coresets asks of the whole graph, whether that is in memory or works block by block.
-
-Whoever writes a step of the method against this writes it once; `in_memory` and `in_blocks` are the two that answer.
-"""
+"""What the two-step method asks of the whole graph, whether that is in memory or works block by block."""
 
 from __future__ import annotations
 
@@ -9,15 +6,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.coreset.sampling import Coreset
-from graphclust.objective.objective import Aim
-from graphclust.partition.moves import MOST_SWEEPS
-from graphclust.partition.resolution import Goal
+from graphclust.objective.objective import Units
 from graphclust.progress import Progress
 
-BY_RATIO = Objective(RATIO, 0.0, 1.0)
-Labels = Any  # of all nodes, int32, -1 for isolated ones; or what stands for them where they are
+Labels = Any  # of all nodes, int32, -1 for nodes that are left out; or what stands for them where they are
 
 
 class Sampling(NamedTuple):
@@ -28,25 +22,17 @@ class Sampling(NamedTuple):
     method: str
 
 
-class Parted(NamedTuple):
-    """Labels of all nodes and the sums of their clusters, `ClusterSums`; None before nodes moved, if not known."""
+class Regions(NamedTuple):
+    """A region for every node, from a coreset, and what is known of the coreset.
 
-    labels: Labels
-    sums: Any
-
-
-class Merged(NamedTuple):
-    """Clusters merged from the regions that a coreset shows, and what is known of those.
-
-    fragments : the regions, as labels. estimated : whether their quotient graph was made of a sample.
-    coreset : what was drawn; links : mean links of its nodes, as far as they count. n_labeled : how many nodes had a
-    label from the coreset, from its neighbors, and after each round. out_of_reach : bool, shape (n_nodes,), True for
-    nodes farther from the coreset than labels spread, where that is known node by node.
+    labels, k : the region of each node, all from 0 to k - 1 used. coreset : what was drawn; links : mean links of its
+    nodes, as far as they count. n_labeled : how many nodes had a label from the coreset, from its neighbors, and after
+    each round. out_of_reach : bool, shape (n_nodes,), True for nodes farther from the coreset than labels spread, where
+    that is known node by node.
     """
 
-    found: Parted
-    fragments: Labels
-    estimated: bool
+    labels: Labels
+    k: int
     coreset: Coreset
     links: float
     n_labeled: list[int]
@@ -54,63 +40,45 @@ class Merged(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-class Anew(NamedTuple):
-    """Clusters of pieces that were merged anew, what they were made for, and whether two of them belong together."""
-
-    found: Parted
-    goal: Goal
-    impure: bool
-
-
-class Pieces(Protocol):
-    """What each of some clusters has of each fragment, and the quotient graph of that."""
-
-    def are_impure(self) -> bool:
-        """Whether two of the clusters belong together, see `purity`."""
-
-    def merged_anew(self, aim: Aim) -> Anew:
-        """The pieces merged by another aim, see `pieces.merged_anew`."""
-
-
 class WholeGraph(Protocol):
     """A graph that is to be parted into k clusters; labels that it was given are never changed in place.
 
-    name : of the objective whose terms count. n_points : how many nodes have edges.
+    name : of the objective whose terms count. n_points : how many nodes take part;
+    n_entries : of the rows.
     """
 
     k: int
     n_points: int
+    n_entries: int
+    rng: np.random.Generator
     progress: Progress
 
-    def merged(self, sampling: Sampling) -> Merged:
-        """A coreset, its regions, all nodes labelled by them, and the regions merged by the normalised cut."""
+    def units(self, name: str) -> Units:
+        """What the numbers of an objective are measured in."""
 
-    def moved(self, found: Parted, objective: Objective, name: str, most_sweeps: int = MOST_SWEEPS) -> Parted:
-        """The partition after moves of single nodes, until hardly any would gain.
+    def regions(self, sampling: Sampling) -> Regions:
+        """A coreset, its regions, and all nodes labeled by them."""
 
-        most_sweeps : over all nodes, where they move one after the other.
-        """
+    def pieces(self, labels: Labels, regions: Labels) -> tuple[Labels, int]:
+        """What each cluster has of each region, see `overlay.pieces_of`, and how many pieces that makes."""
 
-    def moved_hastily(self, found: Parted, objective: Objective, name: str) -> Parted:
-        """The partition after a few rounds of moves, which are made even where time is up."""
+    def contract(self, labels: Labels, k: int, name: str) -> Level:
+        """The level whose nodes are the k clusters."""
 
-    def sums(self, labels: Labels, name: str) -> ClusterSums:
-        """The sums of the clusters."""
+    def project(self, of_clusters: np.ndarray, labels: Labels) -> Labels:
+        """A label of each cluster as one of its nodes."""
 
-    def are_clearly_pure(self, found: Parted, name: str) -> bool:
-        """Whether no two clusters belong together, as far as that shows at a glance."""
+    def restrict(self, labels: Labels, clusters: Labels, k: int) -> np.ndarray:
+        """The label of each of k clusters of nodes that all have the same, int32."""
 
-    def pieces(self, found: Parted, fragments: Labels, name: str) -> Pieces:
-        """What each cluster has of each fragment."""
+    def refine(self, labels: Labels, goal: Goal, name: str) -> Partition:
+        """The partition after moves of single nodes; only the most urgent ones once time is up."""
 
-    def is_better(self, aim: Aim, objective: Objective, found: Parted, than: Parted) -> bool:
-        """Whether one of two partitions is the better, see `healing.is_better`."""
-
-    def implied_goal(self, aim: Aim, sums: ClusterSums) -> Goal:
-        """The goal at the resolution that clusters with these sums call for, see `resolution.implied_goal`."""
+    def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """The partition with connected clusters, where all rows are at hand; see `connectivity.connect`."""
 
     def labels_at(self, labels: Labels, nodes: np.ndarray) -> np.ndarray:
         """The labels of some nodes, int64."""
 
-    def brought_here(self, labels: Labels) -> np.ndarray:
-        """The labels of all nodes."""
+    def bring_here(self, labels: Labels) -> np.ndarray:
+        """The labels of all nodes, int64."""

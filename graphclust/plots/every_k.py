@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from graphclust.checks import as_whole_number
 from graphclust.errors import ParameterError
-from graphclust.objective.objective import RATIOS
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition.path import Path
 from graphclust.plots.canvas import COLORS, LINE, axes_for, without_frame
 
@@ -85,7 +85,7 @@ def values_of(path: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64
     with np.errstate(all="ignore"):
         widths = np.log(ranges[:, 1] / ranges[:, 0])
     widths[~np.isfinite(widths)] = 0.0  # the ends of the path have no neighbor to be compared with
-    if path.objective in RATIOS:
+    if OBJECTIVES[path.objective].is_ratio:
         return ks, np.array([row.normalized_cut for row in rows]) / ks, widths, "normalised cut of an average cluster"
     return ks, np.array([row.modularity for row in rows]), widths, "modularity"
 

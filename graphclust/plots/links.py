@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.partition.clustering import Clustering
-from graphclust.partition.quotient import contract
+from graphclust.partition.quotient import weights_between
 
 MOST_CLUSTERS = 60  # in a picture
 LINKS_PER_CLUSTER = 3
@@ -29,18 +29,6 @@ class Links(NamedTuple):
     excess: npt.NDArray[np.float64]
 
 
-def weights_between(clustering: Clustering) -> sparse.csr_array:
-    """The weight between two clusters, shape (n_clusters, n_clusters), with nothing on the diagonal."""
-    graph, labels = clustering.graph, clustering.labels
-    if (labels < 0).any():
-        kept = np.flatnonzero(labels >= 0)
-        graph, labels = graph.subgraph(kept), labels[kept]
-    found = contract(graph, labels.astype(np.int32), clustering.n_clusters).to_scipy().tocoo()
-    between = found.row != found.col
-    ends = found.row[between], found.col[between]
-    return sparse.csr_array((found.data[between], ends), shape=found.shape)
-
-
 def excess_over_chance(clustering: Clustering, weight: sparse.csr_array) -> sparse.csr_array:
     """`weights_between` over what chance would put there, vol(a) vol(b) / vol(V)."""
     share = sparse.dia_array((1.0 / clustering.volume[None, :], [0]), shape=weight.shape)
@@ -49,7 +37,7 @@ def excess_over_chance(clustering: Clustering, weight: sparse.csr_array) -> spar
 
 def nearest_clusters(clustering: Clustering) -> npt.NDArray[np.int64]:
     """The cluster with which each one's links exceed chance most, shape (n_clusters,); -1 for one without links."""
-    excess = excess_over_chance(clustering, weights_between(clustering))
+    excess = excess_over_chance(clustering, weights_between(clustering.graph, clustering.labels, clustering.n_clusters))
     nearest = np.full(clustering.n_clusters, -1)
     for c in np.flatnonzero(np.diff(excess.indptr)).tolist():
         row = slice(excess.indptr[c], excess.indptr[c + 1])
@@ -60,7 +48,7 @@ def nearest_clusters(clustering: Clustering) -> npt.NDArray[np.int64]:
 def standing_out(clustering: Clustering, most: int = MOST_CLUSTERS, per_cluster: int = LINKS_PER_CLUSTER) -> Links:
     """The `most` clusters of most volume, and for each of them its links of most excess."""
     clusters = np.sort(np.argsort(-clustering.volume, kind="stable")[:most])
-    weights = weights_between(clustering)
+    weights = weights_between(clustering.graph, clustering.labels, clustering.n_clusters)
     weight = weights[clusters][:, clusters].toarray()
     excess = excess_over_chance(clustering, weights)[clusters][:, clusters].toarray()
     nearest = np.argsort(-excess, axis=1, kind="stable")[:, :per_cluster]

@@ -12,7 +12,7 @@ from graphclust.coreset.two_step import two_step_factor
 from graphclust.errors import ParameterError
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.partition.clustering import Clustering
-from graphclust.partition.coreset_regions import default_size
+from graphclust.partition.coreset_parents import default_size
 from graphclust.plots.canvas import COLORS, LINE, MARKERS, as_clustering, axes_for, without_frame
 from graphclust.spectral.block_power import block_power_embedding
 

@@ -71,11 +71,11 @@ MUTANTS = [
         _TABLE,
     ),
     (
-        "what-was-left-out-is-nowhere",
+        "volume-put-aside-does-not-count",
         _DESCENT,
-        "all_sizes[heaviest] += self.left_out[1]",
-        "all_sizes[heaviest] += 0",
-        ["test_small_components_and_isolated_nodes"],
+        "whole = float(volume.sum()) + self.aside",
+        "whole = float(volume.sum())",
+        ["test_the_path_puts_the_same_nodes_aside_for_every_k"],
     ),
     (
         "squares-not-of-shares",

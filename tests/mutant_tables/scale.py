@@ -122,7 +122,7 @@ MUTANTS = [
     ),
     (
         "left-out-nodes-have-degrees",
-        "partition/small_components.py",
+        "partition/components.py",
         "degrees, loops = np.where(searched, graph.degrees, 0.0),",
         "degrees, loops = graph.degrees,",
         ["test_clustering_from_a_coreset_copies_no_entries", "test_left_out_nodes_are_in_no_quotient"],

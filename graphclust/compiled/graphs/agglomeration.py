@@ -14,24 +14,30 @@ NO_END = 1 << 62  # entries that merging may read before it comes back
 
 
 @njit(cache=True, nogil=True)
-def agglomerate(level, goal, trace, pairs):
-    """The nodes of a level merged into k clusters, or until no union gains.
-
-    trace, pairs : of every union, as `merging.Merger` takes them; empty where nobody asks for them.
-    """
-    rows, terms = level
-    n = len(terms.mass)
+def chains_of(rows):
+    """The neighbors of each node, to be merged."""
     links = np.empty(len(rows.indices))
     for e in range(len(links)):
         links[e] = rows.weights[e] if len(rows.weights) else 1.0
-    chains = Chains(rows.indptr, rows.indices.copy(), links, np.empty(n, LIST))
+    return Chains(rows.indptr, rows.indices.copy(), links, np.empty(len(rows.indptr) - 1, LIST))
+
+
+@njit(cache=True, nogil=True)
+def merger_of(terms, gains, pairs):
+    """Each node a cluster by itself; gains, pairs : as `Merger` takes them."""
+    n = len(terms.mass)
     clusters = np.zeros(n, CLUSTER)
-    labels, roots, number = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     for u in range(n):
-        clusters[u]["inside"], clusters[u]["mass"], number[u] = terms.loops[u], terms.mass[u], -1
+        clusters[u]["inside"], clusters[u]["mass"] = terms.loops[u], terms.mass[u]
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
-    merger = Merger(clusters, heap[0], heap[1], roots, np.zeros(4, np.int64), trace, pairs)
-    merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains, merger)
+    return Merger(clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs)
+
+
+@njit(cache=True, nogil=True)
+def partition_of(clusters):
+    """The clusters as a partition, numbered by their first node."""
+    n = len(clusters)
+    labels, roots, number = np.empty(n, np.int32), np.empty(n, np.int32), np.full(n, -1, np.int32)
     k = number_roots(clusters, number, labels, roots)
     sums = ClusterSums(np.empty(k), np.empty(k), np.zeros(k, np.int64))
     for c in range(k):
@@ -42,6 +48,17 @@ def agglomerate(level, goal, trace, pairs):
 
 
 @njit(cache=True, nogil=True)
-def agglomerate_into(level, goal, trace, pairs, room):
+def agglomerate(level, goal, gains, pairs):
+    """The nodes of a level merged into k clusters, or until no union gains.
+
+    gains, pairs : of every union, as `Merger` takes them; empty where nobody asks for them.
+    """
+    merger = merger_of(level.terms, gains, pairs)
+    merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains_of(level.rows), merger)
+    return partition_of(merger.clusters)
+
+
+@njit(cache=True, nogil=True)
+def agglomerate_into(level, goal, gains, pairs, room):
     """`agglomerate`, into arrays that are there: returns the number of clusters."""
-    return write(agglomerate(level, goal, trace, pairs), room)
+    return write(agglomerate(level, goal, gains, pairs), room)

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from graphclust.compiled.graphs.coarsening import group_members
 from graphclust.compiled.graphs.levels import Level, Terms, copy_to
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.objective import Rows
@@ -22,6 +21,24 @@ class Members(NamedTuple):
     cluster: np.ndarray
     starts: np.ndarray
     nodes: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def group_members(cluster, indptr, starts, entries, members):
+    """Nodes sorted by cluster, stable; starts and entries (k + 1,) begin as zeros.
+
+    Cluster c gets members[starts[c] : starts[c + 1]], whose rows hold entries[c + 1] - entries[c] entries.
+    """
+    for u in range(len(cluster)):
+        starts[cluster[u] + 1] += 1
+        entries[cluster[u] + 1] += indptr[u + 1] - indptr[u]
+    for c in range(len(starts) - 1):
+        starts[c + 1] += starts[c]
+        entries[c + 1] += entries[c]
+    place = starts[:-1].copy()
+    for u in range(len(cluster)):
+        members[place[cluster[u]]] = u
+        place[cluster[u]] += 1
 
 
 @njit(cache=True, nogil=True)

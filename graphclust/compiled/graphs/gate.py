@@ -114,7 +114,8 @@ def count_faults(first, last, block, rows, counts, examples):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _root(parent, u):
+def root(parent, u):
+    """The root of the tree that u is in."""
     while parent[u] != u:
         parent[u] = parent[parent[u]]
         u = parent[u]
@@ -122,9 +123,9 @@ def _root(parent, u):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _join(parent, u, v):
+def join(parent, u, v):
     """The lower root becomes the parent, so that a component's root is its lowest node."""
-    u, v = _root(parent, u), _root(parent, v)
+    u, v = root(parent, u), root(parent, v)
     if u < v:
         parent[v] = u
     elif v < u:
@@ -142,17 +143,17 @@ def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
             for e in range(start, min(start + n_neighbors, indptr[u + AHEAD + 1])):
                 ask_for(parent, np.uint32(indices[e]))
         for e in range(indptr[u], min(indptr[u] + n_neighbors, indptr[u + 1])):
-            _join(parent, u, indices[e])
+            join(parent, u, indices[e])
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, parent):
     """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
     for u in range(first, last):
-        if _root(parent, u) == giant:
+        if root(parent, u) == giant:
             continue
         for e in range(indptr[u] + n_neighbors, indptr[u + 1]):
-            _join(parent, u, indices[e])
+            join(parent, u, indices[e])
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)

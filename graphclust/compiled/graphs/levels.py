@@ -4,7 +4,7 @@ Inside the engine a self-loop is a number of its node, in `Terms.loops`. Rows of
 diagonal, which every loop passes over; rows of a contracted graph hold none.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,7 +29,7 @@ class Level(NamedTuple):
 class Partition(NamedTuple):
     """The cluster of each node, int32 (n,), and the sums of the clusters; labels run from 0 to k - 1, all used."""
 
-    labels: np.ndarray
+    labels: Any
     sums: ClusterSums
 
 

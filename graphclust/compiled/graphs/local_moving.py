@@ -202,7 +202,7 @@ def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
         target[u] = -1
         if many and u + 2 * AHEAD < last:
             ask_for_neighbors(labels, rows, u + 2 * AHEAD)
-        if not rules.empties and sums.size[labels[u]] == 1:
+        if labels[u] < 0 or (not rules.empties and sums.size[labels[u]] == 1):  # -1 : in no cluster
             continue
         look = _look_at(np.uint32(u), rows, terms, objective, labels, sums, link, met)
         target[u] = labels[u] if rules.opens and look.is_best_alone else look.best
@@ -302,7 +302,8 @@ def refine(level, found, goal):
     moving = moving_of(target, sums)
     wait_where_chosen(target, moving)
     read = move_nodes(np.inf, rows, terms, goal.objective, rules, labels, sums, moving)
-    return without_gaps(labels, sums), read + len(rows.indices)
+    made = without_gaps(labels, sums) if free else Partition(labels, sums)
+    return made, read + len(rows.indices)
 
 
 @njit(cache=True, nogil=True)

@@ -3,6 +3,10 @@
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.gate import flatten, join, root
+
+FEW = 2  # neighbors, which mostly make one part of a cluster already
+
 
 @njit(cache=True, nogil=True)
 def overlay_pair(one, k, other, n_other, overlay):
@@ -34,24 +38,43 @@ def overlay_pair(one, k, other, n_other, overlay):
 
 
 @njit(cache=True, nogil=True)
-def split_by_connection(rows, labels, parts):
-    """parts[u] = the connected part of its cluster that u is in, numbered by first node; returns how many there are."""
+def split_by_connection(rows, labels, k, parts):
+    """parts[u] = the connected part of its cluster that u is in, numbered by first node; returns how many there are.
+
+    Each node is joined with its first FEW neighbors of its cluster; the others are read only for the nodes that are
+    then outside the largest part of their cluster (Sutton et al. 2018, Afforest, for components).
+    """
     n, n_parts = len(labels), 0
-    stack = np.empty(n, np.int32)
     for u in range(n):
-        parts[u] = -1
-    for start in range(n):
-        if parts[start] >= 0:
-            continue
-        parts[start], stack[0], size = n_parts, start, 1
-        while size > 0:
-            size -= 1
-            u = stack[size]
+        parts[u] = u
+    for u in range(n):
+        n_joined = 0
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.uint32(rows.indices[e])
+            if labels[v] == labels[u] and v != u:
+                join(parts, u, np.int64(v))
+                n_joined += 1
+                if n_joined == FEW:
+                    break
+    flatten(parts)
+    size, largest = np.zeros(n, np.int32), np.full(k, -1, np.int32)
+    for u in range(n):
+        size[parts[u]] += 1
+    for u in range(n):
+        c = labels[u]
+        if largest[c] < 0 or size[u] > size[largest[c]]:
+            largest[c] = u
+    for u in range(n):
+        if root(parts, u) != root(parts, largest[labels[u]]):
             for e in range(rows.indptr[u], rows.indptr[u + 1]):
-                v = rows.indices[e]
-                if parts[v] < 0 and labels[v] == labels[start]:
-                    parts[v] = n_parts
-                    stack[size] = v
-                    size += 1
-        n_parts += 1
+                v = np.uint32(rows.indices[e])
+                if labels[v] == labels[u]:
+                    join(parts, u, np.int64(v))
+    flatten(parts)
+    for u in range(n):
+        if parts[u] == u:
+            size[u] = n_parts
+            n_parts += 1
+    for u in range(n):
+        parts[u] = size[parts[u]]
     return n_parts

@@ -7,16 +7,17 @@ from numba import njit
 
 from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.contraction import contract
-from graphclust.compiled.graphs.joining import keep_within
 from graphclust.compiled.graphs.levels import Level, Partition, write
 from graphclust.compiled.graphs.local_moving import find_regions, refine
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 from graphclust.compiled.runtime.read_only import read_only
+from graphclust.compiled.runtime.references import UNCOUNTED
 
 NO_PARTITION = Partition(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
 
 
-class Plan(NamedTuple):
+class Coarsening(NamedTuple):
     """How a V-cycle coarsens.
 
     pull : of the plain objective that joins nodes to regions. unsettled : while a pass moves a larger share of the
@@ -26,6 +27,26 @@ class Plan(NamedTuple):
     pull: float
     unsettled: float
     largest_share: float
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def keep_within(rows, parts, kept):
+    """Of each row what leads to nodes of the same part, into rows that have room for all.
+
+    Nodes that are joined by what is kept are of one part, and what they could not use is not read pass after pass.
+    """
+    n, weighted, n_kept = len(parts), len(rows.weights) > 0, 0
+    for u in range(n):
+        if n > CACHED and u + AHEAD < n:
+            ask_for_neighbors(parts, rows, u + AHEAD)
+        part = parts[u]
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.uint32(rows.indices[e])
+            kept.indices[np.uint64(n_kept)] = v  # counted only where it stays: a branch is unpredictable
+            if weighted:
+                kept.weights[np.uint64(n_kept)] = rows.weights[e]
+            n_kept += parts[v] == part
+        kept.indptr[u + 1] = n_kept
 
 
 @njit(cache=True, nogil=True)
@@ -56,7 +77,7 @@ def project(found, regions):
 
 
 @njit(cache=True, nogil=True)
-def v_cycle_into(level, found, goal, plan, draws, room):
+def v_cycle_into(level, found, goal, coarsening, draws, room):
     """The better of the partition found, if any, and of one merged anew within its clusters, into arrays of the caller.
 
     found : `NO_PARTITION` where there is none. Returns the number of clusters, and the entries read of the level given.
@@ -66,10 +87,10 @@ def v_cycle_into(level, found, goal, plan, draws, room):
     has_found, n_read = len(found.labels) > 0, 0
     while True:
         within = rows_within(level, parts) if has_found else level
-        regions, read = find_regions(within, plan.pull, plan.unsettled, draws)
+        regions, read = find_regions(within, coarsening.pull, coarsening.unsettled, draws)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
-        if n_regions > plan.largest_share * len(regions.labels) or n_regions < goal.k:
+        if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < goal.k:
             break
         parts = restrict(parts, regions) if has_found else parts
         level = contract(level, regions)

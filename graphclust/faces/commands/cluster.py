@@ -59,7 +59,7 @@ def add_to(commands: Any) -> None:
     cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
     cluster.add_argument(
         "--objective",
-        choices=OBJECTIVES,
+        choices=tuple(OBJECTIVES),
         help="what to make the parts for (modularity; with --method paper normalized_cut)",
     )
     cluster.add_argument(
@@ -69,7 +69,9 @@ def add_to(commands: Any) -> None:
     cluster.add_argument(
         "--effort", choices=EFFORTS, help="how much to try again (normal); high takes 4 times as long, up to 14 times"
     )
-    cluster.add_argument("--components", choices=COMPONENTS, help="whether tiny components may be clusters (large)")
+    cluster.add_argument(
+        "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
+    )
     add_seed(cluster)
     add_force(cluster)
     cluster.set_defaults(run=run)

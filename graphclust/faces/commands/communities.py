@@ -21,7 +21,8 @@ EXAMPLES = examples(
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
-    from graphclust.partition.communities import COMPONENTS, OBJECTIVES
+    from graphclust.objective.objective import PLAIN_OBJECTIVES
+    from graphclust.partition.communities import COMPONENTS
     from graphclust.partition.engine import EFFORTS
 
     command = commands.add_parser(
@@ -33,7 +34,9 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--resolution", type=float, default=1.0, metavar="NUMBER", help="> 0, higher for smaller parts (1)"
     )
-    command.add_argument("--objective", choices=OBJECTIVES, default="modularity", help="what to optimize (modularity)")
+    command.add_argument(
+        "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
+    )
     command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
     command.add_argument(
         "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"

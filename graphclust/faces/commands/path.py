@@ -37,8 +37,8 @@ def add_to(commands: Any) -> None:
         metavar="K",
         help="largest (3 sqrt(nodes), 1000 at most, or more for many small parts)",
     )
-    path.add_argument("--objective", choices=OBJECTIVES, default="modularity", help="what to make the parts for")
-    path.add_argument("--components", choices=COMPONENTS, default="large", help="whether tiny ones may be clusters")
+    path.add_argument("--objective", choices=tuple(OBJECTIVES), default="modularity", help="what to make the parts for")
+    path.add_argument("--components", choices=COMPONENTS, default="large", help="which are searched (large)")
     path.add_argument(
         "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
     )

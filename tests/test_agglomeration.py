@@ -1,27 +1,28 @@
-"""Merging: greedy under every objective, the tree of unions, and the resolutions at which k clusters are natural."""
+"""Agglomeration: greedy under every objective, and the tree of unions by excess."""
 
 import os
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 import reference_objectives as reference
-from aims import AIMS, WITH_EDGES, connected_part, looped, on_and_objective
+from aims import AIMS, WITH_EDGES, connected_part, looped, run_and_objective
 from graphs import make_graph
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.merging import NEAR_ENOUGH, ROUGHLY, TIRING
+from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import ParameterError
-from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import RATIOS, as_aim, chance_objective, weighed
-from graphclust.partition import merging, small_graphs
-from graphclust.partition.improvement import goal_for
-from graphclust.partition.merging import merge_clusters, merged, unions
-from graphclust.partition.moves import summed
-from graphclust.partition.resolution import FLOOR, goal_of, matched_resolution, natural_range
+from graphclust.objective.objective import RATIOS, chance_objective, weighed
+from graphclust.partition import agglomeration, levels
+from graphclust.partition.agglomeration import agglomerate, merge_clusters
+from graphclust.partition.levels import run_on, with_sums
+from graphclust.partition.resolution import dendrogram_of
 from graphclust.progress import Progress
 
 TREES = ["karate", "barbell", "weighted", "two cliques", "path", "some loops", "weights of all sizes", "tiny pieces"]
@@ -88,17 +89,17 @@ def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
     """
     graph = some_graph(name)
     A, n = graph.to_scipy().toarray(), graph.n_nodes
-    on, wanted = on_and_objective(graph, objective, resolution, 2)
-    trace = np.full(n, np.nan)
-    merged(on, 1, wanted, Progress(), trace)
+    run, wanted = run_and_objective(graph, objective, resolution, 2)
+    trace, mass_of_nodes = np.full(n, np.nan), run.finest.terms.mass
+    agglomerate(run.finest, Goal(wanted, 1), run, trace)
     ratio = objective in RATIOS
     slack = (NEAR_ENOUGH if ratio else 0.0) * wanted.unit + 1e-9 * wanted.unit
     labels = np.arange(n)
     for k in range(n - 1, 0, -1):
-        after, sums = merged(on, k, wanted, Progress())
+        after, sums = agglomerate(run.finest, Goal(wanted, k), run)
         assert set(after) == set(range(k))
-        for known, exact in zip(sums, summed(on, after, k)[1], strict=True):
-            np.testing.assert_allclose(known, exact, rtol=1e-9, atol=1e-12 * on.graph.total_volume)
+        for known, exact in zip(sums, with_sums(run.finest, after, k, run).sums, strict=True):
+            np.testing.assert_allclose(known, exact, rtol=1e-9, atol=1e-12 * graph.total_volume)
         member = np.eye(k + 1)[labels]
         joined = [len(np.unique(after[labels == c])) for c in range(k + 1)]
         assert joined == [1] * (k + 1)  # the unions of a smaller k go on from those of a larger one
@@ -106,7 +107,7 @@ def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
         a, b = np.flatnonzero(of_cluster == np.flatnonzero(np.bincount(of_cluster) == 2)[0])
         gains = reference.gains_of_unions(A, labels, objective, resolution)
         linked = member.T @ A @ member > 0
-        mass = member.T @ on.terms.mass
+        mass = member.T @ mass_of_nodes
         if (linked & ~np.eye(k + 1, dtype=bool)).any() or ratio:
             giants = np.flatnonzero(np.isclose(mass, mass.max())) if ratio else [None]
             best = np.inf
@@ -128,8 +129,8 @@ def test_the_tree_unites_what_is_linked_most_beyond_chance(name):
     """Each union is that of the pair whose links exceed chance most, at the height noted; the heights never rise."""
     graph = some_graph(name)
     A, n = graph.to_scipy().toarray(), graph.n_nodes
-    on = weighed(graph, "modularity")
-    found = unions(on, Progress())
+    run = run_on(weighed(graph, "modularity"))
+    found = dendrogram_of(run.finest, run).excess
     assert found.shape == (n,) and found[0] == -np.inf
     heights = found[1:]  # from few clusters to many
     assert np.count_nonzero(heights > -np.inf) == n - graph.n_components
@@ -138,7 +139,7 @@ def test_the_tree_unites_what_is_linked_most_beyond_chance(name):
     labels = np.arange(n)
     for k in range(n - 1, 0, -1):
         excess = reference.excess_over_chance(A, labels)
-        after = merged(on, k, chance_objective(on), Progress())[0]
+        after = agglomerate(run.finest, Goal(chance_objective(run.units), k), run).labels
         if k >= graph.n_components:
             a, b = np.unravel_index(excess.argmax(), excess.shape)
             assert found[k] == pytest.approx(excess[a, b], rel=1e-9)
@@ -152,69 +153,9 @@ def test_of_nodes_that_count_alike_the_tree_unites_those_linked_most():
     """Under the constant Potts model chance is the same for all pairs of single nodes."""
     graph = looped()
     A = graph.to_scipy().toarray()
-    on = weighed(graph, "constant_potts")
+    run = run_on(weighed(graph, "constant_potts"))
     off_diagonal = A - np.diag(np.diag(A))
-    assert unions(on, Progress())[-1] == pytest.approx(off_diagonal.max() * len(A) ** 2 / A.sum())
-
-
-@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
-def test_the_range_in_which_k_is_natural_is_where_just_k_is_left(name):
-    """No union of two of the k clusters pays in it, and of k + 1 clusters one does: by the definition."""
-    graph = looped(30, 3)
-    A = graph.to_scipy().toarray()
-    on = weighed(graph, name)
-    tree = unions(on, Progress())
-    for k in (1, 2, 5, 12):
-        goal = goal_of(as_aim(name, "auto"), on, k, tree)
-        lowest, highest = goal.natural
-        of_k, of_more = (merged(on, c, chance_objective(on), Progress())[0] for c in (k, k + 1))
-        if k > 1:
-            assert reference.gains_of_unions(A, of_k, name, lowest * 1.001).max() < 0
-            assert reference.gains_of_unions(A, of_k, name, lowest * 0.999).max() > 0
-        else:
-            assert lowest == 0.0
-        assert reference.gains_of_unions(A, of_more, name, highest * 0.999).max() > 0
-        assert reference.gains_of_unions(A, of_more, name, highest * 1.001).max() < 0
-        unit = 1.0 if name == "modularity" else on.chance
-        if highest > FLOOR * unit and k > 1:
-            assert goal.resolution == pytest.approx(max(np.sqrt(lowest * highest), FLOOR * unit))
-
-
-def test_natural_ranges_of_a_known_tree():
-    tree = np.array([-np.inf, 0.1, 0.4, 2.0, 8.0, 9.0])  # six nodes
-    assert natural_range(tree, 1) == (0.0, 0.1)
-    assert natural_range(tree, 3) == (0.4, 2.0)
-    assert natural_range(tree, 6) == (9.0, np.inf)
-    assert natural_range(tree, 7) == (9.0, np.inf)  # more than there are nodes
-    in_pieces = np.array([-np.inf, -np.inf, -np.inf, 2.0, 8.0, 9.0])
-    assert natural_range(in_pieces, 2) == (0.0, 0.0)
-    assert natural_range(in_pieces, 3) == (0.0, 2.0)
-
-
-def test_the_matched_resolution_is_in_the_middle_on_a_logarithmic_scale():
-    tree = np.array([-np.inf, 0.1, 0.4, 2.0, 8.0, 9.0])
-    assert matched_resolution(tree, 2) == pytest.approx(0.2)
-    assert matched_resolution(tree, 3) == pytest.approx(np.sqrt(0.8))
-    assert matched_resolution(tree, 1) == pytest.approx(np.sqrt(0.1 * 0.1))  # from the lower of the floor and the range
-    assert matched_resolution(tree, 5) == matched_resolution(tree, 3)  # no more clusters than half the nodes
-    assert matched_resolution(np.array([-np.inf, -np.inf, -np.inf, 2.0, 8.0, 9.0]), 3) == pytest.approx(
-        np.sqrt(FLOOR * 2.0)
-    )
-    assert matched_resolution(np.array([-np.inf]), 1) == FLOOR
-
-
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
-@pytest.mark.parametrize(("k", "size", "inner"), [(4, 500, 16), (8, 300, 14), (20, 200, 16)])
-@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
-def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
-    graph, _ = planted_partition(k, size, inner, 2, rng=518)
-    graph = graph.subgraph(np.flatnonzero(~graph.isolated))
-    widths = {}
-    for n in range(2, 2 * k + 3):
-        on = weighed(graph, name)
-        goal, _ = goal_for(as_aim(name, "auto"), on, n, np.random.default_rng(7), Progress())
-        widths[n] = np.log(goal.natural[1] / goal.natural[0])
-    assert widths[k] > 0.9 and widths[k] > 2.5 * max(width for n, width in widths.items() if n != k)
+    assert dendrogram_of(run.finest, run).excess[-1] == pytest.approx(off_diagonal.max() * len(A) ** 2 / A.sum())
 
 
 @pytest.mark.parametrize("name", WITH_EDGES)
@@ -267,24 +208,24 @@ class Counted(Progress):
 def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number(name, objective, monkeypatch):
     """Each union with a hub shifts the gains of all the others: that must not cost a look at all of them."""
     graph = hub_graph(name, 4_000)
-    monkeypatch.setattr(small_graphs, "AT_ONCE", 0)
-    monkeypatch.setattr(merging, "ENTRIES_PER_STEP", graph.n_entries)
-    resolution = {"modularity": 1.0, "constant_potts": 1e-4}.get(objective)
-    on, wanted = on_and_objective(graph, objective.replace("beyond chance", "constant_potts"), resolution, 5)
-    counted = Counted()
-    labels, sums = merged(on, 5, chance_objective(on) if objective == "beyond chance" else wanted, counted)
+    monkeypatch.setattr(levels, "AT_ONCE", 0)
+    monkeypatch.setattr(agglomeration, "ENTRIES_PER_STEP", graph.n_entries)
+    resolution, counted = {"modularity": 1.0, "constant_potts": 1e-4}.get(objective), Counted()
+    run, wanted = run_and_objective(graph, objective.replace("beyond chance", "constant_potts"), resolution, 5)
+    run = replace(run, progress=counted)
+    wanted = chance_objective(run.units) if objective == "beyond chance" else wanted
+    labels, sums = agglomerate(run.finest, Goal(wanted, 5), run)
     assert sorted(set(labels)) == list(range(5))
     assert counted.steps < 2 * TIRING
-    assert_allclose(sums.inside, summed(on, labels, 5)[1].inside)
+    assert_allclose(sums.inside, with_sums(run.finest, labels, 5, run).sums.inside)
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 def test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_links():
     """Gains that differ by an eighth may be taken for each other there, those that differ by more may not."""
     graph = hub_graph("unequal leaves", 4_000)
-    on = weighed(graph, "constant_potts")
-    pairs = np.zeros((4_000, 2), np.int32)
-    merged(on, 1, chance_objective(on), Progress(), pairs=pairs)
+    run, pairs = run_on(weighed(graph, "constant_potts")), np.zeros((4_000, 2), np.int32)
+    agglomerate(run.finest, Goal(chance_objective(run.units), 1), run, pairs=pairs)
     ended, enlarged = pairs[:0:-1].T
     leaf = np.where(ended > 0, ended, enlarged)  # the hub is node 0, and may go on under a leaf's name
     order = graph.weights[: graph.indptr[1]][leaf - 1]
@@ -294,15 +235,45 @@ def test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_lin
 
 
 @pytest.mark.parametrize("objective", ["normalized_cut", "modularity"])
-def test_merging_goes_on_from_where_its_budget_ended(objective, monkeypatch):
-    on, wanted = on_and_objective(make_graph("power-law blocks"), objective, None, 5)
-    monkeypatch.setattr(small_graphs, "AT_ONCE", 0)
-    at_once, in_steps = Counted(), Counted()
-    labels = merged(on, 5, wanted, at_once)[0]
-    monkeypatch.setattr(merging, "ENTRIES_PER_STEP", 7)
-    assert (merged(on, 5, wanted, in_steps)[0] == labels).all()
-    assert at_once.steps == 0
-    assert in_steps.steps > 100
+def test_merging_goes_on_from_where_a_step_ended(objective, monkeypatch):
+    run, wanted = run_and_objective(
+        make_graph("power-law blocks"), objective, 1.0 if objective == "modularity" else None, 5
+    )
+    at_once = agglomerate(run.finest, Goal(wanted, 5), run)
+    monkeypatch.setattr(levels, "AT_ONCE", 0)
+    monkeypatch.setattr(agglomeration, "ENTRIES_PER_STEP", 7)
+    counted = Counted()
+    in_steps = agglomerate(run.finest, Goal(wanted, 5), replace(run, progress=counted))
+    assert (in_steps.labels == at_once.labels).all() and counted.steps > 100
+    for ours, expected in zip(in_steps.sums, at_once.sums, strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
+@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize(
+    ("objective", "resolution"), [("modularity", 1.0), ("modularity", 4.0), ("constant_potts", 0.5)]
+)
+def test_where_k_is_free_merging_ends_when_no_union_gains(name, objective, resolution):
+    graph = some_graph(name)
+    run, wanted = run_and_objective(graph, objective, resolution, 1)
+    found = agglomerate(run.finest, Goal(wanted, 0), run)
+    gains = reference.gains_of_unions(graph.to_scipy().toarray(), found.labels, objective, resolution)
+    assert gains.max() <= 1e-9 * graph.total_volume and len(found.sums.size) == found.labels.max() + 1
+    alone = value_of(wanted, with_sums(run.finest, np.arange(graph.n_nodes, dtype=np.int32), graph.n_nodes, run).sums)
+    assert value_of(wanted, found.sums) >= alone
+
+
+def test_the_trace_of_unions_names_the_clusters_that_become_one():
+    run, wanted = run_and_objective(looped(), "modularity", 1.0, 1)
+    gains, pairs = np.full(24, -np.inf), np.zeros((24, 2), np.int32)
+    agglomerate(run.finest, Goal(wanted, 1), run, gains, pairs)
+    labels = np.arange(24)
+    for k in range(23, 0, -1):
+        ended, enlarged = pairs[k]
+        assert ended != enlarged and (labels == ended).any() and (labels == enlarged).any()
+        labels[labels == ended] = enlarged
+        expected = agglomerate(run.finest, Goal(wanted, k), run).labels
+        assert len(np.unique(np.c_[labels, expected], axis=0)) == k == len(set(labels))
 
 
 @pytest.mark.parametrize("k", [0, 35])

@@ -31,18 +31,6 @@ def add_links(first, last, lane, part, n_parts, rows, cluster, links):
 
 
 @njit(cache=True, nogil=True)
-def add_links_of(first, last, lane, nodes, rows, cluster, links):
-    """Add the entries of the rows of nodes[first:last], all of which are in clusters, to links (n_lanes, k, k)."""
-    weighted, many = len(rows.weights) > 0, len(cluster) > CACHED
-    for i in range(first, last):
-        if many and i + AHEAD < last:
-            ask_for_neighbors(cluster, rows, nodes[i + AHEAD])
-        row_links = links[lane, cluster[nodes[i]]]
-        for e in range(rows.indptr[nodes[i]], rows.indptr[nodes[i] + 1]):
-            row_links[cluster[np.uint32(rows.indices[e])]] += rows.weights[e] if weighted else 1.0
-
-
-@njit(cache=True, nogil=True)
 def list_links(starts, length, rows, cluster, k, keys, weights):
     """Of the runs of `length` rows that begin at `starts`: own cluster k + the other's, and the weight, each entry.
 

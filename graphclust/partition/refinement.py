@@ -10,15 +10,16 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import Aim, Weighed, as_aim, weighed
-from graphclust.partition.cycles import Search, assigned, in_cycles
-from graphclust.partition.merging import graph_without_isolated_nodes
-from graphclust.partition.moves import MOST_SWEEPS, moved_until_stable
-from graphclust.partition.multilevel import goal_on, regions
-from graphclust.partition.resolution import Goal
-from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.objective.objective import Weighed, as_aim, node_terms, weighed
+from graphclust.partition.agglomeration import graph_without_isolated_nodes
+from graphclust.partition.engine import plan_on, v_cycle
+from graphclust.partition.levels import run_on, value, with_sums
+from graphclust.partition.local_moving import refine
+from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["move_nodes", "refine_partition"]
+
+MOST_ROUNDS = 8  # of V-cycles, each by every size of regions; the value settles after two or three
 
 
 def move_nodes(
@@ -50,15 +51,34 @@ def move_nodes(
     """
     aim = as_aim(objective, resolution)
     graph, rng, progress = as_graph(G, weight=weight), as_generator(rng), as_progress(progress)
-    moved = labels_on(graph, labels).astype(np.int32)
-    k = int(moved.max(initial=-1)) + 1
-    if k > 1:
-        on = weighed(graph, aim.name)
-        goal, _ = goal_for(aim, on, k, rng, progress)
-        with progress.interruptible():
-            progress.offer(lambda: moved.astype(np.int64))
-            moved_until_stable(on, moved, k, goal.objective, progress, MOST_SWEEPS)
-    return moved.astype(np.int64)
+    given = labels_on(graph, labels)
+    placed = np.flatnonzero((given >= 0) & ~graph.isolated)
+    names, cluster = np.unique(given[placed], return_inverse=True)
+    k = len(names)
+    if k < 2:
+        return given.astype(np.int64)
+    part = graph if len(placed) == graph.n_nodes else graph.subgraph(placed)
+    run = run_on(_weighed_as_part(weighed(graph, aim.name), part, placed), rng, progress)
+
+    def in_all(labels: np.ndarray) -> npt.NDArray[np.int64]:
+        moved = given.astype(np.int64)
+        moved[placed] = names[labels]
+        return moved
+
+    with progress.interruptible(in_all):
+        goal = plan_on(run.finest, k, aim, run).goal
+        found = with_sums(run.finest, cluster.astype(np.int32), k, run)
+        before = None
+        while before is None or (not np.array_equal(found.labels, before) and not progress.out_of_time()):
+            before = found.labels
+            progress.offer(found.labels.copy)
+            found = refine(run.finest, found, goal, run)
+        return in_all(found.labels)
+
+
+def _weighed_as_part(on: Weighed, part, nodes: np.ndarray) -> Weighed:
+    """Some nodes with the terms that they have in the whole graph: their links to others count against them."""
+    return Weighed(part, node_terms(*(values[nodes] for values in on.terms)))
 
 
 def refine_partition(
@@ -77,9 +97,9 @@ def refine_partition(
     labels : in any form that `volume` takes; every label from 0 to k - 1 used.
     objective, resolution : as `coreset_sc` takes them.
 
-    Returns new labels, int64, shape (n_nodes,), of as many clusters and no lower value. The graph is coarsened within
-    the clusters, the regions are merged anew where that is better, and nodes move on every level on the way back: for
-    regions of three sizes, for cuts of four, two at a time, and from the first again while much is gained.
+    Returns new labels, int64, shape (n_nodes,), of as many clusters and no lower value. V-cycles inside the clusters
+    merge their regions anew where that is better, and nodes move on every level: for regions of three sizes, and again
+    while the value rises.
 
     Raises ParameterError for labels with gaps, isolated nodes, an unknown objective or resolution.
 
@@ -92,14 +112,16 @@ def refine_partition(
     cluster = labels_on(graph, labels)
     if (cluster < 0).any() or not np.bincount(cluster).all():
         raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty")
-    k, on = int(cluster.max()) + 1, weighed(graph, aim.name)
-    goal, resolutions = goal_for(aim, on, k, rng, progress)
+    k, run = int(cluster.max()) + 1, run_on(weighed(graph, aim.name), rng, progress)
+    level = run.finest
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
-        given = assigned(on, cluster.astype(np.int32), k)
-        refined = in_cycles(on, given, Search(k, goal.objective, resolutions, 1.0, rng, progress), each=True)
-    return refined.labels.astype(np.int64)
-
-
-def goal_for(aim: Aim, on: Weighed, k: int, rng: np.random.Generator, progress: Progress) -> tuple[Goal, list[float]]:
-    """The goal for k clusters of a graph, and the resolutions of regions of several sizes."""
-    return goal_on(aim, regions(on, k, aim, rng, progress)[1], k, progress)[:2]
+        plan = plan_on(level, k, aim, run)
+        found = with_sums(level, cluster.astype(np.int32), k, run)
+        for _ in range(MOST_ROUNDS):
+            before = value(found, plan.goal)
+            for pull in plan.pulls:
+                progress.offer(found.labels.copy)
+                found = v_cycle(level, found, plan.goal, pull, run)
+            if value(found, plan.goal) <= before or progress.out_of_time():
+                break
+    return found.labels.astype(np.int64)

@@ -1,0 +1,50 @@
+"""The sums of clusters: what stays with each node in its cluster, and what all nodes bring to the sums."""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
+from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
+
+LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def staying_weight(u, rows, labels):
+    """Weight of the edges of u to others of its cluster; 0 for a node without a cluster."""
+    own = labels[u]
+    if own < 0:
+        return 0.0
+    row = rows.indices[rows.indptr[u] : rows.indptr[u + 1]]
+    weights = rows.weights[rows.indptr[u] : rows.indptr[u + 1]]
+    if len(weights) > 0 or len(row) < LONG_ROW:
+        total = 0.0
+        for e in range(len(row)):
+            stays = (labels[np.uint32(row[e])] == own) & (row[e] != u)  # unsigned: no test for counting from the end
+            total += np.float64(stays) * (weights[e] if len(weights) > 0 else 1.0)  # a branch is unpredictable
+        return total
+    count = 0  # a sum of whole numbers may be reordered, so that several labels are looked up at a time
+    for e in range(len(row)):
+        count += (labels[np.uint32(row[e])] == own) & (row[e] != u)
+    return float(count)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def staying_weights(first, last, block, rows, labels, stays):
+    """stays[u] = weight of the edges of u to others of its cluster; 0 for nodes without a cluster."""
+    many = len(labels) > CACHED
+    for u in range(first, last):
+        if many and u + AHEAD < last:
+            ask_for_neighbors(labels, rows, u + AHEAD)
+        stays[u] = staying_weight(u, rows, labels)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def add_to_sums(labels, stays, terms, sums):
+    """Adds to the sums of the clusters what each node brings, `stays` being its weight to others of its cluster."""
+    for u in range(len(labels)):
+        c = labels[u]
+        if c >= 0:
+            sums.inside[c] += stays[u] + terms.loops[u]
+            sums.mass[c] += terms.mass[u]
+            sums.size[c] += 1
