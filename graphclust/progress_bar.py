@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from typing import Any
 
 PATIENCE, INTERVAL = 1.0, 0.1  # seconds until the first bar, and between two
 
 
 class ProgressLine:
-    """A line on stderr for work of more than a second, rewritten as it goes on; only where that is a terminal."""
+    """A line on stderr for work of more than a second, rewritten as it goes on; in a terminal or a notebook."""
 
-    def __init__(self, stream: Any = None, clock: Any = time.monotonic):
+    def __init__(self, stream: Any = None, clock: Any = time.monotonic, in_notebook: bool = False):
         self.stream = sys.stderr if stream is None else stream
         self.clock = clock
-        self.on_terminal = is_terminal(self.stream)
+        self.on_terminal = in_notebook or is_terminal(self.stream)
         self.due = clock() + PATIENCE
         self.shown = 0
 
@@ -77,7 +78,9 @@ def shown_bar() -> ProgressLine | TqdmBar | None:
     if not (is_terminal(sys.stderr) or in_notebook):
         return None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # tqdm's, that without ipywidgets its bars are of text
+            from tqdm.auto import tqdm
     except ImportError:
-        return None if in_notebook else ProgressLine()
+        return ProgressLine(in_notebook=in_notebook)
     return TqdmBar(tqdm)

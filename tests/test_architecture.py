@@ -21,6 +21,7 @@ LAYER = {
     "datasets": FOUNDATIONS,
     "errors": FOUNDATIONS,
     "graph": FOUNDATIONS,
+    "html_table": FOUNDATIONS,
     "io": FOUNDATIONS,
     "objective": FOUNDATIONS,
     "progress": FOUNDATIONS,
@@ -43,7 +44,10 @@ LAYER = {
     "distributed": FACES,
     "__main__": FACES,
 }
-TOP_LEVEL = {"pyproject.toml", "README.md", "LICENSE", "graphclust", "tests", "datasets", "docs", "notebooks"}
+TOP_LEVEL = {
+    "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "Dockerfile",
+    "graphclust", "tests", "datasets", "notebooks", "docs",
+}  # fmt: skip
 # What may be imported only where it is used, because it is slow to import or not always there.
 ON_USE = {
     "networkx", "sklearn", "matplotlib", "dask", "distributed", "pandas", "pyarrow", "igraph", "faiss", "tqdm",

@@ -1,4 +1,4 @@
-"""What the benchmarks write is what README shows, and what they vary is there to be varied."""
+"""What the benchmarks write is what README and the site show, and what they vary is there to be varied."""
 
 import ast
 import inspect
@@ -49,13 +49,24 @@ def test_only_the_block_of_that_name_is_filled(bench):
     filled = bench[1].filled(text, "one", "new")
     assert "old" not in filled and filled.startswith("a\n<!-- measured: one -->\n\nnew\n\n<!-- end -->\nb\n")
     assert bench[1].filled(filled, "one", "new") == filled and "\nkept\n" in filled
+    assert bench[1].filled(text, "three", "new") == text
+
+
+def test_a_table_that_no_page_shows_is_an_error(bench, monkeypatch):
+    monkeypatch.setitem(bench[1].MEASURED, "three", lambda: "new")
     with pytest.raises(KeyError, match="three"):
-        bench[1].filled(text, "three", "new")
+        bench[1].pages(["three"])
 
 
-def test_every_measured_block_of_the_readme_is_filled_by_the_script(bench):
-    blocks = re.findall(r"<!-- measured: (\w+) -->", bench[1].README.read_text())
+def test_every_measured_block_of_the_pages_is_filled_by_the_script(bench):
+    blocks = [name for page in bench[1].PAGES for name in re.findall(r"<!-- measured: (\w+) -->", page.read_text())]
     assert sorted(blocks) == sorted(bench[1].MEASURED)
+
+
+def test_the_pages_show_what_was_measured(bench, monkeypatch):
+    monkeypatch.setattr(bench[1], "RESULTS", BENCHMARKS / "results")
+    for page, text in bench[1].pages().items():
+        assert page.read_text() == text, f"{page.name}: run tests/benchmarks/readme_tables.py"
 
 
 def test_every_number_of_the_engine_is_varied(bench):

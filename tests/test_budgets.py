@@ -1,6 +1,7 @@
 """A time budget ends the work early with a complete result; Ctrl-C carries the best result so far."""
 
 import logging
+import sys
 import time
 
 import numpy as np
@@ -335,12 +336,23 @@ class Terminal:
         pass
 
 
+def test_progress_true_shows_a_line_in_a_notebook_without_tqdm(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr("graphclust.progress_bar.PATIENCE", 0.0)
+    progress = Progress(True)
+    with progress.stage("sampling"):
+        progress.step(3, 4)
+    shown = capsys.readouterr().err
+    assert "sampling" in shown and "75%" in shown and shown.endswith("\r")
+
+
 @pytest.mark.parametrize("with_tqdm", [True, False])
 def test_progress_true_shows_a_bar_on_a_terminal_and_wipes_it(monkeypatch, with_tqdm):
     if with_tqdm:
         pytest.importorskip("tqdm")
     else:
-        monkeypatch.setitem(__import__("sys").modules, "tqdm.auto", None)
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr("graphclust.progress_bar.PATIENCE", 0.0)

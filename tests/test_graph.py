@@ -55,6 +55,14 @@ def test_a_graph_passes_unchanged(name):
     assert as_graph(graph) is graph
 
 
+def test_a_notebook_shows_a_table():
+    graph = as_graph([("<a>", "b", 2.0), ("b", "b", 1.0)])
+    shown = graph._repr_html_()
+    for name, value in (("nodes", 2), ("edges", 2), ("weights", "on the edges"), ("self-loops", 1)):
+        assert f"<tr><th>{name}</th><td>{value}</td></tr>" in shown
+    assert "isolated" not in shown and "file" not in shown
+
+
 def test_arrays_are_read_only_views():
     graph = make_graph("weighted")
     for name in ("indptr", "indices", "weights", "degrees", "loops"):

@@ -1,13 +1,19 @@
 """The page of a clustering: parsed, its pictures decoded, its colors measured, and opened where there is a browser."""
 
 import base64
+import hashlib
+import json
 import os
+import pathlib
 import re
 import shutil
 import struct
 import subprocess
 import zlib
+from html import unescape
 from html.parser import HTMLParser
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import networkx as nx
 import numpy as np
@@ -15,12 +21,13 @@ import pytest
 
 import graphclust
 from graphclust.faces.page.figures import FAINTEST, strengths
+from graphclust.faces.page.path_section import clusters_of_leaves
 from graphclust.faces.page.png import as_data_uri
 from graphclust.faces.page.style import STYLE
 from graphclust.plots.links import nearest_clusters
 from graphclust.plots.raster import block_raster
 
-VOID = {"meta", "link", "img"}
+VOID = {"meta", "link", "img", "input"}
 EVIL = '<script>alert("1")</script>&'
 
 
@@ -78,23 +85,58 @@ def test_nothing_comes_from_elsewhere(page):
         value for _, attributes in parsed.tags for name, value in attributes.items() if name in ("src", "href")
     ]
     assert addresses and all(address.startswith("data:") for address in addresses)
-    assert not re.search(r"https?:|//[a-z]|url\(|@import|<script|javascript:|\son\w+=", page)
-    assert {tag for tag, _ in parsed.tags} & {"script", "iframe", "object", "embed", "base", "form"} == set()
+    assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:|\son\w+=", page)
+    assert {tag for tag, _ in parsed.tags} & {"iframe", "object", "embed", "base", "form"} == set()
     policy = next(tag["content"] for tag in parsed.all("meta") if tag.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'")
+
+
+def test_the_only_script_is_the_one_that_the_policy_names(page):
+    parsed = Parsed(page)
+    (script,) = parsed.texts["script"]
+    assert parsed.all("script") == [{}] and page.count("<script") == 1
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(tag["content"] for tag in parsed.all("meta") if tag.get("http-equiv") == "Content-Security-Policy")
+    assert f"script-src 'sha256-{digest}'" in policy
 
 
 def test_names_are_text_and_nothing_else(clustering, page):
     parsed = Parsed(page)
     assert parsed.texts["title"][0] == parsed.texts["h1"][0] == f"File {EVIL}.mtx"
     leading = [row[5] for row in parsed.tables[0][1:]]
-    assert sum(EVIL in cell for cell in leading) == 1 and "x" * 41 not in page and "x" * 39 + "…" in page
+    assert sum(EVIL in cell for cell in leading) == 1
+    assert not any("x" * 41 in cell for cell in leading) and any("x" * 39 + "…" in cell for cell in leading)
+
+
+def test_every_member_is_listed_in_its_cluster(clustering, page):
+    lists = re.findall(r'<details class="members"><summary>(.*?)</summary><ul>(.*?)</ul>(.*?)</details>', page)
+    assert [head for head, _, _ in lists] == [f"Cluster {c}: {size} nodes" for c, size in enumerate(clustering.sizes)]
+    for community, (_, names, more) in zip(clustering.communities(), lists, strict=True):
+        assert set(Parsed(f"<ul>{names}</ul>").texts["li"]) == {str(node) for node in community} and more == ""
+
+
+def test_the_table_of_labels_is_one_that_read_labels_reads(clustering, page, tmp_path):
+    (link,) = (tag for tag in Parsed(page).all("a") if tag.get("download") == "labels.csv")
+    file = tmp_path / "labels.csv"
+    file.write_bytes(base64.b64decode(link["href"].removeprefix("data:text/csv;base64,")))
+    nodes, labels = graphclust.read_labels(file)
+    assert dict(zip(nodes, labels.tolist(), strict=True)) == clustering.as_dict()
+    assert "# seed: 0\n" in file.read_text()
+
+
+def test_of_large_graphs_the_first_members_are_listed(clustering, monkeypatch):
+    monkeypatch.setattr("graphclust.faces.page.members.MOST_MEMBERS", 12)
+    page = graphclust.report_page(clustering)
+    assert "and 20 more, of lower degree" in page and "download=" not in page
+    assert len(re.findall("<li>", page.split("Find a member")[1].split("<script>")[0])) == 12
+    monkeypatch.setattr("graphclust.faces.page.members.MOST_MEMBERS", 5)
+    assert "6 clusters: too many to list their members here" in graphclust.report_page(clustering)
 
 
 def test_every_part_is_there_and_can_be_found_by_its_heading(page):
     parsed = Parsed(page)
     sections = [attributes["aria-labelledby"] for attributes in parsed.all("section")]
-    assert sections == ["clusters", "adjacency", "quotient", "graph", "assumed", "made"]
+    assert sections == ["clusters", "members", "adjacency", "quotient", "graph", "assumed", "made"]
     assert [heading["id"] for heading in parsed.all("h2")] == sections and len(parsed.all("h1")) == 1
     assert parsed.all("html")[0]["lang"] == "en"
     assert all(image.get("alt") for image in parsed.all("img"))
@@ -125,7 +167,8 @@ def test_remarks_settings_and_stages_are_said(clustering, page):
         with_isolated = graphclust.coreset_sc(matrix, 2, rng=0)
     said = " ".join(Parsed(graphclust.report_page(with_isolated)).texts["li"])
     assert with_isolated.remarks and all(remark in said for remark in with_isolated.remarks)
-    *_, settings, stages = Parsed(page).tables
+    *_, settings, stages = Parsed(graphclust.report_page(clustering, command="graphclust cluster 'a b'")).tables
+    assert ["command", "graphclust cluster 'a b'"] in settings
     assert ["objective", "modularity"] in settings and [row[0] for row in stages[1:]] == list(clustering.seconds)
 
 
@@ -165,6 +208,23 @@ def test_other_numbers_of_clusters_and_the_suggestion(full_page):
     assert all(0 <= float(x) <= 560 and 0 <= float(y) <= 260 for line in lines for x, y in line)
     rising = np.diff([row.modularity for row in path.table()]) > 0
     assert np.array_equal(np.diff([-float(y) for _, y in lines[0]]) > 0, rising)
+
+
+def test_leaves_of_the_tree_name_clusters_of_the_page(clustering, full_page):
+    path, _, page = full_page
+    fine = path[8].labels
+    expected = [int(np.bincount(clustering.labels[fine == leaf]).argmax()) for leaf in range(8)]
+    said = re.findall(r"<title>(\d+): mostly cluster (\d+)</title>", page)
+    assert sorted((int(leaf), int(cluster)) for leaf, cluster in said) == list(enumerate(expected))
+    union = clusters_of_leaves(path, [8], clustering)  # the first two that are united
+    both = np.isin(fine, path.tree()[0, :2])
+    assert union == [np.bincount(clustering.labels[both]).argmax()]
+
+
+def test_one_natural_range_is_said(full_page, clustering, page):
+    low, high = clustering.natural_range
+    assert f"natural from {low:.3g} to {high:.3g}" in page
+    assert f"natural from {low:.3g} to {high:.3g}" not in full_page[2]
 
 
 def decoded(uri: str) -> np.ndarray:
@@ -253,16 +313,73 @@ def test_the_file_appears_whole_or_not_at_all(clustering, tmp_path):
         graphclust.report_page(clustering.labels)
 
 
-@pytest.mark.slow
-def test_a_browser_has_nothing_to_complain_of(clustering, tmp_path):
-    browser = shutil.which("chromium")
-    if browser is None:
+OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=8000")
+LOOK = """<!DOCTYPE html><body><iframe src="$page" width="$width" height="900" style="border:0"></iframe><script>
+addEventListener("load", () => setTimeout(() => {
+  const page = document.querySelector("iframe").contentDocument, query = page.getElementById("query");
+  const lists = [...page.querySelectorAll("details.members")];
+  if (query) { query.value = "cosette"; query.dispatchEvent(new Event("input")); }
+  document.body.dataset.said = JSON.stringify({
+    content: page.documentElement.scrollWidth, ground: getComputedStyle(page.body).backgroundColor,
+    found: query ? page.getElementById("found").textContent : "",
+    open: lists.filter(one => one.open).length, shown: lists.filter(one => !one.hidden).length,
+    links: [...page.querySelectorAll("main a[href]")].map(one => one.href),
+  });
+}, 1000));
+</script></body>"""
+
+
+def looked_at(browser, page, folder, width, dark):
+    """What a page in a frame of this width looks like, since no window is narrower than 500; it is not changed."""
+    frame = folder / "frame.html"
+    frame.write_text(LOOK.replace("$page", page.as_uri()).replace("$width", str(width)))
+    theme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
+    command = [browser, *OPTIONS, theme, "--allow-file-access-from-files", "--window-size=1400,1000", "--dump-dom"]
+    ended = subprocess.run([*command, frame.as_uri()], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0 and not re.search("CONSOLE.*(Uncaught|Refused|ERR_)", ended.stderr), ended.stderr
+    (said,) = re.findall(r'data-said="([^"]*)"', ended.stdout)
+    return json.loads(unescape(said))
+
+
+@pytest.fixture
+def browser():
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
         pytest.skip("chromium is not installed")
+    return found
+
+
+@pytest.mark.slow
+def test_a_browser_has_nothing_to_complain_of(clustering, browser, tmp_path):
     target = tmp_path / "report.html"
     graphclust.write_report(target, clustering, title=EVIL)
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--window-size=1280,2000"]
     shot = tmp_path / "shot.png"
-    command = [browser, *options, f"--screenshot={shot}", target.as_uri()]
+    command = [browser, *OPTIONS, "--window-size=1280,2000", f"--screenshot={shot}", target.as_uri()]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0 and "CONSOLE" not in ended.stderr
     assert shot.stat().st_size > 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_overflows_and_a_member_is_found(full_page, browser, tmp_path, width, dark):
+    target = tmp_path / "page.html"
+    target.write_text(full_page[2])
+    said = looked_at(browser, target, tmp_path, width, dark)
+    assert said["content"] <= width
+    assert (said["found"], said["open"], said["shown"]) == ("1 member", 1, 1)
+    assert (said["ground"] != "rgb(255, 255, 255)") == dark
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_first_page_of_the_site_fits_and_leads_on(browser, tmp_path, width, dark):
+    start = pathlib.Path(__file__).parents[1] / "docs" / "_build" / "index.html"
+    if not start.exists():
+        pytest.skip("the site is not built")
+    said = looked_at(browser, start, tmp_path, width, dark)
+    assert said["content"] <= width
+    paths = [pathlib.Path(url2pathname(urlsplit(link).path)) for link in said["links"] if link.startswith("file:")]
+    assert len(paths) > 6 and all(path.exists() for path in paths)

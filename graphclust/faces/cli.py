@@ -5,6 +5,7 @@ imported where it is used, so that Ctrl-C is quiet at any time.
 """
 
 import argparse
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -54,6 +55,7 @@ def _run(arguments: list[str] | None) -> int:
     from graphclust.progress import Progress
 
     options = _parser().parse_args(arguments)
+    options.typed = shlex.join(["graphclust", *(sys.argv[1:] if arguments is None else arguments)])
     line = ProgressLine()
     try:
         with warnings.catch_warnings():

@@ -19,6 +19,7 @@ from graphclust.compiled.graphs import gate, subgraphs
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.matrices import plain, scipy_csr
+from graphclust.html_table import html_table
 
 __all__ = ["Graph", "GraphLike"]
 
@@ -181,6 +182,15 @@ class Graph:
     def __repr__(self) -> str:
         weighted = "unweighted" if self.weights is None else "weighted"
         return f"Graph({self.n_nodes} nodes, {self.n_edges} edges, {weighted})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        n_loops, n_isolated = int(np.count_nonzero(self.loops)), int(self.isolated.sum())
+        rows: list[tuple[str, object]] = [("nodes", f"{self.n_nodes:,}"), ("edges", f"{self.n_edges:,}")]
+        rows.append(("weights", "none" if self.weights is None else "on the edges"))
+        rows += [(name, f"{n:,}") for name, n in (("self-loops", n_loops), ("isolated nodes", n_isolated)) if n]
+        rows += [] if self.file is None else [("file", self.file)]
+        return html_table("Graph", rows, self.remarks)
 
 
 class NetworkXGraph(Protocol):

@@ -1,6 +1,6 @@
-"""Make the pictures of README: `python tests/benchmarks/readme_pictures.py`, seconds; same versions, same bytes.
+"""Make the picture of README: `python tests/benchmarks/readme_pictures.py`, seconds; same versions, same bytes.
 
-All are of one planted graph: unequal blocks, degrees that follow a power law.
+It is of a planted graph: unequal blocks, degrees that follow a power law. The site draws its own when it is built.
 """
 
 import pathlib
@@ -23,9 +23,7 @@ def main() -> None:
     path = graphclust.cluster_path(graph, range(1, 81), rng=0)
     k = path.suggest().k
     clustering = graphclust.coreset_sc(graph, k, rng=0)
-    save("adjacency", plots.adjacency(clustering))
     save("quotient", plots.quotient(clustering))
-    save("path", plots.path_values(path, k=k))
     agreement = graphclust.adjusted_rand_index(planted, clustering)
     print(f"{len(set(planted.tolist()))} planted communities, k = {k} suggested, ARI {agreement:.3f}")
 

@@ -1,9 +1,9 @@
-"""Fill README's measured tables from the tables under results/, so that no figure is copied by hand.
+"""Fill the measured tables of README and of docs/benchmarks.md from those under results/: no figure is copied by hand.
 
     python readme_tables.py [NAME ...]
 
-In README stands `<!-- measured: NAME -->`, then what is written here, then `<!-- end -->`. Without a name all are
-filled; a table that has not been measured is an error, and README stays as it was.
+On a page stands `<!-- measured: NAME -->`, then what is written here, then `<!-- end -->`. Without a name all are
+filled; a table that has not been measured is an error, and the pages stay as they were.
 """
 
 import pathlib
@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from tables import RESULTS, aligned
 
-README = pathlib.Path(__file__).parents[2] / "README.md"
+ROOT = pathlib.Path(__file__).parents[2]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
 OURS, CUT = "graphclust", "graphclust, normalized_cut"
 Row = dict[str, str]
 
@@ -122,7 +123,7 @@ def real() -> str:
     n_agree = sum(ours >= metis for ours, metis in agreements)
     n_slower = sum(ours > metis for ours, metis in times)
     sentences = (
-        f"Of {len(compared)} such pairs of graph and k in the full table our smallest normalised cut is METIS's or",
+        f"Of {len(compared)} such pairs of graph and k in the full table our smallest normalized cut is METIS's or",
         f"lower on {n_lower}; of the {len(agreements)} that have annotated classes the default agrees with these as",
         f"well as METIS or better on {n_agree}. METIS is faster than the default on {n_slower}.",
     )
@@ -139,9 +140,9 @@ def meshes() -> str:
     lower = sum(float(metis["NCut/k"]) < float(ours["NCut/k"]) for ours, metis in pairs)
     cut, seconds = mean_ratio("NCut/k"), mean_ratio("seconds")
     return (
-        f"METIS for balanced parts, and for meshes in a hurry: over {len(pairs)} pairs of mesh and k its normalised\n"
+        f"METIS for balanced parts, and for meshes in a hurry: over {len(pairs)} pairs of mesh and k its normalized\n"
         f"cuts are {cut:.2f} times ours, lower on {lower}, in {seconds:.2f} of the time\n"
-        "(`results/normalized_cut_meshes.md`)."
+        "([table](results/normalized_cut_meshes.md))."
     )
 
 
@@ -173,7 +174,7 @@ def small_graphs() -> str:
     return (
         f"On {len(rows)} graphs of fewer than 1,000 nodes a call after the first takes {min(ours)} to {max(ours)} ms\n"
         f"by default, {min(cut)} to {max(cut)} for the smallest cuts; Leiden at k takes {min(leiden)} to\n"
-        f"{max(leiden)} (`results/small_graphs.md`)."
+        f"{max(leiden)} ([table](results/small_graphs.md))."
     )
 
 
@@ -208,27 +209,81 @@ def d2_sampling() -> str:
     ])  # fmt: skip
 
 
+def headlines() -> str:
+    """For README: one line a question, with the best rival of its table."""
+    *graphs, means = read_rows("communities_modularity_1")
+    pairs = by_graph("recognition")
+    classes = next(tools for pair, tools in pairs.items() if pair[0].startswith("mean"))
+    n_classes = len(pairs) - 1
+    cuts = read_rows("best_cuts")
+    cut = next(row for row in cuts if row["graph"] == "geometric mean")
+    planted_graph = by_graph("normalized_cut_planted")[("200x5000:16:4", "200")]
+    knn_graph = by_graph("normalized_cut_knn")[("pendigits 50-NN", "10")]
+    store = next(row for row in read_rows("scale_65_million") if row["k"] == "1000")
+    leiden, ours = planted_graph["Leiden"], planted_graph[OURS]
+    lines = [
+        [
+            f"modularity at resolution 1, {len(graphs)} graphs: mean below the best found",
+            f"{means[f'value: {OURS}']} in {means[f's: {OURS}']} s",
+            f"Leiden, converged: {means['value: Leiden, converged']} in {means['s: Leiden, converged']} s",
+        ],
+        [
+            f"agreement with annotated classes, {n_classes} graphs: mean ARI",
+            f"{classes[OURS]['ARI']} in {classes[OURS]['seconds']} s",
+            f"Leiden bisected to k: {classes['Leiden at k']['ARI']} in {classes['Leiden at k']['seconds']} s",
+        ],
+        [
+            f"normalized cut over the smallest known, {sum(bool(row['k']) for row in cuts)} pairs: geometric mean",
+            cut["normal effort / best"],
+            f"METIS: {cut['METIS / best']}",
+        ],
+        [
+            "a million nodes, 20 million entries, 200 planted clusters",
+            f"ARI {ours['ARI']} in {ours['seconds']} s",
+            f"Leiden: {leiden['ARI']} in {leiden['times ours']} times that",
+        ],
+        [
+            "50-nearest-neighbor graph of 10,992 points, k = 10",
+            f"ARI {knn_graph[OURS]['ARI']} in {knn_graph[OURS]['seconds']} s",
+            f"scikit-learn: {knn_graph['scikit-learn']['ARI']} in {knn_graph['scikit-learn']['seconds']} s",
+        ],
+        [
+            f"{store['nodes']} nodes, {store['entries']} entries, from a store, k = {store['k']}",
+            f"ARI {store['ARI']} in {store['s to cluster']} s, {store['GB resident']} GB",
+            "",
+        ],
+    ]
+    return aligned(["question", "graphclust", "the best other tool measured"], lines)
+
+
 MEASURED: dict[str, Callable[[], str]] = {
-    "communities": communities, "recognition": recognition, "best_cuts": best_cuts, "planted": planted,
-    "paper": paper, "real": real, "knn": knn,
+    "headlines": headlines, "communities": communities, "recognition": recognition, "best_cuts": best_cuts,
+    "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
     "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
 
 
 def filled(text: str, name: str, content: str) -> str:
-    """The text with what stands between the two marks of that name replaced; KeyError where they are not there."""
+    """The text with what stands between the two marks of that name replaced, where they are there."""
     block = re.compile(rf"(<!-- measured: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    if not block.search(text):
-        raise KeyError(f"README has no block '<!-- measured: {name} -->' ... '<!-- end -->'")
     return block.sub(lambda found: f"{found[1]}\n{content}\n\n{found[2]}", text, count=1)
 
 
+def pages(names: Sequence[str] = ()) -> dict[pathlib.Path, str]:
+    """What each page should hold; KeyError for a name that is no table's, or that stands on none of them."""
+    texts = {page: page.read_text() for page in PAGES}
+    for name in names or MEASURED:
+        content = MEASURED[name]()
+        if not any(f"<!-- measured: {name} -->" in text for text in texts.values()):
+            raise KeyError(f"no page has a block '<!-- measured: {name} -->' ... '<!-- end -->'")
+        texts = {page: filled(text, name, content) for page, text in texts.items()}
+    return texts
+
+
 def main() -> None:
-    text = README.read_text()
-    for name in sys.argv[1:] or MEASURED:
-        text = filled(text, name, MEASURED[name]())
-    README.write_text(text)
+    for page, text in pages(sys.argv[1:]).items():
+        page.write_text(text)
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def _write_page(options: argparse.Namespace, clustering: "Clustering", progress:
         path = cluster_path(clustering.graph, range(1, most + 1), **given)
     write_report(
         options.html, clustering, title=os.path.basename(input_name(options.file)), certainty=certainty, path=path,
-        overwrite=options.force,
+        command=options.typed, overwrite=options.force,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from html import escape
 from string import Template
 
@@ -11,6 +12,7 @@ import numpy as np
 from graphclust.checks import refuse_swapped
 from graphclust.errors import GraphValidationError, counted
 from graphclust.faces.page import figures, tables
+from graphclust.faces.page.members import SEARCH_HASH, members
 from graphclust.faces.page.style import STYLE
 from graphclust.io.writing import whole_file
 from graphclust.partition.certainty import Certainty
@@ -27,7 +29,7 @@ PAGE = Template("""<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <link rel="icon" href="data:,">
 <title>$title</title>
 <style>$style</style>
@@ -51,17 +53,24 @@ $content
 
 
 def report_page(
-    clustering: Clustering, *, title: str | None = None, certainty: Certainty | None = None, path: Path | None = None
+    clustering: Clustering,
+    *,
+    title: str | None = None,
+    certainty: Certainty | None = None,
+    path: Path | None = None,
+    command: str | None = None,
 ) -> str:
-    """A clustering as a page of HTML that needs nothing else: no script, no address, pictures inside.
+    """A clustering as a page of HTML that needs nothing else: no address, pictures inside, one script for a search.
 
     title : of the page, as plain text; by default it says how many nodes and clusters there are.
     certainty : as `Clustering.certainty` gives, for how stable each cluster is and how many nodes are undecided.
     path : as `cluster_path` gives, for a section on other numbers of clusters, with the path's suggestion.
+    command : that made the labels, as it was typed, for the section that says how.
 
-    It shows each cluster's size, conductance, nearest cluster and nodes of highest degree, the adjacency matrix ordered
-    by cluster, the quotient graph, facts of the graph, what was assumed, and how it was made; light or dark as the
-    reader has it, on a phone as well. Of more than 200 clusters the largest are listed.
+    It shows each cluster's size, conductance, nearest cluster and nodes of highest degree, its members with a search
+    over them and a table of all labels to keep, the adjacency matrix ordered by cluster, the quotient graph, facts of
+    the graph, what was assumed, and how it was made; light or dark as the reader has it, on a phone as well. Of more
+    than 200 clusters the largest are in the table; of graphs of more than 20,000 nodes each cluster's first members.
 
     Raises TypeError for no Clustering or no Path, GraphValidationError for a certainty of another clustering.
 
@@ -77,18 +86,20 @@ def report_page(
     counts = f"{counted(clustering.graph.n_nodes, 'node')} in {counted(clustering.n_clusters, 'cluster')}"
     parts = [
         ("clusters", "The clusters", tables.clusters(clustering, _as_certainty(clustering, certainty))),
+        ("members", "Who is in them", members(clustering)),
         ("adjacency", "Who is linked to whom", figures.adjacency(clustering)),
         ("quotient", "How the clusters lie to each other", figures.quotient(clustering)),
         *_other_numbers(clustering, path),
         ("graph", "The graph", tables.facts(clustering)),
         ("assumed", "What was assumed", tables.remarks(clustering)),
-        ("made", "How it was made", tables.making(clustering)),
+        ("made", "How it was made", tables.making(clustering, command)),
     ]
     sections = [SECTION.substitute(name=name, heading=heading, content=content) for name, heading, content in parts]
     return PAGE.substitute(
         title=escape(counts if title is None else title),
         style=STYLE,
-        summary=escape(f"{counts}, made for {objective_in_words(clustering)}."),
+        policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{SEARCH_HASH}'",
+        summary=escape(f"{counts}, made for {objective_in_words(_with_one_range(clustering, path))}."),
         sections="\n".join([tables.key_figures(_key_figures(clustering)), *sections]),
         version=escape(__version__),
     )
@@ -101,18 +112,24 @@ def write_report(
     title: str | None = None,
     certainty: Certainty | None = None,
     path: Path | None = None,
+    command: str | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write `report_page` to a file, which appears whole or not at all.
 
-    title, certainty, path : of the page. overwrite : replace a file that is there.
+    title, certainty, path, command : of the page. overwrite : replace a file that is there.
 
     Raises what `report_page` does, FileExistsError, and OSError as `open` does or where there is no room for it.
     """
     refuse_swapped(file, "write_report(file, clustering)", "file")
-    page = report_page(clustering, title=title, certainty=certainty, path=path).encode()
+    page = report_page(clustering, title=title, certainty=certainty, path=path, command=command).encode()
     with whole_file(file, overwrite, lambda: len(page)) as out:
         out.write(page)
+
+
+def _with_one_range(clustering: Clustering, path: Path | None) -> Clustering:
+    """Without its natural range where the section of the path names one for each number of clusters."""
+    return clustering if path is None else replace(clustering, natural_range=None)
 
 
 def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certainty | None:
@@ -131,7 +148,7 @@ def _other_numbers(clustering: Clustering, path: Path | None) -> list[tuple[str,
     from graphclust.faces.page.path_section import other_numbers
     from graphclust.plots.every_k import as_path
 
-    content = other_numbers(as_path(path), path.suggest(), clustering.n_clusters)
+    content = other_numbers(as_path(path), path.suggest(), clustering)
     return [("path", "Other numbers of clusters", content)]
 
 

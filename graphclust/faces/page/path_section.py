@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from graphclust.faces.page.tables import table
 from graphclust.plots.every_k import drawn_tree, height_of, values_of
 
 if TYPE_CHECKING:
+    from graphclust.partition.clustering import Clustering
     from graphclust.partition.path import Path
     from graphclust.partition.suggestion import Suggestion
 
@@ -20,8 +22,8 @@ N_TICKS = 5
 LARGEST_DOT, SMALLEST_DOT, WIDEST = 7.0, 1.8, 3.0  # radius; WIDEST as in `plots.path_values`
 
 
-def other_numbers(path: Path, suggestion: Suggestion, k: int) -> str:
-    """Sentences, candidates, a chart and a tree; k : how many clusters the page is about."""
+def other_numbers(path: Path, suggestion: Suggestion, clustering: Clustering) -> str:
+    """Sentences, candidates, a chart and a tree; clustering : the one that the page is about."""
     said = "".join(f"<li>{escape(reason)}</li>" for reason in suggestion.reasons)
     rows = [
         [str(found.k), _range(found.natural_range),
@@ -29,8 +31,8 @@ def other_numbers(path: Path, suggestion: Suggestion, k: int) -> str:
     ]  # fmt: skip
     head = ["clusters", "natural at resolutions", "stability"]
     candidates = table(head, rows, "Candidates for the number of clusters") if rows else ""
-    tree = _tree(path, suggestion.k) if path.ks[-1] > 1 else ""
-    return f"<ul>{said}</ul>{candidates}{_chart(path, suggestion.k, k)}{tree}"
+    tree = _tree(path, suggestion.k, clustering) if path.ks[-1] > 1 else ""
+    return f"<ul>{said}</ul>{candidates}{_chart(path, suggestion.k, clustering.n_clusters)}{tree}"
 
 
 def _chart(path: Path, suggested: int, k: int) -> str:
@@ -72,8 +74,9 @@ def _chart(path: Path, suggested: int, k: int) -> str:
     )
 
 
-def _tree(path: Path, suggested: int) -> str:
+def _tree(path: Path, suggested: int, clustering: Clustering) -> str:
     tree = drawn_tree(path)
+    clusters = clusters_of_leaves(path, tree["leaves"], clustering)
     x, height = np.array(tree["icoord"]), np.array(tree["dcoord"])
     lowest, highest = float(path.tree()[:, 2].min()) / 1.5, float(path.tree()[-1, 2])
     n = len(tree["ivl"])
@@ -91,20 +94,38 @@ def _tree(path: Path, suggested: int) -> str:
     )
     names = "".join(
         f'<text x="{across(np.array(5.0 + 10.0 * i)):.1f}" y="{HEIGHT - BOTTOM + 14:g}" text-anchor="middle">'
-        f"{escape(name)}</text>"
-        for i, name in enumerate(tree["ivl"])
+        f"{escape(name)}<title>{escape(name)}: mostly cluster {cluster}</title></text>"
+        f'<text class="cluster" x="{across(np.array(5.0 + 10.0 * i)):.1f}" y="{HEIGHT - BOTTOM + 28:g}" '
+        f'text-anchor="middle">{cluster}</text>'
+        for i, (name, cluster) in enumerate(zip(tree["ivl"], clusters, strict=True))
     )
     at = float(up(np.array(height_of(path, suggested))))
     cut = f'<line class="suggested" x1="{TOP:g}" x2="{WIDTH - TOP:g}" y1="{at:.1f}" y2="{at:.1f}"/>'
     alt = f"Tree in which the {path.ks[-1]} clusters of the finest partition are united into one"
     caption = (
         f"How the clusters of the partition into {path.ks[-1]} are united, the higher the less they belong together; a "
-        f"number in brackets counts clusters that are united further down. The line cuts the tree into {suggested}."
+        f"number in brackets counts clusters that are united further down. Below each leaf stands the cluster of this "
+        f"page that has most of its nodes. The line cuts the tree into {suggested}."
     )
     return (
         f'<figure><svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{escape(alt)}">'
         f"{lines}{cut}{names}</svg><figcaption>{escape(caption)}</figcaption></figure>"
     )
+
+
+def clusters_of_leaves(path: Path, leaves: Sequence[int], clustering: Clustering) -> list[int]:
+    """Of each leaf of the drawn tree, a cluster of the finest partition or a union of some, where most nodes are.
+
+    leaves : as SciPy numbers them: clusters first, then the unions in the order of `path.tree()`.
+    """
+    most = path.ks[-1]
+    shared = np.zeros((2 * most - 1, clustering.n_clusters), dtype=np.int64)
+    fine = path[most].labels
+    both = (fine >= 0) & (clustering.labels >= 0)
+    np.add.at(shared, (fine[both], clustering.labels[both]), 1)
+    for i, (one, other) in enumerate(path.tree()[:, :2].astype(np.int64).tolist()):
+        shared[most + i] = shared[one] + shared[other]
+    return shared[list(leaves)].argmax(axis=1).tolist()
 
 
 def _scaled(values: npt.NDArray[np.float64], low: float, high: float) -> npt.NDArray[np.float64]:

@@ -32,11 +32,18 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 th.word, td.word { text-align: left; min-width: 9rem; overflow-wrap: anywhere; }
 tbody th { color: var(--text); }
 .bar { display: block; height: 0.3rem; margin-top: 0.15rem; border-radius: 0.15rem; background: var(--mark); }
+details.members { border-bottom: 1px solid var(--line); padding: 0.2rem 0; }
+details.members summary { cursor: pointer; }
+details.members ul { display: flex; flex-wrap: wrap; gap: 0.1rem 0.9rem; list-style: none; margin: 0; padding: 0; }
+details.members li.hit { background: var(--mark); color: var(--on-mark); border-radius: 0.2rem; padding: 0 0.2rem; }
+input { font: inherit; color: var(--text); background: var(--card); border: 1px solid var(--line); max-width: 100%; }
+a { color: var(--mark); }
 figure { margin: 0; }
 figure img, figure svg { display: block; width: 100%; max-width: 38rem; height: auto; margin: 0 auto 0.5rem; }
 figure img { border: 1px solid var(--line); image-rendering: pixelated; }
 svg text { fill: var(--text); font: 11px system-ui, sans-serif; }
 svg .links line { stroke: var(--soft); stroke-opacity: 0.45; }
+svg text.cluster { fill: var(--mark); font-weight: 600; }
 svg.chart polyline { fill: none; stroke: var(--soft); stroke-width: 1.2; }
 svg.chart circle { fill: var(--mark); }
 svg.chart line { stroke: var(--mark); stroke-width: 1.5; }

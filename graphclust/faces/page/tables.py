@@ -120,10 +120,13 @@ def remarks(clustering: Clustering) -> str:
     return "<ul>" + "".join(f"<li>{escape(remark)}</li>" for remark in clustering.remarks) + "</ul>"
 
 
-def making(clustering: Clustering) -> str:
-    """Settings and seconds."""
+def making(clustering: Clustering, command: str | None = None) -> str:
+    """The command where there was one, settings and seconds."""
     origin = {name: value for name, value in clustering.origin.items() if name != "options" and value is not None}
-    settings = [[escape(name), escape(str(value))] for name, value in (origin | clustering.parameters).items()]
+    said_as = {} if command is None else {"command": command}
+    settings = [
+        [escape(name), escape(str(value))] for name, value in (said_as | origin | clustering.parameters).items()
+    ]
     longest = max(clustering.seconds.values(), default=0.0) or 1.0
     stages = [
         [escape(stage), f"{seconds:.3f}", bar(seconds / longest)] for stage, seconds in clustering.seconds.items()
