@@ -19,10 +19,9 @@ from graphclust.nx_backend.quality import labels_modularity
 from graphclust.objective.objective import weighed
 from graphclust.partition.communities import communities, goal_at
 from graphclust.partition.contraction import contract
-from graphclust.partition.levels import Run, level_of, room_for
+from graphclust.partition.levels import level_of, room_for, run_on
 from graphclust.partition.local_moving import find_regions
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.progress import as_progress
 
 NO_GAIN = 1e-7  # NetworkX's own `threshold`: a level that gains no more than this is the last
 MOST_ENTRIES = 1_000_000  # beyond, two starts instead of five find more modularity than Louvain does, in half the time
@@ -154,8 +153,9 @@ def nested_levels(
     """Partitions by local moving and contraction inside the given communities, finest first; these come last."""
     if graph.n_entries:
         on = weighed(graph, "modularity")
-        level, goal, within = level_of(on), goal_at(on, resolution, "modularity"), labels.astype(np.int32)
-        run = Run(graph, level, rng, as_progress(None, None))
+        goal, within = goal_at(on, resolution, "modularity"), labels.astype(np.int32)
+        run = run_on(on, rng)
+        level = run.finest
         regions_of, k = np.arange(len(labels)), int(labels.max()) + 1
         while True:
             regions = find_regions(rows_within(level, within), goal.objective.pull, run)
