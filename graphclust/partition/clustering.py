@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
-from graphclust.checks import Seed, as_names, as_whole_number
+from graphclust.checks import Seed, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.graph.node_order import node_names
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.partition import report
 from graphclust.progress import Progress, ProgressLike
@@ -90,10 +91,7 @@ class Clustering:
     @property
     def nodes(self) -> Sequence[Hashable]:
         """The caller's nodes, in the order of `labels`."""
-        nodes = self.graph.nodes
-        if nodes is None:
-            return range(self.graph.n_nodes)
-        return as_names(nodes) if isinstance(nodes, np.ndarray) else nodes
+        return node_names(self.graph)
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
@@ -260,10 +258,14 @@ def clustering_of(
     remarks: list[str],
     progress: Progress,
     coreset: CoresetClustering | None = None,
+    order: npt.NDArray[np.int64] | None = None,
     **account: Any,
 ) -> Clustering:
-    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know."""
-    number = numbering_by_size(labels, k)
+    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know.
+
+    order : of the nodes, in which the first of a cluster decides where sizes are equal; by default that of the rows.
+    """
+    number = numbering_by_size(labels, k, order)
     labels = number[labels]
     if coreset is not None:
         coreset = replace(coreset, labels=number[coreset.labels])
@@ -287,11 +289,17 @@ def clustering_of(
     return Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
 
 
-def numbering_by_size(labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
-    """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1."""
+def numbering_by_size(
+    labels: npt.NDArray[np.int64], k: int, order: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.int64]:
+    """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1.
+
+    order : of the nodes; by default that of the labels.
+    """
     sizes = np.bincount(labels + 1, minlength=k + 1)[1:]
     first = np.full(len(sizes) + 1, len(labels))
-    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
+    in_order = labels if order is None else labels[order]
+    first[in_order[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
     number = np.full(len(sizes) + 1, -1, np.int64)
     number[np.lexsort((first[:-1], -sizes))] = np.arange(len(sizes))
     return number
