@@ -12,6 +12,9 @@ _HOME = {
     "NormalizedCutKernel": "graph.kernel",
     "coreset_sc": "partition.pipeline",
     "communities": "partition.communities",
+    "Hierarchy": "partition.nested_clusters",
+    "HierarchyRecord": "partition.nested_clusters",
+    "hierarchy": "partition.hierarchy",
     "estimate_memory": "partition.memory",
     "cluster_coreset": "coreset.published",
     "coreset_graph": "coreset.induced_graph",
@@ -240,6 +243,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
+    from graphclust.partition.hierarchy import hierarchy as hierarchy
     from graphclust.partition.improvement import move_nodes as move_nodes
     from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels
@@ -248,6 +252,8 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.merging import merge_clusters as merge_clusters
     from graphclust.partition.model_files import load_model as load_model
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
+    from graphclust.partition.nested_clusters import Hierarchy as Hierarchy
+    from graphclust.partition.nested_clusters import HierarchyRecord as HierarchyRecord
     from graphclust.partition.path import Path as Path
     from graphclust.partition.path import PathRow as PathRow
     from graphclust.partition.path_making import cluster_path as cluster_path

@@ -19,7 +19,7 @@ from graphclust.checks import as_names
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import plain, scipy_csr
 
-MOST_ENTRIES = 1 << 22  # of a graph put in the order of its structure; of a larger one that takes half as long as clustering
+MOST_ENTRIES = 1 << 22  # of a graph put in order of its structure; beyond, that takes half as long as clustering
 ROUNDS = 3  # of refinement: a node is told by what is within three steps of it
 NUMBER, TEXT, SEQUENCE, OTHER = range(4)  # kinds of names, in their order
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs.contraction import Members
+from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.region_growing import grow_parts
 from graphclust.graph.container import Graph
 from graphclust.partition.sibling_joins import Sizes, join_small
@@ -22,6 +23,16 @@ def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> n
     parts = np.empty(len(labels), np.int32)
     grow_parts(graph.rows, members, sizes.of_nodes, float(sizes.most), parts)
     parts = join_small(graph, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
+    return _together(graph, parts, sizes)
+
+
+def parted(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
+    """The connected parts of all clusters; nodes that hang on one and the same node alone stand together.
+
+    graph : that of the clusters above, without edges between those.
+    """
+    parts = np.empty(len(labels), np.int32)
+    split_by_connection(graph.rows, labels, parts)
     return _together(graph, parts, sizes)
 
 

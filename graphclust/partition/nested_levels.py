@@ -7,19 +7,20 @@ cluster, so that one pull is the resolution of modularity inside every one of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs import v_cycle as loops
-from graphclust.compiled.graphs.levels import Goal, Level
-from graphclust.compiled.graphs.objective import PLAIN, Objective, RowSums
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed, node_terms, weighed
+from graphclust.partition.communities import goal_at
 from graphclust.partition.engine import Effort, partition
-from graphclust.partition.even_split import split_evenly
+from graphclust.partition.even_split import parted, split_evenly
 from graphclust.partition.levels import Run, level_of
 from graphclust.partition.sibling_joins import Sizes, join_small
 
@@ -51,7 +52,8 @@ def bounded_levels(
         if not len(nodes):
             break
         part, own = _inside_clusters(graph, labels, nodes)
-        found = join_small(part, clusters_inside(part, own, resolution, objective, effort, run), sizes.at(nodes))
+        found = clusters_inside(part, own, resolution, objective, effort, run)
+        found = join_small(part, found, sizes.at(nodes)._replace(most=np.inf))
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
         np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
         is_whole[nodes] = parts_of[own] == 1
@@ -62,6 +64,40 @@ def bounded_levels(
     if len(nodes):
         part, own = _inside_clusters(graph, labels, nodes)
         yield nested_in(labels, nodes, split_evenly(part, own, sizes.at(nodes)))
+
+
+def finer_levels(
+    on: Weighed,
+    labels: Labels,
+    resolutions: Sequence[float],
+    objective: str,
+    sizes: Sizes,
+    effort: Effort,
+    run: Run,
+) -> Iterator[Labels]:
+    """Levels below a first one at increasing resolutions, each inside the one before; none that repeats it."""
+    for resolution in resolutions:
+        part = without_cut_edges(on.graph, labels)
+        inside = Weighed(part, on.terms)
+        own = replace(run, graph=part, finest=level_of(inside))
+        found = partition(own.finest, goal_at(on, resolution, objective), effort, own).labels
+        found = join_small(part, found, sizes._replace(most=np.inf))
+        if found.max() > labels.max():
+            labels = found
+            yield labels
+
+
+def thinned(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list[Labels]:
+    """At most so many of some levels, the coarsest and the finest among them, or of one the finest.
+
+    Nodes of the finest that stood together are parted where they do not hang together inside what is now above.
+    """
+    if len(levels) <= most:
+        return levels
+    kept = np.linspace(0, len(levels) - 1, most).round().astype(int).tolist() if most > 1 else [-1]
+    *above, last = [levels[place] for place in kept]
+    coarse = above[-1] if above else np.zeros(graph.n_nodes, np.int32)
+    return [*above, parted(without_cut_edges(graph, coarse), last, sizes)]
 
 
 def clusters_inside(

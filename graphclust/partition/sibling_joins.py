@@ -20,7 +20,7 @@ class Sizes(NamedTuple):
 
     def of_clusters(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
         """What clusters 0, 1, ... weigh."""
-        return np.bincount(labels, weights=self.of_nodes)
+        return np.bincount(labels, weights=self.of_nodes).astype(np.float64)
 
     def at(self, nodes: npt.NDArray[np.int64]) -> Sizes:
         """The same of some of the nodes."""

@@ -11,9 +11,9 @@ from graphclust.compiled.graphs.heap import pop, push
 
 @njit(cache=True, nogil=True)
 def grow_parts(rows, members, size, most, parts):
-    """parts[u] = the part of node u; the parts of a cluster are connected and weigh `most` or less. Returns their number.
+    """parts[u] = the part of node u: connected parts of all clusters, none above `most`; returns how many there are.
 
-    rows : without edges between clusters. members : the clusters, `contraction.Members`. size : (n,), none above `most`.
+    rows : without edges between clusters. members : clusters, as `contraction.Members`. size : (n,), none above `most`.
 
     A part begins with the node that is tied least to what is left of its cluster, and takes next the neighbor that
     keeps the cut smallest. It ends when it has its even share. What is left may fall apart, and then has parts of less.
