@@ -27,7 +27,6 @@ from graphclust.progress import ProgressLike, as_progress
 __all__ = ["hierarchy"]
 
 USUAL = 1.0  # resolution
-BELOW = Effort(1, 0, 0)  # on levels below the first: clusters are small, and there are many
 
 
 def hierarchy(
@@ -127,9 +126,9 @@ def _levels(
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
     yield labels
     if np.isinf(sizes.most):
-        yield from finer_levels(on, labels, finer, objective, sizes, BELOW, run)
+        yield from finer_levels(on, labels, finer, objective, sizes, run)
     else:
-        yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, BELOW, run)
+        yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, run)
 
 
 def node_sizes(G: Any, graph: Graph, node_weight: Any) -> npt.NDArray[np.float64]:
