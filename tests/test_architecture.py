@@ -36,6 +36,7 @@ LAYER = {
     "spectral": ALGORITHMS,
     "estimators": FACES,
     "faces": FACES,
+    "interop": FACES,
     "plots": FACES,
     "nx": FACES,
     "distributed": FACES,

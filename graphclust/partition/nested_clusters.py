@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -102,6 +103,10 @@ class Hierarchy:
                 found.append(NestedCluster(int(ids[c]), depth, parent, int(sizes[c]), int(ids[c]) in leaves))
         return tuple(found)
 
+    def sizes_on(self, level: int) -> npt.NDArray[np.int64]:
+        """Nodes of each cluster of a level, int64, shape (clusters,)."""
+        return np.bincount(self.levels[level])
+
     def records(self) -> list[HierarchyRecord]:
         """A record for each node and each cluster that it is in, coarser levels first, nodes in the order of names.
 
@@ -140,6 +145,15 @@ class Hierarchy:
     def to_newick(self) -> str:
         """The tree in Newick's format: leaves are nodes, inner vertices are named by the ids of clusters."""
         return hierarchy_text.as_newick(self)
+
+    def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
+        """Write a .json file as of `to_json`, a .csv or .tsv table of the records, or a .nwk tree as of `to_newick`.
+
+        overwrite : replace a file that is there. The new file appears whole or not at all.
+
+        Raises ParameterError for another ending, FileExistsError, OSError as `open` does.
+        """
+        hierarchy_text.write(path, self, overwrite)
 
     def tree(self) -> networkx.DiGraph:
         """A directed tree from -1, the whole graph, over the ids of the clusters; each has `level`, `size`, `is_leaf`.
