@@ -32,12 +32,17 @@ def node_names(graph: Graph) -> Sequence[Hashable]:
     return as_names(nodes) if isinstance(nodes, np.ndarray) else nodes
 
 
+def listing_order(graph: Graph) -> npt.NDArray[np.int64]:
+    """The nodes in the order to list them in, int64, shape (n_nodes,): of their names, or without names as they are."""
+    return np.arange(graph.n_nodes) if graph.nodes is None else order_of_names(graph.nodes)
+
+
 def node_order(graph: Graph) -> npt.NDArray[np.int64]:
     """The nodes in the order to work on them in: of their structure, ties by name, or by position; shape (n_nodes,).
 
     A graph of more than 4 million entries is taken in the order of the names alone, or as it is.
     """
-    named = np.arange(graph.n_nodes) if graph.nodes is None else order_of_names(graph.nodes)
+    named = listing_order(graph)
     return named if graph.n_entries > MOST_ENTRIES else named[order_of_structure(graph, named)]
 
 

@@ -9,7 +9,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import counted
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.node_order import in_order, node_order
+from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import BY_DEGREE, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.engine import EFFORTS, partition
@@ -93,7 +93,7 @@ def communities(
             found,
             said,
             progress,
-            order=order,
+            order=listing_order(graph),
             objective=objective,
             resolution=resolution,
             entries_read=progress.entries_read,

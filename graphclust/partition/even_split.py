@@ -22,8 +22,8 @@ def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> n
     members = Members(labels, starts, np.argsort(labels, kind="stable").astype(np.int32))
     parts = np.empty(len(labels), np.int32)
     grow_parts(graph.rows, members, sizes.of_nodes, float(sizes.most), parts)
-    parts = join_small(graph, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
-    return _together(graph, parts, sizes)
+    parts = _together(graph, parts, sizes)
+    return join_small(graph, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
 
 
 def parted(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:

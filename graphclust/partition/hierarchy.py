@@ -106,7 +106,7 @@ def hierarchy(
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     return hierarchy_of(
-        graph, list(labels), order, objective=objective, resolution=resolution or USUAL, max_size=asked["max_size"],
+        graph, list(labels), objective=objective, resolution=resolution or USUAL, max_size=asked["max_size"],
         min_size=asked["min_size"], remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 

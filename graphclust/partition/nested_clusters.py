@@ -14,7 +14,7 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.checks import as_whole_number
 from graphclust.graph.container import Graph
-from graphclust.graph.node_order import node_names, order_of_names
+from graphclust.graph.node_order import listing_order, node_names
 from graphclust.partition import hierarchy_text, report
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.level_dendrogram import cut, linkage_of
@@ -222,8 +222,7 @@ class Hierarchy:
 
     @cached_property
     def _listing(self) -> npt.NDArray[np.int64]:
-        nodes = self.graph.nodes
-        return np.arange(self.graph.n_nodes) if nodes is None else order_of_names(nodes)
+        return listing_order(self.graph)
 
     @cached_property
     def _linkage(self) -> npt.NDArray[np.float64]:
@@ -250,13 +249,9 @@ class Hierarchy:
         return {name: np.concatenate(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
 
 
-def hierarchy_of(
-    graph: Graph, levels: Sequence[npt.NDArray[Any]], order: npt.NDArray[np.int64], **account: Any
-) -> Hierarchy:
-    """A hierarchy of levels, labels 0, 1, ... of all nodes each, coarsest first, numbered by size.
-
-    order : of the nodes, in which the first of a cluster decides where sizes are equal.
-    """
+def hierarchy_of(graph: Graph, levels: Sequence[npt.NDArray[Any]], **account: Any) -> Hierarchy:
+    """A hierarchy of levels, labels 0, 1, ... of all nodes each, coarsest first, numbered by size."""
+    order = listing_order(graph)
     numbered: list[npt.NDArray[np.int64]] = []
     parents: list[npt.NDArray[np.int64]] = []
     ids: list[npt.NDArray[np.int64]] = []
