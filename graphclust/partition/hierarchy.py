@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +15,20 @@ from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.objective.objective import Weighed, weighed
 from graphclust.partition.clustering import graph_to_cluster
 from graphclust.partition.communities import OBJECTIVES, goal_at
-from graphclust.partition.engine import EFFORTS, Effort, partition
+from graphclust.partition.engine import EFFORTS, partition
 from graphclust.partition.levels import Run, level_of
 from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
 from graphclust.partition.nested_levels import bounded_levels, finer_levels, thinned
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.sibling_joins import Sizes, join_small
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.partition.warm_start import improved
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["hierarchy"]
 
 USUAL = 1.0  # resolution
+Labels = npt.NDArray[np.int32]
 
 
 def hierarchy(
@@ -92,29 +94,50 @@ def hierarchy(
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
     sizes = Sizes(node_sizes(G, graph, node_weight), least, most)
     refuse_heavy_nodes(graph, sizes)
-    order = node_order(graph)
-    ordered = in_order(graph, order)
-    on = weighed(ordered, objective)
-    run = Run(ordered, level_of(on), rng, progress)
-    with progress.stage("levels"):
-        found = list(_levels(on, run, sizes.at(order), objective, EFFORTS[effort], resolution, levels))
-        if levels is not None:
-            found = thinned(ordered, found, levels, sizes.at(order))
-    labels = np.empty((len(found), graph.n_nodes), np.int32)
-    labels[:, order] = found
+    found = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
     parameters = {**asked, "objective": objective, "effort": effort} | asked_of_the_graph(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     return hierarchy_of(
-        graph, list(labels), objective=objective, resolution=resolution or USUAL, max_size=asked["max_size"],
+        graph, found, objective=objective, resolution=resolution or USUAL, max_size=asked["max_size"],
         min_size=asked["min_size"], remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 
 
-def _levels(
-    on: Weighed, run: Run, sizes: Sizes, objective: str, effort: Effort, resolution: float | None, levels: int | None
-) -> Iterator[npt.NDArray[np.int32]]:
+class Wanted(NamedTuple):
+    """Which levels are wanted: the arguments of `hierarchy`, checked."""
+
+    sizes: Sizes
+    resolution: float | None
+    levels: int | None
+    objective: str
+    effort: str
+
+
+def make_levels(
+    graph: Graph, wanted: Wanted, rng: np.random.Generator, progress: Progress, start: Labels | None = None
+) -> list[Labels]:
+    """Labels of each level, coarsest first, in the order of the nodes.
+
+    start : a partition that the coarsest level is made from, int32 labels 0, 1, ...; it is no worse.
+    """
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    on = weighed(ordered, wanted.objective)
+    run = Run(ordered, level_of(on), rng, progress)
+    wanted = wanted._replace(sizes=wanted.sizes.at(order))
+    with progress.stage("levels"):
+        found = list(_levels(on, wanted, run, None if start is None else start[order]))
+        if wanted.levels is not None:
+            found = thinned(ordered, found, wanted.levels, wanted.sizes)
+    labels = np.empty((len(found), graph.n_nodes), np.int32)
+    labels[:, order] = found
+    return list(labels)
+
+
+def _levels(on: Weighed, wanted: Wanted, run: Run, start: Labels | None) -> Iterator[Labels]:
     """The levels, coarsest first; each has more clusters than the one before."""
+    sizes, resolution, levels, objective, effort = wanted
     first = USUAL if resolution is None else resolution
     finer: list[float] = []
     if np.isinf(sizes.most):
@@ -122,7 +145,11 @@ def _levels(
         if levels is None:
             natural = [one for one in natural if one[1] >= WIDE]
         first, *finer = sorted([first, *(value for value, _ in natural[: None if levels is None else levels - 1])])
-    labels = partition(run.finest, goal_at(on, first, objective), effort, run).labels
+    goal = goal_at(on, first, objective)
+    if start is None:
+        labels = partition(run.finest, goal, EFFORTS[effort], run).labels
+    else:
+        labels = improved(run.finest, start, goal, run).labels
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
     yield labels
     if np.isinf(sizes.most):
