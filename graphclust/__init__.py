@@ -36,6 +36,8 @@ _HOME = {
     "load_model": "partition.model_files",
     "Candidate": "partition.suggestion",
     "Suggestion": "partition.suggestion",
+    "ClusterChange": "partition.label_matching",
+    "remap_labels": "partition.label_matching",
     "merge_clusters": "partition.merging",
     "move_nodes": "partition.improvement",
     "multilevel_partition": "partition.multilevel",
@@ -248,6 +250,8 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
+    from graphclust.partition.label_matching import ClusterChange as ClusterChange
+    from graphclust.partition.label_matching import remap_labels as remap_labels
     from graphclust.partition.memory import estimate_memory as estimate_memory
     from graphclust.partition.merging import merge_clusters as merge_clusters
     from graphclust.partition.model_files import load_model as load_model

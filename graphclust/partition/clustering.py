@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -21,7 +21,9 @@ from graphclust.partition import report
 from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
+    from graphclust.graph.edits import Edges
     from graphclust.partition.certainty import Certainty
+    from graphclust.partition.label_matching import ClusterChange
     from graphclust.partition.prediction import ClusterModel
 
 __all__ = ["Clustering", "CoresetClustering"]
@@ -65,6 +67,8 @@ class Clustering:
     parameters : the settings that the method used, defaults filled in, and what else the call said of the graph.
     seed : that gives these labels again, as `rng`; one that was drawn, where none was given; or words for a generator.
     version : of graphclust.
+    stable_ids, n_ids, changes : after an `update`, the ids of the clusters, how many were given, and what became of
+        the clusters before.
     """
 
     labels: npt.NDArray[np.int64]
@@ -82,6 +86,14 @@ class Clustering:
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int | str | None = None
     version: str = __version__
+    stable_ids: npt.NDArray[np.int64] | None = None
+    n_ids: int | None = None
+    changes: tuple[ClusterChange, ...] = ()
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """The id of each cluster, int64, shape (n_clusters,): it stays through updates, and none is given again."""
+        return np.arange(self.n_clusters) if self.stable_ids is None else self.stable_ids
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -203,6 +215,43 @@ class Clustering:
         array([0, 1])
         """
         return self.model().predict(rows)
+
+    def update(
+        self,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Clustering:
+        """The clustering after edits of its graph, made from this one: what changed is worked on.
+
+        added : edges (u, v) or (u, v, weight) that are not there; a node that is not there comes about. removed : edges
+            (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
+            are meant by name, or without names by row.
+        removed_nodes : nodes to leave out with their edges.
+        rng, progress : as `communities` takes them.
+
+        Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
+        makes. Clusters keep their labels and `ids`; one that is new has an id that none had. Where clusters are gone,
+        those of the highest labels take the free ones. `changes` says which were kept, have grown, ...
+
+        Raises ParameterError, GraphValidationError or TypeError for edits that do not fit the graph.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> pair = communities(nx.barbell_graph(5, 0), rng=0)
+        >>> later = pair.update(added=[(9, 10), (8, 10)], removed=[(4, 5)], rng=0)
+        >>> later.labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        >>> later.changes[1]
+        ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
+        """
+        from graphclust.partition.update import updated
+
+        return updated(self, added, removed, reweighted, removed_nodes, rng, progress)
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""

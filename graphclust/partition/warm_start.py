@@ -39,4 +39,5 @@ def reopened(
     regions[nodes] = np.arange(len(nodes), dtype=np.int32) + np.int32(np.count_nonzero(~is_open))
     step = contract(level, with_sums(level, regions, int(regions.max()) + 1, run), run)
     made = improved(step.coarse, step.restrict(found).labels, goal, run)
-    return refine(level, step.project(made), goal, run)
+    made = refine(level, step.project(made), goal, run)
+    return connect(level, made, goal, run) if goal.k == 0 else made
