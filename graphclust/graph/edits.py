@@ -21,12 +21,12 @@ class Edited(NamedTuple):
     """A graph after edits, and what became of its nodes.
 
     before : the row that each node had before, -1 for new ones; int64, shape (n_nodes,).
-    touched : True for nodes that are new or have an edge that changed, or that lost a neighbor; shape (n_nodes,).
+    n_changed : how many edges of each node changed; int64, shape (n_nodes,). A neighbor that is gone counts.
     """
 
     graph: Graph
     before: npt.NDArray[np.int64]
-    touched: npt.NDArray[np.bool_]
+    n_changed: npt.NDArray[np.int64]
 
 
 class Changes(NamedTuple):
@@ -65,19 +65,18 @@ def edited(
     for name, part in parts.items():
         _refuse_wrong(wide, part, name)
     changes = Changes(*(np.concatenate(values) for values in zip(*parts.values(), strict=True)))
-    touched = np.zeros(wide.n_nodes, bool)
-    touched[n:] = touched[changes.source] = touched[changes.target] = True
+    n_changed = np.bincount(np.concatenate([changes.source, changes.target]), minlength=wide.n_nodes)
     spliced = with_changes(wide, changes) if len(changes.source) else wide
     before = np.where(np.arange(wide.n_nodes) < n, np.arange(wide.n_nodes), -1)
     gone = finder.rows_of("removed_nodes", removed_nodes or ())
     if len(gone):
         for node in gone.tolist():
-            touched[spliced.neighbors(node)] = True
+            n_changed[spliced.neighbors(node)] += 1
         kept = np.setdiff1d(np.arange(wide.n_nodes), gone)
         names = node_names(wide)
         spliced = replace(spliced.subgraph(kept), nodes=[names[place] for place in kept.tolist()])
-        before, touched = before[kept], touched[kept]
-    return Edited(spliced, before, touched)
+        before, n_changed = before[kept], n_changed[kept]
+    return Edited(spliced, before, n_changed)
 
 
 def with_changes(graph: Graph, changes: Changes) -> Graph:

@@ -124,13 +124,15 @@ def changes_between(old: Labels, new: Labels, before: Labels) -> tuple[ClusterCh
     """
     stays = (before >= 0) & (new >= 0)
     stays[stays] = old[before[stays]] >= 0
-    pairs, counts = np.unique(np.stack([old[before[stays]], new[stays]]), axis=1, return_counts=True)
+    width = int(new.max(initial=0)) + 1
+    keys, counts = np.unique(old[before[stays]] * width + new[stays], return_counts=True)
+    pairs = keys // width, keys % width
     size_of = [dict(zip(*(a.tolist() for a in np.unique(ids[ids >= 0], return_counts=True)), strict=True))
                for ids in (old, new)]  # fmt: skip
     comes_from: dict[int, list[int]] = {}
     goes_to: dict[int, list[int]] = {}
     origins = set()
-    for o, n, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
+    for o, n, count in zip(*(values.tolist() for values in (*pairs, counts)), strict=True):
         if n not in size_of[0] and 2 * count > size_of[1][n]:
             goes_to.setdefault(o, []).append(n)
             origins.add(n)

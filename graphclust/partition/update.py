@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
 Labels = npt.NDArray[np.int64]
+SHARE = 0.05  # of the entries of a cluster: by so many changes it may have fallen apart
 
 
 def updated(
@@ -45,7 +46,7 @@ def updated(
     if graph.n_entries == 0:
         raise GraphValidationError("no edges are left after the edits, expected at least one")
     kept = np.where(edit.before >= 0, clustering.labels[edit.before], -1)
-    taken = (kept >= 0) | edit.touched
+    taken = (kept >= 0) | (edit.n_changed > 0)
     if not is_free:
         taken &= ~graph.isolated
         if clustering.k > np.count_nonzero(taken):
@@ -59,7 +60,8 @@ def updated(
     with progress.stage("partition"):
         start = _start(part, kept[nodes], clustering.k, is_free)
         goal = _goal(on, clustering, is_free)
-        found = reopened(run.finest, start, edit.touched[nodes], goal, run).labels
+        is_open = _open_clusters(part, start, edit.n_changed[nodes], run.rng)
+        found = reopened(run.finest, start, is_open, goal, run).labels
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[nodes] = found
     ids = clustering.ids
@@ -74,6 +76,18 @@ def updated(
         natural_range=None, remarks=(), seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
         changes=changes_between(old_ids, new_ids, edit.before),
     )  # fmt: skip
+
+
+def _open_clusters(
+    graph: Graph, labels: npt.NDArray[np.int32], n_changed: Labels, rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """The clusters to partition anew: each with the chance that makes it one while `SHARE` of its entries change.
+
+    No account of earlier edits is needed: many small ones open a cluster as often as a large one.
+    """
+    changed = np.bincount(labels, weights=n_changed)
+    entries = np.bincount(labels, weights=np.diff(graph.indptr))
+    return changed > SHARE * entries * rng.random(len(changed))
 
 
 def _goal(on: Weighed, clustering: Clustering, is_free: bool) -> Goal:

@@ -11,33 +11,34 @@ from graphclust.partition.engine import REGION_SIZES, connect, v_cycle
 from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
 
+Labels = npt.NDArray[np.int32]
 
-def improved(level: Level, labels: npt.NDArray[np.int32], goal: Goal, run: Run) -> Partition:
+
+def improved(level: Level, labels: Labels, goal: Goal, run: Run) -> Partition:
     """A partition no worse than one with these labels, 0, 1, ..., all used: nodes move, then V-cycles inside it."""
-    found = refine(level, with_sums(level, labels, int(labels.max()) + 1, run), goal, run)
-    for size in REGION_SIZES[1::-1]:
-        found = v_cycle(level, found, goal, size, run)
+    found = _cycled(level, with_sums(level, labels, int(labels.max()) + 1, run), REGION_SIZES[:2], goal, run)
     return connect(level, found, goal, run) if goal.k == 0 else found
 
 
-def reopened(
-    level: Level, labels: npt.NDArray[np.int32], open_nodes: npt.NDArray[np.bool_], goal: Goal, run: Run
-) -> Partition:
-    """`improved`, but clusters without an open node stay whole; they only move or grow.
+def reopened(level: Level, labels: Labels, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run) -> Partition:
+    """A partition made anew where clusters are open; the others stay whole while those are, then single nodes move.
 
-    open_nodes : shape (n,). All other clusters become one node each, so that the work is on those with open nodes.
+    labels : 0..k-1, all used. is_open : shape (k,). Each other cluster is one node, so that the work is on the open.
     """
-    k = int(labels.max()) + 1
+    k, n_whole = len(is_open), int(np.count_nonzero(~is_open))
     found = with_sums(level, labels, k, run)
-    is_open = np.zeros(k, bool)
-    is_open[labels[open_nodes]] = True
-    if is_open.all():
-        return improved(level, labels, goal, run)
-    nodes = np.flatnonzero(is_open[labels])
-    number = np.cumsum(~is_open) - 1
-    regions = number[labels].astype(np.int32)
-    regions[nodes] = np.arange(len(nodes), dtype=np.int32) + np.int32(np.count_nonzero(~is_open))
-    step = contract(level, with_sums(level, regions, int(regions.max()) + 1, run), run)
-    made = improved(step.coarse, step.restrict(found).labels, goal, run)
-    made = refine(level, step.project(made), goal, run)
-    return connect(level, made, goal, run) if goal.k == 0 else made
+    if n_whole < k:
+        regions = (np.cumsum(~is_open) - 1)[labels].astype(np.int32)
+        nodes = np.flatnonzero(is_open[labels])
+        regions[nodes] = n_whole + np.arange(len(nodes), dtype=np.int32)
+        step = contract(level, with_sums(level, regions, n_whole + len(nodes), run), run)
+        found = step.project(_cycled(step.coarse, step.restrict(found), REGION_SIZES[:1], goal, run))
+    found = refine(level, found, goal, run)
+    return connect(level, found, goal, run) if goal.k == 0 else found
+
+
+def _cycled(level: Level, found: Partition, sizes: tuple[float, ...], goal: Goal, run: Run) -> Partition:
+    found = refine(level, found, goal, run)
+    for size in reversed(sizes):
+        found = v_cycle(level, found, goal, size, run)
+    return found
