@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_hierarchy import check_levels
 
-from graphclust import adjusted_rand_index, communities, coreset_sc, remap_labels
+from graphclust import adjusted_rand_index, communities, coreset_sc, hierarchy, modularity, remap_labels
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.partition.label_matching import changes_between
 
@@ -170,3 +171,58 @@ def test_every_cluster_is_in_the_change_log(pairs, n_gone):
     for change in changes:
         assert change.size_before == sum((old == one).sum() for one in change.before)
         assert {"born": 0, "died": 0}.get(change.kind, 1) == min(len(change.before), len(change.after), 1)
+
+
+def bounded(found, graph, most):
+    """Bounds, nesting and ids of a hierarchy, and that it has the edited graph."""
+    assert (found.graph.to_scipy().toarray() == nx.to_numpy_array(graph, nodelist=found.nodes)).all()
+    check_levels(found.graph.to_scipy().toarray(), found, most)
+    members = {}
+    for labels, ids in zip(found.levels, found.ids, strict=True):
+        assert len(set(ids.tolist())) == len(ids)
+        for c, one in enumerate(ids.tolist()):
+            nodes = frozenset(np.flatnonzero(labels == c).tolist())
+            assert members.setdefault(one, nodes) == nodes
+    assert len(set(members.values())) == len(members)
+
+
+@pytest.mark.parametrize("options", [{"max_size": 5}, {"max_size": 7, "min_size": 2}, {}, {"max_size": 6, "levels": 2}])
+def test_a_hierarchy_holds_its_bounds_through_edits(options):
+    rng, graph = np.random.default_rng(7), planted(7, k=4)
+    found = hierarchy(graph, **options, rng=0)
+    for step in range(5):
+        graph, edits = random_edits(graph, rng, 0.04)
+        found = found.update(**edits, rng=step)
+        bounded(found, graph, options.get("max_size", np.inf))
+    anew = hierarchy(graph, **options, rng=0)
+    assert modularity(found.graph, found.levels[0]) >= modularity(found.graph, anew.levels[0]) - 0.01
+
+
+def test_far_clusters_of_every_level_keep_their_ids_and_nodes():
+    graph = nx.ring_of_cliques(20, 7)
+    found = hierarchy(graph, max_size=4, rng=0)
+    later = found.update(removed=[(0, 1), (0, 2)], added=[(0, 139)], rng=3)
+    graph.remove_edges_from([(0, 1), (0, 2)])
+    graph.add_edge(0, 139)
+    bounded(later, graph, 4)
+    far = list(range(30, 120))
+    for old, new, old_ids, new_ids in zip(found.levels, later.levels, found.ids, later.ids, strict=True):
+        assert (old_ids[old[far]] == new_ids[new[far]]).all()
+
+
+def test_leaves_of_a_star_come_and_go():
+    graph = nx.star_graph(20)
+    found = hierarchy(graph, max_size=6, rng=0)
+    later = found.update(added=[(0, 21), (0, 22)], removed_nodes=[3], rng=0)
+    graph.add_edges_from([(0, 21), (0, 22)])
+    graph.remove_node(3)
+    bounded(later, graph, 6)
+    assert later.n_ids >= len(later.clusters)
+
+
+def test_a_hierarchy_without_edits_is_the_same():
+    found = hierarchy(nx.karate_club_graph(), max_size=5, rng=0)
+    later = found.update(rng=5)
+    assert [ids.tolist() for ids in later.ids] == [ids.tolist() for ids in found.ids]
+    assert all((one == other).all() for one, other in zip(found.levels, later.levels, strict=True))
+    assert {change.kind for change in later.changes} == {"kept"}

@@ -20,6 +20,7 @@ from graphclust.partition.clustering import graph_to_cluster
 from graphclust.partition.hierarchy import Wanted, make_levels
 from graphclust.partition.nested_clusters import hierarchy_of
 from graphclust.partition.sibling_joins import Sizes
+from graphclust.partition.warm_start import Earlier
 from graphclust.progress import Progress
 
 __all__ = ["HierarchicalCluster", "HierarchicalClusters", "hierarchical_leiden"]
@@ -100,9 +101,11 @@ def hierarchical_leiden(
     own = graph_to_cluster(G, 1, weight, None if check_directed else "sum", progress)
     objective = "modularity" if use_modularity else "constant_potts"
     wanted = Wanted(Sizes(np.ones(own.n_nodes), 0.0, float(most)), resolution, None, objective, "low")
-    start = None if starting_communities is None else _start(own, starting_communities)
-    levels = make_levels(own, wanted, rng, progress, start)
-    found = hierarchy_of(own, levels, objective=objective, resolution=resolution, max_size=float(most), seed=used)
+    earlier = None
+    if starting_communities is not None:  # every cluster of these is opened
+        earlier = Earlier([_start(own, starting_communities)], np.diff(own.indptr))
+    levels, resolutions = make_levels(own, wanted, rng, progress, earlier)
+    found = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
     return HierarchicalClusters(
         HierarchicalCluster(one.node, one.cluster, one.parent, one.level, one.is_leaf) for one in found.records()
     )
@@ -115,10 +118,10 @@ def _only_one(name: str, value: Any, other_name: str, other: Any) -> Any:
     return other if value is None else value
 
 
-def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int32]:
+def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int64]:
     """Starting communities as labels 0, 1, ... of the nodes."""
     missing = [node for node in node_names(graph) if node not in communities]
     if missing:
         raise ParameterError(f"starting_communities has no community for node {missing[0]!r}, expected one for each")
     given = np.array([communities[node] for node in node_names(graph)])
-    return np.unique(given, return_inverse=True)[1].astype(np.int32)
+    return np.unique(given, return_inverse=True)[1].astype(np.int64)

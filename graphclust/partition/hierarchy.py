@@ -22,7 +22,7 @@ from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
 from graphclust.partition.nested_levels import bounded_levels, finer_levels, thinned
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.sibling_joins import Sizes, join_small
-from graphclust.partition.warm_start import improved
+from graphclust.partition.warm_start import Earlier, restarted
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["hierarchy"]
@@ -94,32 +94,34 @@ def hierarchy(
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
     sizes = Sizes(node_sizes(G, graph, node_weight), least, most)
     refuse_heavy_nodes(graph, sizes)
-    found = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
+    found, resolutions = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
     parameters = {**asked, "objective": objective, "effort": effort} | asked_of_the_graph(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     return hierarchy_of(
-        graph, found, objective=objective, resolution=resolution or USUAL, max_size=asked["max_size"],
-        min_size=asked["min_size"], remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
+        graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
+        min_size=asked["min_size"], node_sizes=None if node_weight is None else sizes.of_nodes,
+        remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 
 
 class Wanted(NamedTuple):
-    """Which levels are wanted: the arguments of `hierarchy`, checked."""
+    """Which levels are wanted: the arguments of `hierarchy`, checked; resolutions : those to use, if known."""
 
     sizes: Sizes
     resolution: float | None
     levels: int | None
     objective: str
     effort: str
+    resolutions: tuple[float, ...] = ()
 
 
 def make_levels(
-    graph: Graph, wanted: Wanted, rng: np.random.Generator, progress: Progress, start: Labels | None = None
-) -> list[Labels]:
-    """Labels of each level, coarsest first, in the order of the nodes.
+    graph: Graph, wanted: Wanted, rng: np.random.Generator, progress: Progress, earlier: Earlier | None = None
+) -> tuple[list[Labels], tuple[float, ...]]:
+    """Labels of each level, coarsest first, in the order of the nodes; and the resolutions that were asked for.
 
-    start : a partition that the coarsest level is made from, int32 labels 0, 1, ...; it is no worse.
+    earlier : levels that these are made from.
     """
     order = node_order(graph)
     ordered = in_order(graph, order)
@@ -127,35 +129,45 @@ def make_levels(
     run = Run(ordered, level_of(on), rng, progress)
     wanted = wanted._replace(sizes=wanted.sizes.at(order))
     with progress.stage("levels"):
-        found = list(_levels(on, wanted, run, None if start is None else start[order]))
+        resolutions = wanted.resolutions or _resolutions(on, wanted, run)
+        earlier = None if earlier is None else earlier.at(order)
+        found = list(_levels(on, wanted, resolutions, run, earlier))
         if wanted.levels is not None:
             found = thinned(ordered, found, wanted.levels, wanted.sizes)
     labels = np.empty((len(found), graph.n_nodes), np.int32)
     labels[:, order] = found
-    return list(labels)
+    return list(labels), resolutions
 
 
-def _levels(on: Weighed, wanted: Wanted, run: Run, start: Labels | None) -> Iterator[Labels]:
+def _resolutions(on: Weighed, wanted: Wanted, run: Run) -> tuple[float, ...]:
+    """The resolution of the coarsest level, and without a bound natural ones; increasing."""
+    first = USUAL if wanted.resolution is None else wanted.resolution
+    if not np.isinf(wanted.sizes.most):
+        return (first,)
+    natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first)
+    if wanted.levels is None:
+        return tuple(sorted([first, *(value for value, width in natural if width >= WIDE)]))
+    return tuple(sorted([first, *(value for value, _ in natural[: wanted.levels - 1])]))
+
+
+def _levels(
+    on: Weighed, wanted: Wanted, resolutions: tuple[float, ...], run: Run, earlier: Earlier | None
+) -> Iterator[Labels]:
     """The levels, coarsest first; each has more clusters than the one before."""
-    sizes, resolution, levels, objective, effort = wanted
-    first = USUAL if resolution is None else resolution
-    finer: list[float] = []
-    if np.isinf(sizes.most):
-        natural = natural_resolutions(on, run, LOWEST if resolution is None else resolution)
-        if levels is None:
-            natural = [one for one in natural if one[1] >= WIDE]
-        first, *finer = sorted([first, *(value for value, _ in natural[: None if levels is None else levels - 1])])
+    sizes, objective = wanted.sizes, wanted.objective
+    first, *finer = resolutions
     goal = goal_at(on, first, objective)
-    if start is None:
-        labels = partition(run.finest, goal, EFFORTS[effort], run).labels
+    if earlier is None:
+        labels = partition(run.finest, goal, EFFORTS[wanted.effort], run).labels
     else:
-        labels = improved(run.finest, start, goal, run).labels
+        labels = restarted(run.finest, earlier.start(0), earlier.n_changed, goal, run).labels
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
-    yield labels
+    if labels.any() or not finer:  # where there are finer ones, one cluster is no level
+        yield labels
     if np.isinf(sizes.most):
-        yield from finer_levels(on, labels, finer, objective, sizes, run)
+        yield from finer_levels(on, labels, finer, objective, sizes, run, earlier)
     else:
-        yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, run)
+        yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)
 
 
 def node_sizes(G: Any, graph: Graph, node_weight: Any) -> npt.NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,16 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
-from graphclust.checks import as_whole_number
+from graphclust.checks import Seed, as_whole_number
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order, node_names
 from graphclust.partition import hierarchy_text, report
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.level_dendrogram import cut, linkage_of
-from graphclust.progress import Progress
+from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
     import networkx
+
+    from graphclust.graph.edits import Edges
+    from graphclust.partition.label_matching import ClusterChange
 
 __all__ = ["Hierarchy", "HierarchyRecord"]
 
@@ -59,11 +62,13 @@ class Hierarchy:
     ids : for each level the ids of its clusters, int64, shape (clusters,). A cluster that a level leaves whole keeps
         its id; others have the next ones.
     graph : the graph that was clustered.
-    objective, resolution : of the coarsest level.
+    objective : of all levels. resolutions : of the coarsest level, and of those below it that have one.
     max_size, min_size : the bounds that were asked for, or None.
+    node_sizes : what each node counts for, float64, shape (n_nodes,); None: 1.
     remarks : what was assumed or repaired, one sentence each.
     seconds : stage -> seconds, in order.
     parameters, seed, version : what gives these levels again.
+    n_ids, changes : after an `update`, how many ids were given, and what became of the clusters before.
     """
 
     levels: tuple[npt.NDArray[np.int64], ...]
@@ -71,14 +76,17 @@ class Hierarchy:
     ids: tuple[npt.NDArray[np.int64], ...]
     graph: Graph
     objective: str = "modularity"
-    resolution: float = 1.0
+    resolutions: tuple[float, ...] = (1.0,)
     max_size: float | None = None
     min_size: float | None = None
+    node_sizes: npt.NDArray[np.float64] | None = None
     remarks: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int | str | None = None
     version: str = __version__
+    n_ids: int | None = None
+    changes: tuple[ClusterChange, ...] = ()
 
     @property
     def nodes(self) -> Sequence[Hashable]:
@@ -106,6 +114,37 @@ class Hierarchy:
     def sizes_on(self, level: int) -> npt.NDArray[np.int64]:
         """Nodes of each cluster of a level, int64, shape (clusters,)."""
         return np.bincount(self.levels[level])
+
+    def update(
+        self,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Hierarchy:
+        """The hierarchy after edits of its graph, made from this one; the bounds hold as before.
+
+        added, removed, reweighted, removed_nodes, rng, progress : as `Clustering.update` takes them. A new node counts
+            1 in sizes.
+
+        Returns a `Hierarchy` whose clusters keep their `ids` where they overlap most; one that is new has an id that
+        none had. `changes` says for the clusters of each level which were kept, have grown, ...
+
+        Raises ParameterError, GraphValidationError or TypeError for edits that do not fit the graph.
+
+        >>> import networkx as nx
+        >>> from graphclust import hierarchy
+        >>> levels = hierarchy(nx.ring_of_cliques(6, 5), max_size=6, rng=0)
+        >>> later = levels.update(added=[(0, "new"), (1, "new")], rng=0)
+        >>> [change for change in later.changes if change.kind != "kept"]
+        [ClusterChange(kind='grown', before=(0,), after=(0,), size_before=5, size_after=6)]
+        """
+        from graphclust.partition.hierarchy_update import updated
+
+        return updated(self, added, removed, reweighted, removed_nodes, rng, progress)
 
     def records(self) -> list[HierarchyRecord]:
         """A record for each node and each cluster that it is in, coarser levels first, nodes in the order of names.

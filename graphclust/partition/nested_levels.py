@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.compiled.graphs import v_cycle as loops
-from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Weighed, node_terms, weighed
@@ -23,6 +23,7 @@ from graphclust.partition.engine import REGION_SIZES, connect, v_cycle
 from graphclust.partition.even_split import parted, split_evenly
 from graphclust.partition.levels import Run, level_of
 from graphclust.partition.sibling_joins import Sizes, join_small
+from graphclust.partition.warm_start import Earlier, restarted
 
 Labels = npt.NDArray[np.int32]
 
@@ -38,13 +39,20 @@ def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
 
 
 def bounded_levels(
-    graph: Graph, labels: Labels, resolution: float, objective: str, sizes: Sizes, run: Run
+    graph: Graph,
+    labels: Labels,
+    resolution: float,
+    objective: str,
+    sizes: Sizes,
+    run: Run,
+    earlier: Earlier | None = None,
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
     On each, every heavier cluster is split into the clusters that its own subgraph shows at the resolution. Those that
-    show none wait for the last level, which splits them evenly.
+    show none wait for the last level, which splits them evenly. earlier : levels that these are made from.
     """
+    depth = 0
     is_whole = np.zeros(graph.n_nodes, bool)  # whether the cluster of a node shows no parts
     while True:
         too_heavy = (sizes.of_clusters(labels) > sizes.most)[labels]
@@ -52,7 +60,10 @@ def bounded_levels(
         if not len(nodes):
             break
         part, own = _inside_clusters(graph, labels, nodes)
-        found = clusters_inside(part, own, resolution, objective, run)
+        depth += 1
+        before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
+        on, goal = judged_alone(part, own, resolution, objective)
+        found = clusters_inside(on, own, goal, run, before, depth)
         found = join_small(part, found, sizes.at(nodes)._replace(most=np.inf))
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
         np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
@@ -63,7 +74,10 @@ def bounded_levels(
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
         part, own = _inside_clusters(graph, labels, nodes)
-        yield nested_in(labels, nodes, split_evenly(part, own, sizes.at(nodes)))
+        found = split_evenly(part, own, sizes.at(nodes))
+        if earlier is not None and len(earlier.levels) > 1:
+            found = _split_as_before(own, found, earlier.at(nodes), sizes.at(nodes))
+        yield nested_in(labels, nodes, found)
 
 
 def finer_levels(
@@ -73,14 +87,17 @@ def finer_levels(
     objective: str,
     sizes: Sizes,
     run: Run,
+    earlier: Earlier | None = None,
 ) -> Iterator[Labels]:
     """Levels below a first one at increasing resolutions, each inside the one before; none that repeats it."""
+    depth = 0
     for resolution in resolutions:
-        part = without_cut_edges(on.graph, labels)
-        found = _quickly(Weighed(part, on.terms), goal_at(on, resolution, objective), run).labels
+        part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
+        before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
+        found = clusters_inside(Weighed(part, on.terms), labels, goal, run, before, depth + 1)
         found = join_small(part, found, sizes._replace(most=np.inf))
         if found.max() > labels.max():
-            labels = found
+            labels, depth = found, depth + 1
             yield labels
 
 
@@ -97,23 +114,47 @@ def thinned(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list
     return [*above, parted(without_cut_edges(graph, coarse), last, sizes)]
 
 
-def clusters_inside(graph: Graph, labels: Labels, resolution: float, objective: str, run: Run) -> Labels:
-    """What each cluster shows when it is clustered alone. graph : without edges between clusters."""
+def judged_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[Weighed, Goal]:
+    """The terms and the goal by which each cluster is judged as if it were the graph, at that resolution.
+
+    graph : without edges between clusters.
+    """
     terms = weighed(graph, objective).terms
     mass = np.bincount(labels, weights=terms.mass)
     inside = np.bincount(labels, weights=graph.degrees)
     scaled = terms.mass * (np.sqrt(inside) / mass)[labels]
     on = Weighed(graph, node_terms(terms.loops, scaled, graph.degrees))
-    goal = Goal(Objective(PLAIN, resolution, graph.total_volume / graph.n_nodes), 0)
-    return _quickly(on, goal, run).labels
+    return on, Goal(Objective(PLAIN, resolution, graph.total_volume / graph.n_nodes), 0)
 
 
-def _quickly(on: Weighed, goal: Goal, run: Run) -> Partition:
-    """A partition after two V-cycles: that of `engine.partition` is a thousandth better, and takes twice as long."""
+def clusters_inside(
+    on: Weighed, labels: Labels, goal: Goal, run: Run, earlier: Earlier | None = None, depth: int = 0
+) -> Labels:
+    """Clusters inside clusters, of a graph without edges between these; from those on a level of earlier ones, if any.
+
+    Without, two V-cycles make them: `engine.partition` is a thousandth better, and takes twice as long.
+    """
     run = replace(run, graph=on.graph, finest=level_of(on))
+    if earlier is not None:
+        return restarted(run.finest, earlier.start(depth, labels), earlier.n_changed, goal, run).labels
     found = v_cycle(run.finest, None, goal, REGION_SIZES[1], run)
     found = v_cycle(run.finest, found, goal, REGION_SIZES[0], run)
-    return connect(run.finest, found, goal, run)
+    return connect(run.finest, found, goal, run).labels
+
+
+def _split_as_before(labels: Labels, parts: Labels, earlier: Earlier, sizes: Sizes) -> Labels:
+    """Parts of clusters, but of a cluster that is as it was those that it had before."""
+    *_, above, below = earlier.levels
+    k = int(labels.max()) + 1
+    first = np.full(k, -1, np.int64)
+    first[labels] = above
+    members = np.bincount(above[above >= 0], minlength=int(above.max(initial=0)) + 1)
+    differs = (above != first[labels]) | (above < 0) | (earlier.n_changed > 0)
+    differs |= members[above] != np.bincount(labels)[labels]
+    before = np.unique(labels * (int(below.max(initial=0)) + 2) + below + 1, return_inverse=True)[1].astype(np.int32)
+    differs |= sizes.of_clusters(before)[before] > sizes.most
+    is_same = (np.bincount(labels, weights=differs) == 0)[labels]
+    return np.unique(np.where(is_same, before + int(parts.max()) + 1, parts), return_inverse=True)[1].astype(np.int32)
 
 
 def nested_in(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:

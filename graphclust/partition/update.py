@@ -19,14 +19,13 @@ from graphclust.objective.objective import RATIOS, Weighed, plain_objective, wei
 from graphclust.partition.communities import goal_at
 from graphclust.partition.label_matching import changes_between, renumbered
 from graphclust.partition.levels import Run, level_of
-from graphclust.partition.warm_start import reopened
+from graphclust.partition.warm_start import Earlier, restarted
 from graphclust.progress import ProgressLike, as_progress
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
 Labels = npt.NDArray[np.int64]
-SHARE = 0.05  # of the entries of a cluster: by so many changes it may have fallen apart
 
 
 def updated(
@@ -58,10 +57,9 @@ def updated(
     on = weighed(part, clustering.objective)
     run = Run(part, level_of(on), rng, progress)
     with progress.stage("partition"):
-        start = _start(part, kept[nodes], clustering.k, is_free)
-        goal = _goal(on, clustering, is_free)
-        is_open = _open_clusters(part, start, edit.n_changed[nodes], run.rng)
-        found = reopened(run.finest, start, is_open, goal, run).labels
+        earlier = Earlier([kept[nodes]], edit.n_changed[nodes])
+        start = earlier.start(0) if is_free else _exactly_k(part, kept[nodes], clustering.k)
+        found = restarted(run.finest, start, earlier.n_changed, _goal(on, clustering, is_free), run).labels
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[nodes] = found
     ids = clustering.ids
@@ -78,18 +76,6 @@ def updated(
     )  # fmt: skip
 
 
-def _open_clusters(
-    graph: Graph, labels: npt.NDArray[np.int32], n_changed: Labels, rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
-    """The clusters to partition anew: each with the chance that makes it one while `SHARE` of its entries change.
-
-    No account of earlier edits is needed: many small ones open a cluster as often as a large one.
-    """
-    changed = np.bincount(labels, weights=n_changed)
-    entries = np.bincount(labels, weights=np.diff(graph.indptr))
-    return changed > SHARE * entries * rng.random(len(changed))
-
-
 def _goal(on: Weighed, clustering: Clustering, is_free: bool) -> Goal:
     """What the clustering was made for, on the graph as it is now."""
     resolution = 1.0 if clustering.resolution is None else clustering.resolution
@@ -100,13 +86,10 @@ def _goal(on: Weighed, clustering: Clustering, is_free: bool) -> Goal:
     return Goal(plain_objective(on, clustering.k, resolution), clustering.k)
 
 
-def _start(graph: Graph, labels: Labels, k: int, is_free: bool) -> npt.NDArray[np.int32]:
-    """Labels 0, 1, ... of all nodes; those without one are clusters by themselves, or go where their neighbors are."""
+def _exactly_k(graph: Graph, labels: Labels, k: int) -> npt.NDArray[np.int32]:
+    """Labels 0..k-1 of all nodes, those without one where their neighbors are."""
     labels = labels.copy()
     alone = np.flatnonzero(labels < 0)
-    if is_free:
-        labels[alone] = int(labels.max(initial=-1)) + 1 + np.arange(len(alone))
-        return np.unique(labels, return_inverse=True)[1].astype(np.int32)
     while len(alone):
         choices = [_most_tied(graph, labels, node) for node in alone.tolist()]
         if max(choices) < 0:
