@@ -14,16 +14,16 @@ from graphclust import __version__
 from graphclust.checks import Seed, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.edits import Edges
 from graphclust.graph.gate import as_graph
 from graphclust.graph.node_order import node_names
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.partition import report
+from graphclust.partition.label_matching import ClusterChange
 from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
-    from graphclust.graph.edits import Edges
     from graphclust.partition.certainty import Certainty
-    from graphclust.partition.label_matching import ClusterChange
     from graphclust.partition.prediction import ClusterModel
 
 __all__ = ["Clustering", "CoresetClustering"]

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
@@ -100,6 +99,8 @@ def renumbered(before: Labels, after: Labels, method: str = "auto", first_new: i
 def _matched(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rows and columns matched one to one where they overlap."""
     if method == "hungarian" or (method == "auto" and overlap.shape[0] * overlap.shape[1] <= MOST_PAIRS):
+        from scipy.optimize import linear_sum_assignment  # takes a tenth of a second to import
+
         dense = overlap.toarray()
         rows, columns = linear_sum_assignment(dense, maximize=True)
         shared = dense[rows, columns] > 0

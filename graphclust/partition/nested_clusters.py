@@ -14,17 +14,16 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.checks import Seed, as_whole_number
 from graphclust.graph.container import Graph
+from graphclust.graph.edits import Edges
 from graphclust.graph.node_order import listing_order, node_names
 from graphclust.partition import hierarchy_text, report
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
+from graphclust.partition.label_matching import ClusterChange
 from graphclust.partition.level_dendrogram import cut, linkage_of
 from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
     import networkx
-
-    from graphclust.graph.edits import Edges
-    from graphclust.partition.label_matching import ClusterChange
 
 __all__ = ["Hierarchy", "HierarchyRecord"]
 
