@@ -1,6 +1,9 @@
 """Nested levels: bounds on size, nesting, connection, and the forms in which a hierarchy is handed on."""
 
 import json
+import os
+import subprocess
+import sys
 import warnings
 from itertools import chain
 
@@ -345,3 +348,28 @@ def test_the_command_prints_json_and_refuses_other_endings(edges, capsys):
     assert json.loads(capsys.readouterr().out)["sizes"] == [[3, 3], [2, 2, 1, 1]]
     assert main(["hierarchy", str(edges), "-o", "levels.xml"]) == 2
     assert "expected one of .json, .csv, .tsv, .nwk" in capsys.readouterr().err
+
+
+IN_A_PROCESS = """
+import networkx as nx, graphclust
+graph = nx.relabel_nodes(nx.les_miserables_graph(), str.upper)
+shuffled = nx.Graph()
+shuffled.add_nodes_from(set(graph))
+shuffled.add_weighted_edges_from(sorted(graph.edges(data="weight"), key=hash))
+print(graphclust.hierarchy(shuffled, max_size=6, rng=1).to_json())
+print(sorted(graphclust.communities(shuffled, rng=1).as_dict().items()))
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_orders_and_any_seed_of_hashes_give_the_same_text():
+    said = {
+        subprocess.run([sys.executable, "-c", IN_A_PROCESS], env={**os.environ, "PYTHONHASHSEED": seed},
+                       capture_output=True, text=True, check=True).stdout
+        for seed in ("0", "1", "2")
+    }  # fmt: skip
+    assert len(said) == 1
+    rng = np.random.default_rng(0)
+    graphs = [named_graph(rng.permutation(77).tolist(), rng.permutation(254).tolist()) for _ in range(100)]
+    assert len({hierarchy(graph, max_size=6, rng=1).to_json() for graph in graphs}) == 1
+    assert len({frozenset(communities(graph, rng=1).as_dict().items()) for graph in graphs}) == 1
