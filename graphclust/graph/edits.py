@@ -95,16 +95,14 @@ def with_changes(graph: Graph, changes: Changes) -> Graph:
         weights = weights.copy()
     if weights is not None:
         weights[place[is_there]] = w[is_there]
-    kept = np.ones(graph.n_entries, bool)
-    kept[place[is_there & (w == 0.0)]] = False
-    new = ~is_there & (w > 0.0)
-    at = np.concatenate([[0], np.cumsum(kept)])[place[new]]
-    indices = np.insert(graph.indices[kept], at, v[new].astype(np.int32))
+    gone, new = place[is_there & (w == 0.0)], ~is_there & (w > 0.0)
+    at = place[new] - np.searchsorted(gone, place[new])
+    indices = np.insert(np.delete(graph.indices, gone), at, v[new].astype(np.int32))
     lengths = np.diff(graph.indptr) + np.bincount(u[new], minlength=graph.n_nodes)
     lengths -= np.bincount(u[is_there & (w == 0.0)], minlength=graph.n_nodes)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     if weights is not None:
-        weights = np.insert(weights[kept], at, w[new])
+        weights = np.insert(np.delete(weights, gone), at, w[new])
     degrees, loops = graph.degrees.copy(), graph.loops.copy()
     loops[changes.source[loop]] = changes.weight[loop]
     rows = np.unique(u)
@@ -163,7 +161,7 @@ class _Nodes:
                     f"{argument} names nodes by {rows.dtype}, expected whole numbers: the nodes have no names"
                 )
             most = self.end if not may_come else max(self.end, int(rows.max(initial=-1)) + 1)
-            if len(rows) and (rows.min() < 0 or rows.max() >= most or most > self.end + len(rows)):
+            if len(rows) and (rows.min() < 0 or rows.max() >= most or most > self.end + 2 * len(rows)):
                 bad = rows[(rows < 0) | (rows >= self.end)][0]
                 raise ParameterError(f"{argument} names node {bad}, expected one of the {self.n} nodes of the graph")
             self.end = most
