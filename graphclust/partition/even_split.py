@@ -9,7 +9,7 @@ from graphclust.compiled.graphs.contraction import Members
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.compiled.graphs.region_growing import grow_parts
 from graphclust.graph.container import Graph
-from graphclust.partition.sibling_joins import Sizes, join_small
+from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
 
 
 def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
@@ -54,4 +54,4 @@ def _together(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> npt.N
                 leader, held = u, 0.0
             parts[u] = parts[leader]
             held += weight
-    return np.unique(parts, return_inverse=True)[1].astype(np.int32)
+    return without_gaps(parts)

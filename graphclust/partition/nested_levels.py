@@ -22,7 +22,7 @@ from graphclust.partition.communities import goal_at
 from graphclust.partition.engine import REGION_SIZES, connect, v_cycle
 from graphclust.partition.even_split import parted, split_evenly
 from graphclust.partition.levels import Run, level_of
-from graphclust.partition.sibling_joins import Sizes, join_small
+from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
 from graphclust.partition.warm_start import Earlier, restarted
 
 Labels = npt.NDArray[np.int32]
@@ -151,20 +151,21 @@ def _split_as_before(labels: Labels, parts: Labels, earlier: Earlier, sizes: Siz
     members = np.bincount(above[above >= 0], minlength=int(above.max(initial=0)) + 1)
     differs = (above != first[labels]) | (above < 0) | (earlier.n_changed > 0)
     differs |= members[above] != np.bincount(labels)[labels]
-    before = np.unique(labels * (int(below.max(initial=0)) + 2) + below + 1, return_inverse=True)[1].astype(np.int32)
+    pairs = labels.astype(np.int64) * (int(below.max(initial=0)) + 2) + below + 1
+    before = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
     differs |= sizes.of_clusters(before)[before] > sizes.most
     is_same = (np.bincount(labels, weights=differs) == 0)[labels]
-    return np.unique(np.where(is_same, before + int(parts.max()) + 1, parts), return_inverse=True)[1].astype(np.int32)
+    return without_gaps(np.where(is_same, before + int(parts.max()) + 1, parts))
 
 
 def nested_in(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
     """The partition in which some nodes, whole clusters of it, are clustered as found."""
     finer = labels.copy()
     finer[nodes] = found + (int(labels.max()) + 1)
-    return np.unique(finer, return_inverse=True)[1].astype(np.int32)
+    return without_gaps(finer)
 
 
 def _inside_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> tuple[Graph, Labels]:
     """Whole clusters as a graph without edges between them, and their labels, numbered from 0."""
-    own = np.unique(labels[nodes], return_inverse=True)[1].astype(np.int32)
+    own = without_gaps(labels[nodes])
     return without_cut_edges(graph.subgraph(nodes), own), own

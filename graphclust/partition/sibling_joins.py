@@ -27,6 +27,12 @@ class Sizes(NamedTuple):
         return self._replace(of_nodes=self.of_nodes[nodes])
 
 
+def without_gaps(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+    """Labels >= 0 numbered 0, 1, ... in their order."""
+    is_used = np.bincount(labels) > 0
+    return (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[labels]
+
+
 def join_small(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """The partition after each cluster lighter than `sizes.least` joined the one that it shares most weight with.
 
@@ -66,7 +72,7 @@ def join_small(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt
             if heavy[to] < sizes.least:
                 heappush(waiting, (heavy[to], to))
     joined = np.array([_root(part_of, c) for c in range(k)])[labels]
-    return np.unique(joined, return_inverse=True)[1].astype(np.int32)
+    return without_gaps(joined)
 
 
 def _root(part_of: list[int], a: int) -> int:
