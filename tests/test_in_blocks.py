@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import left_as_they_are
+from graphclust.partition.moves import summed
 from graphs import make
 
 import graphclust
@@ -14,7 +15,6 @@ from graphclust.partition import block_steps as steps
 from graphclust.partition import coreset_regions, in_blocks
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.in_blocks import InBlocks
-from graphclust.partition.moves import summed
 from graphclust.partition.whole_graph import Parted
 from graphclust.progress import Progress
 

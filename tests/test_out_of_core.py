@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from graphclust.partition.cycles import assigned
+from graphclust.partition.healing import Partition
+from graphclust.partition.moves import summed
+from graphclust.partition.reduction import reduced
 from scipy import sparse
 
 from graphclust import (
@@ -20,10 +24,6 @@ from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.objective.objective import Weighed, weighed
 from graphclust.partition import clustering, in_memory, quotient, small_graphs, streamed_quotient, turning
-from graphclust.partition.cycles import assigned
-from graphclust.partition.healing import Partition
-from graphclust.partition.moves import summed
-from graphclust.partition.reduction import reduced
 from graphclust.partition.resolution import goal_of
 from graphclust.partition.small_components import masked
 

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from graphclust.partition.moves import MOST_SWEEPS, best_moves, bounds_of, moved_until_stable, summed, sums_after
 from numba import njit
 
 from graphclust import planted_partition
@@ -25,7 +26,6 @@ from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import plain_objective, weighed
 from graphclust.partition import streamed_quotient
-from graphclust.partition.moves import MOST_SWEEPS, best_moves, bounds_of, moved_until_stable, summed, sums_after
 from graphclust.partition.quotient import contract, links_of
 from graphclust.progress import Progress
 
