@@ -6,14 +6,12 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from graphclust.partition.small_components import put_back
 from graphs import all_graphs, make, make_graph
 from scipy import sparse
 from test_pipeline import quietly
 
 from graphclust import coreset_sc
 from graphclust.compiled.graphs.objective import value_of
-from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ConvergenceWarning, ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
@@ -154,18 +152,6 @@ def test_a_component_is_tiny_below_a_fiftieth_of_an_average_cluster(tiny, k):
     joined = found.labels[40] in found.labels[:40]
     assert joined == (tiny == 2) and together[2]
     assert all(together) == (tiny == 4)  # with the edge put aside, the third cluster is cut from a clique
-
-
-def test_what_was_left_out_joins_the_largest_cluster_undecided():
-    graph = as_graph(nx.disjoint_union_all([nx.complete_graph(size) for size in (2, 3, 5)]))
-    searched = np.arange(10) >= 2
-    coreset = Coreset(np.array([3, 8]), np.ones(2))
-    undecided = np.arange(10) == 6
-    part = Outcome(np.repeat([-1, 0, 1], [2, 3, 5]), coreset, np.array([0, 1]), undecided)
-    whole = put_back(graph, searched, part)
-    assert whole.labels.tolist() == [1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
-    assert np.flatnonzero(whole.undecided).tolist() == [0, 1, 6]
-    assert whole.coreset.nodes.tolist() == [3, 8]
 
 
 @pytest.mark.parametrize("effort", ["low", "normal", "high"])

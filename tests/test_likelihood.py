@@ -6,13 +6,13 @@ import networkx as nx
 import numpy as np
 import pytest
 from aims import looped
-from graphclust.partition.small_components import masked
 from scipy import sparse
 
 from graphclust import coreset_sc, planted_partition
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Weighed, node_terms, plain_objective, weighed
+from graphclust.partition.components import masked
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import (
     description_length,
