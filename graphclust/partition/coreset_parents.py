@@ -17,6 +17,7 @@ from math import ceil
 import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Partition
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
 from graphclust.objective.objective import CUT, MODULARITY, Aim, ratio_objective
@@ -58,11 +59,12 @@ def partition_by_coreset(whole: WholeGraph, aim: Aim, sampling: Sampling) -> tup
     regions = whole.regions(sampling)
     with whole.progress.stage("merging"):
         run = run_on_clusters(whole, regions.labels, regions.k, CUT.name)
-        labels = whole.project(partition_into(run.finest, whole.k, CUT, ONE_V_CYCLE, run)[0].labels, regions.labels)
+        merged, _ = partition_into(run.finest, whole.k, CUT, ONE_V_CYCLE, run)
+        labels = whole.project(merged.labels, regions.labels)
         whole.progress.offer(lambda: whole.bring_here(labels))
     with whole.progress.stage("refining"):
         cut = Goal(ratio_objective(whole.units(CUT.name)), whole.k)
-        found = whole.refine(labels, cut, CUT.name)
+        found = whole.refine(labels, known_sums(whole, merged, regions.k), cut, CUT.name)
         leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
         found, plan = part_pieces(whole, found.labels, regions, aim)
         found = whole.connect(found, plan.goal, aim.name)
@@ -99,8 +101,9 @@ def part_pieces(whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim) -
         plan = plan_on(run.finest, whole.k, by, run)
         if n_rounds % 2:
             plan = plan_for_clusters(kept, by, plan, run)
-        found = whole.project(improve(run.finest, kept, plan, run).labels, pieces)
-        found = whole.refine(found, plan.goal, by.name)
+        better = improve(run.finest, kept, plan, run)
+        sums = known_sums(whole, better, n_pieces)
+        found = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, by.name)
         before, after = (log_likelihood(run.units, one.sums) for one in (kept, found))
         if after > before or best is None:
             best, labels = (found, plan), found.labels
@@ -110,8 +113,13 @@ def part_pieces(whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim) -
     assert best is not None
     if aim.is_ratio:
         goal = Goal(ratio_objective(whole.units(aim.name)), whole.k)
-        return whole.refine(best[0].labels, goal, aim.name), Plan(goal, best[1].pulls, None)
+        return whole.refine(best[0].labels, None, goal, aim.name), Plan(goal, best[1].pulls, None)
     return best
+
+
+def known_sums(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
+    """The sums of clusters of a graph contracted to n; None where its links were estimated."""
+    return None if sequential_contraction.is_estimate(whole.n_entries, n) else found.sums
 
 
 def plan_for_clusters(found: Partition, aim: Aim, plan: Plan, run: Run) -> Plan:

@@ -144,8 +144,8 @@ class InBlocks:
         """See `WholeGraph`."""
         return self.engine.fetch(self.engine.once(labels_of_clusters, labels, clusters, k))
 
-    def refine(self, labels: Whole, goal: Goal, name: str) -> Partition:
-        """See `WholeGraph`; in rounds, each of which raises the value."""
+    def refine(self, labels: Whole, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
+        """See `WholeGraph`; in rounds, each of which raises the value. The sums are made again, in block order."""
         return self.moved_in_rounds(labels, goal, name, HASTY_ROUNDS)
 
     def sums(self, labels: Whole, k: int, name: str) -> ClusterSums:

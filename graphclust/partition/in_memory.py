@@ -132,15 +132,22 @@ class InMemory:
             of_clusters[clusters[self.searched]] = labels[self.searched]
         return of_clusters
 
-    def refine(self, labels: np.ndarray, goal: Goal, name: str) -> Partition:
+    def refine(self, labels: np.ndarray, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
         """See `WholeGraph`."""
-        run, once = self.run(name), self.progress.out_of_time()
+        run, once, k = self.run(name), self.progress.out_of_time(), self.k
         if self.all_searched:
-            return refine(run.finest, with_sums(run.finest, labels, self.k, run), goal, run, once=once)
-        labels = np.where(self.searched, labels, np.int32(self.k))  # apart, or a cluster could be of them alone
-        found = refine(run.finest, with_sums(run.finest, labels, self.k + 1, run), goal, run, once=once)
+            return refine(run.finest, self._with_sums(labels, sums, k, run), goal, run, once=once)
+        labels = np.where(self.searched, labels, np.int32(k))  # apart, or a cluster could be of them alone
+        if sums is not None:
+            sums = ClusterSums(*(np.append(values, values.dtype.type(0)) for values in sums))
+        found = refine(run.finest, self._with_sums(labels, sums, k + 1, run), goal, run, once=once)
         labels = np.where(self.searched, found.labels, np.int32(0))
-        return Partition(labels, ClusterSums(*(values[: self.k] for values in found.sums)))
+        return Partition(labels, ClusterSums(*(values[:k] for values in found.sums)))
+
+    def _with_sums(self, labels: np.ndarray, sums: ClusterSums | None, k: int, run: Run) -> Partition:
+        if sums is None:
+            return with_sums(run.finest, labels, k, run)
+        return Partition(labels, sums._replace(size=np.bincount(labels, minlength=k)))
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
         """See `WholeGraph`; a graph too large for it is left as it is."""

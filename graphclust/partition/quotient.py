@@ -16,6 +16,7 @@ from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import CUT, weighed
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import run_on, with_sums
+from graphclust.partition.sequential_contraction import is_estimate
 
 __all__ = ["quotient_graph"]
 
@@ -44,9 +45,13 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
 def contracted_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
     """`quotient_graph` for int32 labels 0..k-1 of all nodes, each of them used."""
     level = _level_of_clusters(graph, labels, k)
-    loops, volumes = level.terms
+    between, (loops, volumes) = _between(level), level.terms
+    if is_estimate(graph.n_entries, k):  # what is not seen to leave a cluster stays, so that volumes are right
+        leaving = np.asarray(between.sum(axis=1)).ravel()
+        loops = np.maximum(volumes - leaving, 0.0)
+        volumes = leaving + loops
     # What a cluster has inside is none at all where round-off is all that is left.
-    links = sparse.csr_array(_between(level) + sparse.dia_array((loops[None, :], [0]), shape=(k, k)))
+    links = sparse.csr_array(between + sparse.dia_array((loops[None, :], [0]), shape=(k, k)))
     links.eliminate_zeros()
     links.sort_indices()
     return Graph(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data, volumes, loops)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.sampling import Coreset
 from graphclust.objective.objective import Units
 from graphclust.progress import Progress
@@ -71,8 +72,11 @@ class WholeGraph(Protocol):
     def restrict(self, labels: Labels, clusters: Labels, k: int) -> np.ndarray:
         """The label of each of k clusters of nodes that all have the same, int32."""
 
-    def refine(self, labels: Labels, goal: Goal, name: str) -> Partition:
-        """The partition after moves of single nodes; only the most urgent ones once time is up."""
+    def refine(self, labels: Labels, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
+        """The partition after moves of single nodes; only the most urgent ones once time is up.
+
+        sums : of the clusters, where they are known; their sizes need not be.
+        """
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
         """The partition with connected clusters, where all rows are at hand; see `connectivity.connect`."""
