@@ -13,6 +13,7 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
 from graphclust.partition.block_steps import GraphSource
@@ -152,12 +153,14 @@ def coreset_sc(
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
-    progress.watch(graph)
+    order = np.arange(graph.n_nodes) if method == "paper" else node_order(graph)
+    ordered = in_order(graph, order)
+    progress.watch(ordered)
     k = _suggested(graph, aim, given, remarks, rng, progress) if k_given is None else k_given
     chosen_here = method == "auto"
     if chosen_here:
         with progress.stage("method"):
-            method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
+            method = "two-step" if suits_a_coreset(ordered, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
     asked = asked_of_the_graph(weight, symmetrize, time_budget)
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
@@ -166,35 +169,49 @@ def coreset_sc(
     def interrupted(labels: np.ndarray) -> Clustering:
         said = [*remarks, "interrupted: these are the best labels so far, other starts and moves may improve them"]
         found = {"objective": options["objective"], "parameters": used_settings(options) | asked, "seed": seed}
-        return clustering_of(graph, k, labels.astype(np.int64), said, progress, **found)
+        return clustering_of(graph, k, _in_rows(labels.astype(np.int64), order), said, progress, **found)
 
     with progress.interruptible(interrupted):
         if options["method"] == "paper":
-            outcome = _published(graph, k, options, remarks, rng, progress)
+            outcome = _published(ordered, k, options, remarks, rng, progress)
         elif options["method"] == "two-step" and options["sampling"] == "parallel":
-            plan, outcome = _by_blocks(graph, k, aim, options, remarks, rng, progress)
+            plan, outcome = _by_blocks(ordered, k, aim, options, remarks, rng, progress)
             remarks += outcome.remarks
         else:
-            plan, outcome = _best(graph, k, aim, options, remarks, chosen_here, rng, progress)
+            plan, outcome = _best(ordered, k, aim, options, remarks, chosen_here, rng, progress)
 
-    coreset = outcome.coreset
     return clustering_of(
         graph,
         k,
-        outcome.labels,
+        _in_rows(outcome.labels, order),
         remarks,
         progress,
-        None
-        if coreset is None or outcome.coreset_labels is None
-        else CoresetClustering(coreset.nodes, coreset.weights, outcome.coreset_labels),
+        _coreset_in_rows(outcome, order),
+        listing_order(graph),
         objective=options["objective"],
         resolution=None if plan is None else plan.resolution,
-        undecided=outcome.undecided,
+        undecided=None if outcome.undecided is None else _in_rows(outcome.undecided, order),
         entries_read=outcome.entries_read or progress.entries_read,
         decided=outcome.decided,
         parameters=used_settings(options) | asked,
         seed=seed,
     )
+
+
+def _in_rows(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Values of the nodes in the order that they were worked on in, as those of the rows."""
+    found = np.empty_like(values)
+    found[order] = values
+    return found
+
+
+def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:
+    """The coreset of an outcome by rows of the graph, increasing."""
+    if outcome.coreset is None or outcome.coreset_labels is None:
+        return None
+    nodes = order[outcome.coreset.nodes]
+    place = np.argsort(nodes)
+    return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])
 
 
 def _suggested(
