@@ -163,6 +163,14 @@ def test_disjoint_cliques_are_one_level():
     assert [len(parents) for parents in found.parents] == [12]
 
 
+def test_one_cluster_is_a_level_where_there_is_no_other():
+    """There are natural levels of more clusters here, which the bound joins to one."""
+    edges = ["01", "02", "11", "22", "23", "25", "33", "34", "37", "44", "47", "66", "67"]
+    graph = nx.Graph([(int(u), int(v)) for u, v in edges])
+    assert [len(parents) for parents in levels_of(graph, min_size=5).parents] == [1]
+    assert [len(parents) for parents in levels_of(nx.complete_graph(5)).parents] == [1]
+
+
 def test_isolated_nodes_are_clusters_by_themselves():
     graph = nx.path_graph(4)
     graph.add_nodes_from(["x", "y"])

@@ -162,12 +162,14 @@ def _levels(
     else:
         labels = restarted(run.finest, earlier.start(0), earlier.n_changed, goal, run).labels
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
-    if labels.any() or not finer:  # where there are finer ones, one cluster is no level
+    if not np.isinf(sizes.most):
         yield labels
-    if np.isinf(sizes.most):
-        yield from finer_levels(on, labels, finer, objective, sizes, run, earlier)
-    else:
         yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)
+        return
+    below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier))
+    if labels.any() or not below:  # where there are finer ones, one cluster is no level
+        yield labels
+    yield from below
 
 
 def node_sizes(G: Any, graph: Graph, node_weight: Any) -> npt.NDArray[np.float64]:
