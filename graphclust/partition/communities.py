@@ -12,7 +12,7 @@ from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import searched_nodes
-from graphclust.partition.engine import EFFORTS, partition
+from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
 from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import ProgressLike, as_progress
@@ -107,7 +107,7 @@ def communities(
         return clustering_with(np.unique(labels, return_inverse=True)[1], [*remarks, said])
 
     with progress.interruptible(interrupted), progress.stage("partition"):
-        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
+        chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
         run = run_on(on, rng, progress)
         found = partition(run.finest, goal_at(on, resolution, objective), chosen, run)
     return clustering_with(found.labels, remarks)

@@ -66,6 +66,7 @@ class Effort(NamedTuple):
 
 EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64)}
 ONE_V_CYCLE = Effort(1, 0, 0)
+TO_THE_END = EFFORTS["high"]._replace(children=np.inf)  # of a time budget, while anything is gained
 
 
 def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:

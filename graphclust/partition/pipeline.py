@@ -21,7 +21,7 @@ from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import in_all_nodes, masked, searched_nodes
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
-from graphclust.partition.engine import EFFORTS, Effort, partition_into
+from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, partition_into
 from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
 from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums
@@ -110,8 +110,8 @@ def coreset_sc(
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
-    time_budget : seconds, > 0, after which nothing more is tried: the best so far is returned, and a remark says so.
-        What a first partition into k clusters needs is done in any case.
+    time_budget : seconds, > 0. "multilevel" uses them to the end while anything is gained, whatever the effort; then the
+        best so far is returned, and a remark says so. What a first partition into k clusters needs is done in any case.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
         is what the machine has, or the process may have.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as
@@ -274,7 +274,8 @@ def _best(
     """
     with progress.stage("components"):
         searched = searched_nodes(graph, k, options["components"], remarks, progress)
-    n_searched, effort = int(np.count_nonzero(searched)), EFFORTS[options["effort"]]
+    n_searched = int(np.count_nonzero(searched))
+    effort = EFFORTS[options["effort"]] if progress.time_budget is None else TO_THE_END
     k = min(k, n_searched)
     with progress.within(lambda labels: in_all_nodes(searched, labels)):
         if options["method"] == "multilevel":
