@@ -110,8 +110,9 @@ def coreset_sc(
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
-    time_budget : seconds, > 0. "multilevel" uses them to the end while anything is gained, whatever the effort; then the
-        best so far is returned, and a remark says so. What a first partition into k clusters needs is done in any case.
+    time_budget : seconds, > 0. "multilevel" uses them to the end while anything is gained, whatever the effort; then
+        the best so far is returned, and a remark says so. What a first partition into k clusters needs is done in any
+        case.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
         is what the machine has, or the process may have.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as
