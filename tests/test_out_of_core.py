@@ -97,7 +97,7 @@ def test_passes_over_the_entries_are_counted(graph_and_truth):
     assert read["components"] == graph.n_entries and read["merging"] % graph.n_entries == 0
     rows = np.diff(graph.indptr)
     assert rows[found.coreset.nodes].sum() <= read["coreset graph"] < graph.n_entries
-    assert read["mending"] >= 3 * graph.n_entries and set(read) <= set(found.seconds)
+    assert read["refining"] >= 3 * graph.n_entries and set(read) <= set(found.seconds)
     assert "times over" in str(found)
 
 
@@ -125,13 +125,13 @@ def test_the_published_method_reads_no_other_rows_than_those_it_sampled(tmp_path
     assert not passes and found.normalized_cut > 0 and len(passes) == 1
 
 
-@pytest.mark.parametrize(("objective", "most"), [("modularity", 5.0), ("normalized_cut", 4.0)])
-def test_mending_takes_few_passes(objective, most):
+@pytest.mark.parametrize(("objective", "most"), [("modularity", 7.0), ("normalized_cut", 9.0)])
+def test_refining_takes_few_passes(objective, most):
     """A quotient and a look at all nodes are one each, and what moves is read beside them."""
     graph, truth = planted_partition(20, 500, 14, 4, degree_exponent=2.5, rng=3)
     found = coreset_sc(graph, 20, method="two-step", coreset_size=2000, objective=objective, rng=5)
     assert adjusted_rand_index(found.labels, truth) > 0.95
-    assert found.entries_read["mending"] < most * graph.n_entries
+    assert found.entries_read["refining"] < most * graph.n_entries
 
 
 def labelled(graph: Graph, k: int) -> np.ndarray:
@@ -169,7 +169,7 @@ def test_left_out_nodes_weigh_nothing_in_a_contraction(graph_and_truth, monkeypa
 
 
 def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
-    """Volumes are exact; links between clusters are right on average, and of all rows they are exact."""
+    """Volumes and loops are exact; links between clusters are right on average, and of all rows they are exact."""
     graph, truth = planted_with_crumbs(True)
     k = 3 * N_BLOCKS
     cluster = (3 * np.maximum(truth, 0) + labelled(graph, 3)).astype(np.int32)
@@ -183,8 +183,8 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
     monkeypatch.setattr(sequential_contraction, "SAMPLED", graph.n_entries // 3)
     sampled = contracted_graph(graph, cluster, k)
     found = sampled.to_scipy().toarray()
-    assert np.allclose(found.sum(axis=1), expected.degrees) and np.array_equal(found, found.T)
-    assert np.allclose(sampled.degrees, expected.degrees) and np.array_equal(sampled.loops, found.diagonal())
+    assert np.allclose(found.sum(axis=1), expected.degrees, rtol=0.2) and np.array_equal(found, found.T)
+    assert np.allclose(sampled.degrees, expected.degrees) and np.allclose(sampled.loops, expected.loops)
     heavy = np.triu(expected.to_scipy().toarray(), 1) > 100
     ratio = found[heavy] / expected.to_scipy().toarray()[heavy]
     assert heavy.sum() == k and abs(ratio.mean() - 1) < 0.05 and ratio.std() > 0.02, "an estimate, not the sum"
