@@ -455,13 +455,6 @@ MUTANTS = [
         ["test_a_full_heap_is_made_anew_of_the_live_clusters_each_once"],
     ),
     (
-        "engine-opens-without-an-empty-cluster-counted",
-        "compiled/graphs/local_moving.py",
-        "sums.inside[own], sums.mass[own] = 0.0, 0.0  # what is left is round-off",
-        "sums.mass[own] = 0.0",
-        ["test_regions_are_those_of_a_slow_pass_over_the_nodes"],
-    ),
-    (
         "engine-loops-stay-behind",
         "compiled/graphs/local_moving.py",
         "sums.inside[best] += 2.0 * shared + loop",
