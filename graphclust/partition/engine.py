@@ -129,7 +129,8 @@ def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
 def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effort: Effort, run: Run) -> Partition:
     """The best partition of a level that V-cycles at the top of its contractions and on itself find."""
     goal, pulls = plan.goal, plan.pulls
-    first = [pulls[i % len(pulls)] for i in range(effort.first)]
+    n_first = 1 if run.progress.out_of_time() else effort.first
+    first = [pulls[i % len(pulls)] for i in range(n_first)]
     pool = side_by_side([partial(v_cycle, top, None, goal, pull) for pull in first], top, run)
     best = recombine(top, pool, plan, run)
     for step in reversed(steps):

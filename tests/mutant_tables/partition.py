@@ -1,14 +1,8 @@
 """Objectives, moving, merging, contracting, the matched resolution and the doubt about a coreset."""
 
 _OBJECTIVE = "compiled/graphs/objective.py"
-_MOVES = "compiled/graphs/moves.py"
-_JOINING = "compiled/graphs/joining.py"
-_CLIMBING = "compiled/graphs/climbing.py"
-_LINK_TABLE = "compiled/graphs/link_table.py"
-_CYCLES = "partition/cycles.py"
 _LIKELIHOOD = "partition/likelihood.py"
 _MERGING = "compiled/graphs/merging.py"
-_MOVE_TESTS = ["test_every_single_move_changes_the_value_by_the_gain_it_was_made_for"]
 _CHOICE_TESTS = ["test_the_chosen_moves_are_the_best_of_all"]
 _UNION_TESTS = ["test_every_union_is_the_best_that_is_allowed"]
 _UNION_TESTS += ["test_the_tree_unites_what_is_linked_most_beyond_chance"]
@@ -20,13 +14,8 @@ _RANGE_TESTS = [
 _PREDICTED_MOVES = ["test_the_predicted_change_of_every_move_is_the_recomputed_one"]
 _PREDICTED_UNIONS = ["test_the_predicted_change_of_every_union_is_the_recomputed_one"]
 
-_SUMS_AFTER = ["test_the_sums_after_moves_follow_from_the_rows_that_change"]
 
-_SMALL = "compiled/graphs/small_cycles.py"
-_STEPS = "compiled/graphs/small_levels.py"
 _HUB_TESTS = ["test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_number"]
-_OF_REGIONS = ["test_more_clusters_are_made_of_regions_where_these_are_enough_and_nothing_ties_nodes"]
-_AT_ONCE = ["test_one_call_gives_what_level_by_level_gives"]
 
 _PLOTS = "plots/"
 
@@ -513,5 +502,113 @@ MUTANTS = [
         "heapreplace(heap, (max(gain, -STRUCTURE * np.log(2.0)",
         "heapreplace(heap, (max(gain, -0.0 * np.log(2.0)",
         ["test_a_component_that_grows_takes_a_cluster_once_and_one_at_most"],
+    ),
+    (
+        "engine-loops-stay-behind",
+        "compiled/graphs/local_moving.py",
+        "sums.inside[best] += 2.0 * shared + loop",
+        "sums.inside[best] += 2.0 * shared",
+        ["test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels"],
+    ),
+    (
+        "engine-a-last-node-leaves",
+        "compiled/graphs/local_moving.py",
+        "        if not rules.empties and sums.size[own] == 1:\n            continue\n        first, last",
+        "        first, last",
+        ["test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels"],
+    ),
+    (
+        "engine-neighbors-are-not-queued",
+        "compiled/graphs/local_moving.py",
+        "        if rules.requeues:\n",
+        "        if False:\n",
+        ["test_a_move_queues_the_neighbors"],
+    ),
+    (
+        "engine-alone-is-never-best",
+        "compiled/graphs/local_moving.py",
+        "loop - objective.pull * mass * mass > most and sums.size[own] > 1",
+        "loop - objective.pull * mass * mass > most and sums.size[own] > n_met",
+        ["test_the_chosen_moves_are_the_best_of_all", "test_a_node_that_no_cluster_suits_becomes_one_by_itself"],
+    ),
+    (
+        "engine-k-clusters-are-opened",
+        "partition/local_moving.py",
+        "rules = loops.Rules(free, free, not once)",
+        "rules = loops.Rules(True, free, not once)",
+        ["test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels"],
+    ),
+    (
+        "engine-inner-links-are-links",
+        "compiled/graphs/contraction.py",
+        "place = np.uint32(place_of(other, other == c, e - row, k))",
+        "place = np.uint32(other)",
+        ["test_links_of_clusters_are_sums_of_edges_however_they_are_read"],
+    ),
+    (
+        "engine-parts-are-not-kept-apart",
+        "compiled/graphs/v_cycle.py",
+        "n_kept += parts[v] == part",
+        "n_kept += 1",
+        ["test_rows_within_parts_are_those_of_the_graph_without_what_leads_elsewhere"],
+    ),
+    (
+        "engine-what-was-found-is-lost",
+        "compiled/graphs/v_cycle.py",
+        "best = kept if value_of(goal.objective, kept.sums) >= value_of(goal.objective, best.sums) else best",
+        "best = best",
+        ["test_no_step_lets_the_value_fall_and_all_keep_k_clusters"],
+    ),
+    (
+        "engine-one-cluster-has-children",
+        "partition/engine.py",
+        "n_children and goal.k != 1 and",
+        "n_children and",
+        ["test_every_graph_is_cut_into_exactly_k"],
+    ),
+    (
+        "engine-parents-of-a-child-are-lost",
+        "partition/engine.py",
+        "if value(child, goal) < value(kept, goal):",
+        "if False:",
+        ["test_no_step_lets_the_value_fall_and_all_keep_k_clusters", "test_no_step_lets_the_value_fall"],
+    ),
+    (
+        "engine-the-worst-are-kept",
+        "partition/engine.py",
+        "sorted(found, key=lambda one: -value(one, goal))",
+        "sorted(found, key=lambda one: value(one, goal))",
+        ["test_a_pool_keeps_the_best_and_of_equal_ones_the_first"],
+    ),
+    (
+        "overlay-of-the-first-alone",
+        "partition/overlay.py",
+        "for other in partitions[1:]:",
+        "for other in partitions[2:]:",
+        ["test_overlay_is_what_all_partitions_have_in_one_cluster"],
+    ),
+    (
+        "pieces-of-nodes-that-are-left-out",
+        "partition/in_memory.py",
+        "of_clusters[clusters[self.searched]] = labels[self.searched]",
+        "of_clusters[clusters] = labels",
+        ["test_a_contraction_to_pieces_keeps_the_value_and_goes_both_ways"],
+    ),
+    (
+        "left-out-nodes-keep-a-cluster",
+        "partition/in_memory.py",
+        "labels = np.where(self.searched, labels, np.int32(self.k))",
+        "labels = np.where(self.searched, labels, np.int32(self.k - 1))",
+        ["test_clusters_keep_a_node_that_is_searched"],
+    ),
+    (
+        "the-range-ends-with-more-clusters",
+        "partition/clustering.py",
+        "return min(self._highest_excess, self.resolution), self.resolution",
+        "return self._highest_excess, self.resolution",
+        [
+            "test_the_resolution_of_the_constant_potts_model_is_in_weight_between_two_nodes",
+            "test_both_figures_are_reported_whatever_it_was_made_for",
+        ],
     ),
 ]
