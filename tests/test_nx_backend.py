@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import random
 from itertools import pairwise
 
 import networkx as nx
@@ -104,6 +105,12 @@ def test_a_seed_gives_the_same_communities_however_it_is_held(converted):
     for seed in (5, np.random.default_rng(7), np.random.RandomState(7)):
         assert is_partition(G, nx.community.louvain_communities(G, seed=seed))
     assert first == nx.community.louvain_communities(G, seed=5)
+
+
+def test_arguments_by_place_as_networkx_gives_them_before_there_was_a_max_level(converted):
+    G, _ = converted
+    by_place = backend_interface.louvain_communities(G, "weight", 1, 1e-7, random.Random(5))
+    assert by_place == nx.community.louvain_communities(G, seed=5)
 
 
 def test_levels_are_nested_gain_modularity_and_end_with_the_communities():
