@@ -51,6 +51,7 @@ def test_a_pajek_network_has_its_labels_weights_and_lists(load):
     assert info.format == "pajek" and graph.nodes == ["ann lee", "bob", "cid", "dot"]
     pairs = {("ann lee", "bob"): 2.5, ("bob", "cid"): 1, ("cid", "dot"): 1, ("ann lee", "cid"): 1}
     assert weights_of(graph) == {frozenset(pair): weight for pair, weight in pairs.items()}
+    assert info.repairs == ()  # nothing was joined: edges have no direction
     assert load("a.net", PAJEK, weights="ignore")[0].weights is None
 
 

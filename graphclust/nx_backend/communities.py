@@ -36,6 +36,8 @@ def louvain_communities(
 
     max_level, threshold : see `louvain_partitions`, whose last partition this is.
     """
+    if hasattr(max_level, "randrange"):  # NetworkX 3.2, which has no max_level and gives all arguments by place
+        max_level, seed = None, max_level
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
     if max_level is None and threshold <= NO_GAIN:
