@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs import contraction as loops
+from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.coarsening import group_members
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import Rows
@@ -51,4 +52,5 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
         members = loops.Members(regions.labels, starts, nodes)
         made = Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, members))
     run.reads(level, n_entries(level))
-    return Contraction(level, regions, read_only_level(made, Terms(regions.sums.inside, regions.sums.mass)))
+    terms = Terms(regions.sums.inside, regions.sums.mass, loads_of(level.terms.size, regions.labels, k))
+    return Contraction(level, regions, read_only_level(made, terms))

@@ -88,7 +88,7 @@ def coarsen(level: Level, goal: Goal, run: Run) -> list[Contraction]:
     """Contractions down to a level that the budget covers the first V-cycles of."""
     steps: list[Contraction] = []
     while n_entries(level) * len(REGION_SIZES) > BUDGET:
-        regions = find_regions(level, REGION_SIZES[-1] * goal.objective.pull, run)
+        regions = find_regions(level, REGION_SIZES[-1] * goal.objective.pull, run, goal.most)
         if len(regions.sums.size) > LARGEST_SHARE * len(regions.labels):
             break
         steps.append(contract(level, regions, run))
@@ -102,14 +102,15 @@ def v_cycle(level: Level, found: Partition | None, goal: Goal, size: float, run:
     size : regions are made at the resolution of the goal times this; the larger it is the smaller they are.
     """
     if is_small(level):
-        room = room_for(level, len(level.terms.mass) if goal.k == 0 else goal.k)
+        is_k = goal.k > 0 and goal.most == np.inf  # where no two clusters fit into one, more than k are left
+        room = room_for(level, goal.k if is_k else len(level.terms.mass))
         plan = loops.Plan(size * goal.objective.pull, UNSETTLED, LARGEST_SHARE)
         given = loops.NO_PARTITION if found is None else found
         k, read = loops.v_cycle_into(level, given, goal, plan, draws_of(run.rng), room)
         run.reads(level, read)
         return filled(room, k)
     within = level if found is None else loops.rows_within(level, found.labels)
-    regions = find_regions(within, size * goal.objective.pull, run)
+    regions = find_regions(within, size * goal.objective.pull, run, goal.most)
     if not goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels):
         made = refine(level, agglomerate(level, goal, run), goal, run)
         kept = None if found is None else refine(level, found, goal, run)
@@ -168,7 +169,7 @@ def child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Part
     size, other_size = run.rng.choice(REGION_SIZES, 2)
     parents = [pool[i] for i in run.rng.permutation(len(pool))[:2]]
     if len(parents) < 2 or run.rng.random() < FRESH:
-        by_regions = run.rng.random() < 0.5  # on small graphs all of these can be one local optimum
+        by_regions = goal.most < np.inf or run.rng.random() < 0.5  # on small graphs these can be one local optimum
         k = len(parents[-1].sums.size)
         parents[0] = v_cycle(level, None, goal, size, run) if by_regions else scatter(level, k, goal, run)
     return v_cycle(level, recombine(level, parents, goal, run), goal, other_size, run)

@@ -38,9 +38,16 @@ class Run:
         return [replace(self, rng=rng) for rng in self.rng.spawn(n)]
 
 
-def level_of(on: Weighed) -> Level:
-    """A graph and the terms of its nodes as a level; nothing is copied."""
-    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass))
+def level_of(on: Weighed, size: np.ndarray | None = None) -> Level:
+    """A graph and the terms of its nodes as a level; nothing is copied.
+
+    size : of each node, float64, (n,), where clusters have bounds.
+    """
+    if size is None:
+        return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass))
+    size = size.view()
+    size.flags.writeable = False
+    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, size))
 
 
 def n_entries(level: Level) -> int:
@@ -81,5 +88,6 @@ def with_sums(level: Level, labels: np.ndarray, k: int, run: Run) -> Partition:
 def read_only_level(rows: Rows, terms: Terms) -> Level:
     """A level of arrays that loops take as they take those of a graph: another type would be compiled once more."""
     for values in (*rows, *terms):
-        values.flags.writeable = False
+        if values is not None:
+            values.flags.writeable = False
     return Level(rows, terms)

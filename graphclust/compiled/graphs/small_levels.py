@@ -154,7 +154,7 @@ def merge_nodes(level, k, objective, trace, pairs):
     for u in range(n):
         clusters[u]["inside"], clusters[u]["mass"], unnumbered[u] = terms.loops[u], terms.mass[u], -1
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
-    merger = Merger(clusters, heap[0], heap[1], roots, np.zeros(4, np.int64), trace, pairs)
+    merger = Merger(clusters, heap[0], heap[1], roots, np.zeros(4, np.int64), trace, pairs, None)
     merge_pairs(np.int64(NO_END), k, objective, chains, merger)  # a bare number would be a type of its own
     n_clusters = number_roots(clusters, unnumbered, labels, roots)
     sums = ClusterSums(np.empty(n_clusters), np.empty(n_clusters), np.zeros(n_clusters, np.int64))

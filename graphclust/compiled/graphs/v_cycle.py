@@ -66,7 +66,7 @@ def v_cycle_into(level, found, goal, plan, draws, room):
     has_found, n_read = len(found.labels) > 0, 0
     while True:
         within = rows_within(level, parts) if has_found else level
-        regions, read = find_regions(within, plan.pull, plan.unsettled, draws)
+        regions, read = find_regions(within, plan.pull, goal.most, plan.unsettled, draws)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
         if n_regions > plan.largest_share * len(regions.labels) or n_regions < goal.k:
