@@ -12,6 +12,7 @@ _HOME = {
     "NormalizedCutKernel": "graph.kernel",
     "coreset_sc": "partition.pipeline",
     "communities": "partition.communities",
+    "balanced_partition": "partition.equal_parts",
     "estimate_memory": "partition.memory",
     "cluster_coreset": "coreset.published",
     "coreset_graph": "coreset.induced_graph",
@@ -240,6 +241,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
+    from graphclust.partition.equal_parts import balanced_partition as balanced_partition
     from graphclust.partition.improvement import move_nodes as move_nodes
     from graphclust.partition.improvement import refine_partition as refine_partition
     from graphclust.partition.label_files import read_labels as read_labels

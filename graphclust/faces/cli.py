@@ -21,6 +21,7 @@ from graphclust.faces.commands import (
     demo,
     info,
     knn,
+    partition,
     path,
 )
 from graphclust.faces.commands.options import WRONG_USE, Parser
@@ -29,7 +30,7 @@ from graphclust.faces.terminal import give_up_output
 from graphclust.progress_bar import ProgressLine
 
 # In the order of the help.
-COMMANDS = (cluster, communities, path, info, compare, convert, knn, demo, compile, datasets, cache)
+COMMANDS = (cluster, communities, partition, path, info, compare, convert, knn, demo, compile, datasets, cache)
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import Seed, as_names, as_whole_number
+from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -135,6 +137,45 @@ class Clustering:
     def imbalance(self) -> float:
         """Nodes of the largest cluster as a multiple of the average one's; 1 where all have the same size."""
         return float(self.sizes.max() / self.sizes.mean())
+
+    @cached_property
+    def _links_out(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The nodes that have neighbors in other clusters, once for each of these clusters; and the clusters."""
+        graph, labels, k = self.graph, self.labels, max(self.n_clusters, 1)
+        met = [np.empty(0, np.int64)]
+        for first, last in itertools.pairwise(entry_blocks(graph.indptr).tolist()):
+            ends = graph.indptr[first : last + 1]
+            source = np.repeat(np.arange(first, last), np.diff(ends))
+            other = labels[graph.indices[ends[0] : ends[-1]]]
+            is_cut = (other != labels[source]) & (other >= 0) & (labels[source] >= 0)
+            met.append(np.unique(source[is_cut] * k + other[is_cut]))
+        pairs = np.concatenate(met)
+        return pairs // k, pairs % k
+
+    @property
+    def n_boundary_nodes(self) -> int:
+        """Nodes that have a neighbor in another cluster."""
+        return len(np.unique(self._links_out[0]))
+
+    @property
+    def communication_volume(self) -> int:
+        """Sum over nodes of the other clusters that they have neighbors in.
+
+        The numbers that are sent in a product of the matrix with a vector, each part on a processor of its own.
+        """
+        return len(self._links_out[0])
+
+    def permutation(self) -> npt.NDArray[np.int64]:
+        """The nodes grouped by cluster, in order within each, int64, shape (n_nodes,); those of none come last.
+
+        A[p][:, p] of the matrix A has the clusters as blocks on its diagonal.
+
+        >>> from graphclust import balanced_partition
+        >>> A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])
+        >>> balanced_partition(A, 2, max_imbalance=0, rng=0).permutation()
+        array([0, 2, 1, 3])
+        """
+        return np.argsort(np.where(self.labels < 0, self.n_clusters, self.labels), kind="stable")
 
     @cached_property
     def normalized_cut(self) -> float:

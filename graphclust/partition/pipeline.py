@@ -17,10 +17,12 @@ from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, Weighed, as_aim, node_terms, weighed
 from graphclust.partition import streamed_quotient
 from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.bounds import NodeWeight
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.coreset_regions import IN_DOUBT, by_coreset, default_size
 from graphclust.partition.cycles import Search, assigned, in_cycles
+from graphclust.partition.equal_parts import edge_cut_partition
 from graphclust.partition.healing import Partition, healed, is_better, likelier_by_ratio
 from graphclust.partition.improvement import goal_for
 from graphclust.partition.in_blocks import Collect, InBlocks, brought_here
@@ -64,6 +66,8 @@ def coreset_sc(
     rounds: int | None = None,
     embedding: str | None = None,
     degrees: str | None = None,
+    max_imbalance: float | None = None,
+    node_weight: NodeWeight = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
@@ -113,6 +117,8 @@ def coreset_sc(
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
+    max_imbalance, node_weight : of objective "edge_cut" only, which takes no other option but effort: k parts of equal
+        size that cut the least edge weight, see `balanced_partition`.
     time_budget : seconds, > 0, after which nothing more is tried: the best so far is returned, and a remark says so.
         What a first partition into k clusters needs is done in any case.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
@@ -139,6 +145,8 @@ def coreset_sc(
     >>> round(clustering.normalized_cut, 3)
     0.095
     """
+    if objective == "edge_cut" or max_imbalance is not None or node_weight is not None:
+        return edge_cut_partition(**locals())
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     k_given = None if k is None else as_whole_number(k, "k", at_least=1)
     if memory_limit is not None:

@@ -44,6 +44,8 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "resolution": clustering.resolution,
         "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
         "edge_cut": clustering.edge_cut,
+        "n_boundary_nodes": clustering.n_boundary_nodes,
+        "communication_volume": clustering.communication_volume,
         "largest_share": float(clustering.sizes.max() / clustering.sizes.sum()),
         "smallest_share": float(clustering.sizes.min() / clustering.sizes.sum()),
         "imbalance": clustering.imbalance,
@@ -80,6 +82,12 @@ def as_text(clustering: "Clustering") -> str:
         f"  made for         {objective_in_words(clustering)}",
         f"  made by          {_making(clustering)}",
     ]
+    if clustering.objective == "edge_cut":
+        lines.insert(
+            4,
+            f"  boundary         {counted(clustering.n_boundary_nodes, 'node')}, communication volume "
+            f"{clustering.communication_volume:,}",
+        )
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
         lines.append(f"  coreset          {counted(len(coreset.nodes), 'node')} ({share:.1%})")
@@ -121,6 +129,7 @@ def _making(clustering: "Clustering") -> str:
 def objective_in_words(clustering: "Clustering") -> str:
     """The objective in words, with its resolution and the range in which k is natural."""
     words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
+    words |= {"edge_cut": "a small edge cut, in parts of equal size"}
     words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
     text = words[clustering.objective]
     if clustering.resolution is not None:
