@@ -15,7 +15,7 @@ from graphclust.errors import GraphValidationError, ParameterError, counted
 from graphclust.graph.container import Graph
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import contract
-from graphclust.partition.levels import Run, filled, room_for
+from graphclust.partition.levels import Run, filled, room_for, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import split_disconnected
 
@@ -126,8 +126,8 @@ def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> No
 def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     """The partition with no cluster below the least of the goal: small ones are united with neighbors that have room.
 
-    Where none has room for one, nodes come to it from others or leave it for others; ParameterError where that does
-    not succeed either.
+    Those that none has room for, such as leaves of a hub, are united with others of the same neighbor; and to those
+    that are left nodes come from others, or leave them for others. ParameterError where that does not succeed either.
     """
     for left in range(ROUNDS - 1, -1, -1):
         if _smallest(level, found) >= goal.least:
@@ -136,6 +136,8 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
         found = step.project(agglomerate(step.coarse, goal, run))
         if left > 0:
             found = split_disconnected(level, refine(level, found, goal, run), run)
+    step = contract(level, found, run)
+    found = step.project(_united_by_neighbor(step.coarse, goal, run))
     if _smallest(level, found) >= goal.least:
         return found
     room = room_for(level, len(found.sums.size))
@@ -146,6 +148,24 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
             "or a larger max_size"
         )
     return filled(room, k)
+
+
+def _united_by_neighbor(level: Level, goal: Goal, run: Run) -> Partition:
+    """Clusters, the nodes of a level, of which those below the least are united if their most linked one is the same."""
+    rows, size = level.rows, level.terms.size
+    small = np.flatnonzero(size < goal.least)
+    ends = [(rows.indptr[c], rows.indptr[c + 1]) for c in small]
+    linked = np.array([rows.indices[a + rows.weights[a:b].argmax()] if b > a else -1 for a, b in ends], np.int64)
+    labels, into, load, last = np.arange(len(size)), -1, 0.0, -1
+    for i in np.lexsort((small, linked)):
+        c = small[i]
+        if into >= 0 and linked[i] == last and load < goal.least and load + size[c] <= goal.most:
+            labels[c] = into
+            load += size[c]
+        else:
+            into, load, last = c, size[c], linked[i]
+    used, labels = np.unique(labels, return_inverse=True)
+    return with_sums(level, labels.astype(np.int32), len(used), run)
 
 
 def _smallest(level: Level, found: Partition) -> float:
