@@ -151,7 +151,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
 
 
 def _united_by_neighbor(level: Level, goal: Goal, run: Run) -> Partition:
-    """Clusters, the nodes of a level, of which those below the least are united if their most linked one is the same."""
+    """Clusters, the nodes of a level, with those below the least united that have their strongest link to the same."""
     rows, size = level.rows, level.terms.size
     small = np.flatnonzero(size < goal.least)
     ends = [(rows.indptr[c], rows.indptr[c + 1]) for c in small]
