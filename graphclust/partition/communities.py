@@ -84,7 +84,7 @@ def communities(
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
     >>> communities(nx.karate_club_graph(), weight=None, min_size=4, max_size=8, rng=0).sizes.tolist()
-    [8, 8, 7, 6, 5]
+    [8, 8, 7, 7, 4]
     """
     resolution = as_number(resolution, "resolution", above=0.0)
     objective = as_choice(objective, "objective", OBJECTIVES)
