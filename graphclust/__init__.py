@@ -15,6 +15,7 @@ _HOME = {
     "Hierarchy": "partition.nested_clusters",
     "HierarchyRecord": "partition.nested_clusters",
     "hierarchy": "partition.hierarchy",
+    "balanced_partition": "partition.equal_parts",
     "estimate_memory": "partition.memory",
     "cluster_coreset": "coreset.published",
     "coreset_graph": "coreset.induced_graph",
@@ -252,6 +253,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
+    from graphclust.partition.equal_parts import balanced_partition as balanced_partition
     from graphclust.partition.hierarchy import hierarchy as hierarchy
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels

@@ -16,7 +16,7 @@ from graphclust.faces.commands import cluster as cluster_command
 from graphclust.io.points import read_points
 from graphclust.partition.label_files import read_labels, write_labels
 
-COMMANDS = ["cluster", "path", "info", "convert", "compare", "knn", "demo", "compile", "datasets", "cache"]
+COMMANDS = ["cluster", "partition", "path", "info", "convert", "compare", "knn", "demo", "compile", "datasets", "cache"]
 
 
 def said(capsys, *arguments) -> tuple[int, str, str]:

@@ -55,6 +55,9 @@ OBJECTIVES = {
         "the constant Potts model", False, by_degree=False, twin="constant_potts", is_relative=False
     ),
 }
+DEFINITIONS = OBJECTIVES | {
+    "edge_cut": Definition("a small edge cut, in parts of equal size", False, by_degree=False, twin="constant_potts")
+}
 PLAIN_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_ratio)
 
 
@@ -66,7 +69,7 @@ class Aim(NamedTuple):
 
     @property
     def definition(self) -> Definition:
-        return OBJECTIVES[self.name]
+        return DEFINITIONS[self.name]
 
     @property
     def is_ratio(self) -> bool:
@@ -125,7 +128,7 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
 
 def weighed(graph: Graph, name: str) -> Weighed:
     """The terms of the nodes of a graph under the objective of that name."""
-    made_of = OBJECTIVES[name]
+    made_of = DEFINITIONS[name]
     loops = graph.loops - graph.degrees if made_of.less_degree else graph.loops
     mass = graph.degrees if made_of.by_degree else np.ones(graph.n_nodes)
     return Weighed(graph, node_terms(loops, mass, graph.degrees))

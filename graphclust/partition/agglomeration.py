@@ -79,7 +79,7 @@ def agglomerate(
     if is_small(level):
         room = room_for(level, n)
         return filled(room, loops.agglomerate_into(level, goal, gains, pairs, room))
-    chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, gains, pairs)
+    chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, goal, gains, pairs)
     while not merge_pairs(ENTRIES_PER_STEP, goal.k, goal.objective, chains, merger):
         run.progress.step(n - int(merger.state[2]), n - goal.k)
     return loops.partition_of(merger.clusters)

@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
-from graphclust.objective.objective import OBJECTIVES, Aim, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import DEFINITIONS, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.components import searched_nodes
@@ -108,10 +108,11 @@ def certainty(
 def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:
     """The graph weighed for the objective of a clustering, and that objective with its numbers."""
     on = weighed(clustering.graph, clustering.objective)
-    if OBJECTIVES[clustering.objective].is_ratio or clustering.resolution is None:
+    made_of = DEFINITIONS[clustering.objective]
+    if made_of.is_ratio:
         return on, ratio_objective(on.units)
-    unit = OBJECTIVES[clustering.objective].unit_of_resolution(on.units)
-    return on, plain_objective(on.units, clustering.k, clustering.resolution / unit)
+    resolution = (clustering.resolution or 0.0) / made_of.unit_of_resolution(on.units)
+    return on, plain_objective(on.units, clustering.k, resolution)
 
 
 def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sparse.csr_array:

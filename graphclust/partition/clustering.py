@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,13 +13,14 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import Seed, as_whole_number
+from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges
 from graphclust.graph.gate import as_graph
 from graphclust.graph.node_order import node_names
 from graphclust.objective.cuts import cut_and_volume
-from graphclust.objective.objective import OBJECTIVES
+from graphclust.objective.objective import DEFINITIONS
 from graphclust.partition import report
 from graphclust.partition.label_matching import ClusterChange
 from graphclust.progress import Progress, ProgressLike
@@ -162,6 +164,45 @@ class Clustering:
         return float(self.sizes.max() / self.sizes.mean())
 
     @cached_property
+    def _links_out(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The nodes that have neighbors in other clusters, once for each of these clusters; and the clusters."""
+        graph, labels, k = self.graph, self.labels, max(self.n_clusters, 1)
+        met = [np.empty(0, np.int64)]
+        for first, last in itertools.pairwise(entry_blocks(graph.indptr).tolist()):
+            ends = graph.indptr[first : last + 1]
+            source = np.repeat(np.arange(first, last), np.diff(ends))
+            other = labels[graph.indices[ends[0] : ends[-1]]]
+            is_cut = (other != labels[source]) & (other >= 0) & (labels[source] >= 0)
+            met.append(np.unique(source[is_cut] * k + other[is_cut]))
+        pairs = np.concatenate(met)
+        return pairs // k, pairs % k
+
+    @property
+    def n_boundary_nodes(self) -> int:
+        """Nodes that have a neighbor in another cluster."""
+        return len(np.unique(self._links_out[0]))
+
+    @property
+    def communication_volume(self) -> int:
+        """Sum over nodes of the other clusters that they have neighbors in.
+
+        The numbers that are sent in a product of the matrix with a vector, each part on a processor of its own.
+        """
+        return len(self._links_out[0])
+
+    def permutation(self) -> npt.NDArray[np.int64]:
+        """The nodes grouped by cluster, in order within each, int64, shape (n_nodes,); those of none come last.
+
+        A[p][:, p] of the matrix A has the clusters as blocks on its diagonal.
+
+        >>> from graphclust import balanced_partition
+        >>> A = np.array([[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])
+        >>> balanced_partition(A, 2, max_imbalance=0, rng=0).permutation()
+        array([0, 2, 1, 3])
+        """
+        return np.argsort(np.where(self.labels < 0, self.n_clusters, self.labels), kind="stable")
+
+    @cached_property
     def normalized_cut(self) -> float:
         """Sum over clusters of cut(S) / vol(S), on the graph as it was given; the papers' figure is this over k.
 
@@ -198,7 +239,7 @@ class Clustering:
         from graphclust.partition.quotient import weights_between
 
         between = weights_between(self.graph, self.labels, self.n_clusters).tocoo()
-        made_of = OBJECTIVES[self.objective]
+        made_of = DEFINITIONS[self.objective]
         mass = self.volume if made_of.by_degree else self.sizes.astype(np.float64)
         chance = float(self.volume.sum() / mass.sum() ** 2) if made_of.is_relative else 1.0
         excess = between.data / (mass[between.row] * mass[between.col] * chance)

@@ -10,11 +10,20 @@ from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
+from graphclust.partition.bounds import (
+    NodeWeight,
+    as_bounds,
+    as_sizes,
+    meet_minimum,
+    refuse_small_components,
+    weights_in_words,
+)
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
 from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.overlay import split_disconnected
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["communities"]
@@ -29,6 +38,9 @@ def communities(
     objective: str = "modularity",
     effort: str = "normal",
     components: str = "all",
+    min_size: float | None = None,
+    max_size: float | None = None,
+    node_weight: NodeWeight = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
@@ -46,6 +58,10 @@ def communities(
     effort : "low", "normal" (default) or "high", which takes some 20 times as long and comes close to the best
         partition known. The best of what was tried is returned.
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
+    min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside. Clusters
+        of less than `min_size` are united with neighbors; where none has room, nodes go to or come from others.
+    node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), or the name of a node
+        attribute of a networkx.Graph. By default each node weighs 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is made in any case.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
@@ -53,11 +69,12 @@ def communities(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected. An isolated node is a
+    Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected, unless a bound leaves
+    no other choice, which a remark then says. An isolated node is a
     cluster by itself, as in other tools for communities; `coreset_sc`, which makes exactly k, labels it -1.
 
-    Raises ParameterError (resolution, objective, effort, components or time_budget impossible), TypeError (of the wrong
-    type), GraphValidationError (no graph to cluster).
+    Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
+    partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
 
     Source: Newman & Girvan 2004 and Reichardt & Bornholdt 2006 for modularity, Traag, Van Dooren & Nesterov 2011 for
     the constant Potts model; the method is that of `graphclust.partition.engine`.
@@ -66,6 +83,8 @@ def communities(
     >>> clustering = communities(nx.karate_club_graph(), weight=None, rng=0)
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
+    >>> communities(nx.karate_club_graph(), weight=None, min_size=4, max_size=8, rng=0).sizes.tolist()
+    [8, 8, 7, 7, 4]
     """
     resolution = as_number(resolution, "resolution", above=0.0)
     objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)
@@ -82,7 +101,13 @@ def communities(
         taken = searched_nodes(ordered, 1, components, remarks, progress)
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
+    size = as_sizes(G, graph, node_weight)[taken]
+    bounds = None if min_size is None and max_size is None else as_bounds(size, min_size, max_size)
+    if bounds is not None and bounds.least > 0.0:
+        refuse_small_components(part, size, min_size)
     parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
+    asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight)}
+    parameters |= {name: value for name, value in asked.items() if value is not None}
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
@@ -108,8 +133,16 @@ def communities(
 
     with progress.interruptible(interrupted), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
-        run = run_on(on, rng, progress)
-        found = partition(run.finest, goal_at(on, resolution, objective), chosen, run)
+        run = run_on(on, rng, progress, None if bounds is None else bounds.size)
+        goal = goal_at(on, resolution, objective)
+        if bounds is not None:
+            goal = goal._replace(least=bounds.least, most=bounds.most)
+        found = partition(run.finest, goal, chosen, run)
+        if bounds is not None and bounds.least > 0.0:
+            found = meet_minimum(run.finest, found, goal, run)
+            n_parts = len(split_disconnected(run.finest, found, run).sums.size)
+            if n_parts > len(found.sums.size):
+                remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
     return clustering_with(found.labels, remarks)
 
 

@@ -48,7 +48,7 @@ def join_parts(level: Level, of_part: np.ndarray, goal: Goal) -> Partition | Non
 
     of_part : the cluster that each part is of. None where nothing joins anything.
     """
-    rows, (inside_of, mass_of) = level
+    rows, (inside_of, mass_of, _) = level
     n, k = len(of_part), goal.k
     order = np.lexsort((np.arange(n), -mass_of))
     first = np.unique(of_part[order], return_index=True)[1]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs import contraction as loops
+from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
@@ -50,7 +51,8 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     else:
         made = links_of_clusters(level.rows, regions.labels, k)
     run.reads(level, n_entries(level))
-    return Contraction(level, regions, read_only_level(made, Terms(regions.sums.inside, regions.sums.mass)))
+    terms = Terms(regions.sums.inside, regions.sums.mass, loads_of(level.terms.size, regions.labels, k))
+    return Contraction(level, regions, read_only_level(made, terms))
 
 
 def links_of_clusters(rows: Rows, labels: np.ndarray, k: int) -> Rows:

@@ -71,7 +71,7 @@ TO_THE_END = EFFORTS["high"]._replace(children=np.inf)  # of a time budget, whil
 
 def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
     """As many clusters as a plain objective makes: the best partition that the effort finds, all clusters connected."""
-    steps = coarsen(level, FINEST * goal.objective.pull, 1, run)
+    steps = coarsen(level, FINEST * goal.objective.pull, 1, run, goal.most)
     top = steps[-1].coarse if steps else level
     found = search(level, steps, top, plan_for_any_number(goal), effort, run)
     return connect(level, found, goal, run)
@@ -153,11 +153,14 @@ def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int 
     return found
 
 
-def coarsen(level: Level, pull: float, n_regions: int, run: Run) -> list[Contraction]:
-    """Contractions down to a level that the budget covers the first V-cycles of, each to so many regions at least."""
+def coarsen(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> list[Contraction]:
+    """Contractions down to a level that the budget covers the first V-cycles of, each to so many regions at least.
+
+    most : what a region may hold, where nodes have sizes.
+    """
     steps: list[Contraction] = []
     while n_entries(level) * FIRST > BUDGET:
-        regions = find_many_regions(level, pull, n_regions, run)
+        regions = find_many_regions(level, pull, n_regions, run, most)
         if regions is None:
             break
         steps.append(contract(level, regions, run))
@@ -165,11 +168,11 @@ def coarsen(level: Level, pull: float, n_regions: int, run: Run) -> list[Contrac
     return steps
 
 
-def find_many_regions(level: Level, pull: float, n_regions: int, run: Run) -> Partition | None:
+def find_many_regions(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> Partition | None:
     """So many regions at least, made at the pull or a higher one; None where such hardly join any nodes."""
     n = len(level.terms.mass)
     while n > n_regions:
-        regions = find_regions(level, pull, run)
+        regions = find_regions(level, pull, run, most)
         if len(regions.sums.size) >= n_regions:
             return regions if len(regions.sums.size) <= LARGEST_SHARE * n else None
         pull *= COARSER
@@ -182,14 +185,15 @@ def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run:
     pull : of the plain objective that joins nodes to regions; the larger it is the smaller they are.
     """
     if is_small(level):
-        room = room_for(level, len(level.terms.mass) if goal.k == 0 else goal.k)
+        is_k = goal.k > 0 and goal.most == np.inf  # where no two clusters fit into one, more than k are left
+        room = room_for(level, goal.k if is_k else len(level.terms.mass))
         plan = loops.Coarsening(pull, UNSETTLED, LARGEST_SHARE)
         given = loops.NO_PARTITION if found is None else found
         k, read = loops.v_cycle_into(level, given, goal, plan, draws_of(run.rng), room)
         run.reads(level, read)
         return filled(room, k)
     within = level if found is None else loops.rows_within(level, found.labels)
-    regions = find_regions(within, pull, run)
+    regions = find_regions(within, pull, run, goal.most)
     if not goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels):
         made = refine(level, agglomerate(level, goal, run), goal, run)
         kept = None if found is None else refine(level, found, goal, run)
@@ -255,7 +259,7 @@ def child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Part
     pull, other_pull = run.rng.choice(plan.pulls, 2)
     parents = [pool[i] for i in run.rng.permutation(len(pool))[:2]]
     if len(parents) < 2 or run.rng.random() < FRESH:
-        by_regions = run.rng.random() < 0.5  # on small graphs all of these can be one local optimum
+        by_regions = goal.most < np.inf or run.rng.random() < 0.5  # on small graphs these can be one local optimum
         k = len(parents[-1].sums.size)
         parents[0] = v_cycle(level, None, goal, pull, run) if by_regions else scatter(level, k, goal, run)
     return v_cycle(level, recombine(level, parents, plan, run), goal, other_pull, run)

@@ -41,14 +41,19 @@ class Run:
         return [replace(self, rng=rng) for rng in self.rng.spawn(n)]
 
 
-def run_on(on: Weighed, rng: Seed = 0, progress: Progress | None = None) -> Run:
-    """A run over a graph."""
-    return Run(on.graph, level_of(on), on.units, as_generator(rng), progress or Progress())
+def run_on(on: Weighed, rng: Seed = 0, progress: Progress | None = None, size: np.ndarray | None = None) -> Run:
+    """A run over a graph; size : of each node, where clusters have bounds."""
+    return Run(on.graph, level_of(on, size), on.units, as_generator(rng), progress or Progress())
 
 
-def level_of(on: Weighed) -> Level:
-    """A graph and the terms of its nodes as a level; nothing is copied."""
-    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass))
+def level_of(on: Weighed, size: np.ndarray | None = None) -> Level:
+    """A graph and the terms of its nodes as a level; nothing is copied.
+
+    size : of each node, float64, (n,), where clusters have bounds.
+    """
+    if size is None:
+        return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass))
+    return Level(on.graph.rows, Terms(on.terms.loops, on.terms.mass, _read_only(size)))
 
 
 def n_entries(level: Level) -> int:
@@ -93,7 +98,8 @@ def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray
 
 def read_only_level(rows: Rows, terms: Terms) -> Level:
     """A level of arrays that loops take as they take those of a graph: another type would be compiled once more."""
-    return Level(Rows(*map(_read_only, rows)), Terms(*map(_read_only, terms)))
+    size = None if terms.size is None else _read_only(terms.size)
+    return Level(Rows(*map(_read_only, rows)), Terms(_read_only(terms.loops), _read_only(terms.mass), size))
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphclust.compiled.graphs import local_moving as loops
+from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
@@ -20,13 +21,16 @@ ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch for all clusters
 ENTRIES_PER_STEP = float(1 << 21)  # some hundredths of a second between two looks at the clock
 
 
-def find_regions(level: Level, pull: float, run: Run) -> Partition:
-    """Regions of nodes that hang together: moved from singletons by the plain objective of that pull."""
+def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> Partition:
+    """Regions of nodes that hang together: moved from singletons by the plain objective of that pull.
+
+    most : what a region may hold of the sizes of nodes, where the level has any.
+    """
     n = len(level.terms.mass)
     unsettled = 1.0 if run.progress.out_of_time() else UNSETTLED
     if is_small(level):
         room = room_for(level, n)
-        k, read = loops.find_regions_into(level, pull, unsettled, draws_of(run.rng), room)
+        k, read = loops.find_regions_into(level, pull, most, unsettled, draws_of(run.rng), room)
         run.reads(level, read)
         return filled(room, k)
     regions, objective = (
@@ -34,8 +38,9 @@ def find_regions(level: Level, pull: float, run: Run) -> Partition:
         Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2),
     )
     moving = loops.moving_of(run.rng.permutation(n).astype(np.int32), regions.sums)
+    rules = loops.Rules(True, False, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
     while True:
-        _move(level, objective, loops.Rules(True, False, False), regions.labels, regions.sums, moving, run)
+        _move(level, objective, rules, regions.labels, regions.sums, moving, run)
         if moving.state[2] <= unsettled * n:
             return loops.without_gaps(regions.labels, regions.sums)
         moving.state[1:3] = n, 0
@@ -58,7 +63,7 @@ def refine(level: Level, found: Partition, goal: Goal, run: Run, *, once: bool =
     free, found = goal.k == 0, _counted_again(found)
     more, labels = (n if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
-    rules = loops.Rules(free, free, not once)
+    rules = loops.Rules(free, free, not once, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
     target = _choose(level, goal.objective, loops.Standing(labels, sums, rules), run)
     moving = loops.moving_of(target, sums)
     loops.wait_where_chosen(target, moving)

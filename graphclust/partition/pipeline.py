@@ -17,11 +17,13 @@ from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
 from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.bounds import NodeWeight
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import in_all_nodes, masked, searched_nodes
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
 from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, partition_into
+from graphclust.partition.equal_parts import edge_cut_partition
 from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
 from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums
@@ -61,6 +63,8 @@ def coreset_sc(
     rounds: int | None = None,
     embedding: str | None = None,
     degrees: str | None = None,
+    max_imbalance: float | None = None,
+    node_weight: NodeWeight = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
@@ -110,6 +114,8 @@ def coreset_sc(
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
+    max_imbalance, node_weight : of objective "edge_cut" only, which takes no other option but effort: k parts of equal
+        size that cut the least edge weight, see `balanced_partition`.
     time_budget : seconds, > 0. "multilevel" uses them to the end while anything is gained, whatever the effort; then
         the best so far is returned, and a remark says so. What a first partition into k clusters needs is done in any
         case.
@@ -137,6 +143,8 @@ def coreset_sc(
     >>> round(clustering.normalized_cut, 3)
     0.095
     """
+    if objective == "edge_cut" or max_imbalance is not None or node_weight is not None:
+        return edge_cut_partition(**locals())
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     k_given = None if k is None else as_whole_number(k, "k", at_least=1)
     if memory_limit is not None:

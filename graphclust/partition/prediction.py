@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import checked_csr
 from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.objective.objective import DEFINITIONS, weighed
 from graphclust.partition.levels import level_of, stays_and_sums
 
 if TYPE_CHECKING:
@@ -90,18 +90,17 @@ class ClusterModel:
         """The change of the objective when new nodes of these degrees join clusters, against staying by themselves."""
         inside, mass = self.inside[to], self.mass[to]
         loop, own = np.zeros(len(to)), np.ones(len(to))
-        made_of = OBJECTIVES[self.objective]
+        made_of = DEFINITIONS[self.objective]
         if made_of.less_degree:
             inside, loop = inside - link, -degrees  # minus the cut: what is new leaves the cluster until the node is in
         if made_of.by_degree:
             mass, own = mass + link, degrees
         if made_of.is_ratio:
             return np.asarray(gain_of_joining(Objective(RATIO, 0.0, 1.0), link, loop, own, inside, mass))
-        assert self.resolution is not None
-        pull: Any = self.resolution  # a number, or one for each pair: every node makes a volume of its own
+        pull: Any = self.resolution or 0.0  # a number, or one for each pair: every node makes a volume of its own
         if made_of.is_relative:
             volume = self.total + 2.0 * degrees
-            pull = self.resolution * volume / (volume if made_of.by_degree else len(self.labels) + 1.0) ** 2
+            pull = pull * volume / (volume if made_of.by_degree else len(self.labels) + 1.0) ** 2
         return np.asarray(gain_of_joining(Objective(PLAIN, pull, 1.0), link, loop, own, inside, mass))
 
     @cached_property

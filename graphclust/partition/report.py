@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.errors import counted, escape_controls
-from graphclust.objective.objective import OBJECTIVES
+from graphclust.objective.objective import DEFINITIONS
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -46,6 +46,8 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
         "resolution": clustering.resolution,
         "natural_range": None if clustering.natural_range is None else list(clustering.natural_range),
         "edge_cut": clustering.edge_cut,
+        "n_boundary_nodes": clustering.n_boundary_nodes,
+        "communication_volume": clustering.communication_volume,
         "largest_share": float(clustering.sizes.max() / clustering.sizes.sum()),
         "smallest_share": float(clustering.sizes.min() / clustering.sizes.sum()),
         "imbalance": clustering.imbalance,
@@ -84,6 +86,12 @@ def as_text(clustering: "Clustering") -> str:
     ]
     if clustering.n_aside:
         lines.append(f"  aside            {_aside(clustering)}")
+    if clustering.objective == "edge_cut":
+        lines.insert(
+            4,
+            f"  boundary         {counted(clustering.n_boundary_nodes, 'node')}, communication volume "
+            f"{clustering.communication_volume:,}",
+        )
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
         lines.append(f"  coreset          {counted(len(coreset.nodes), 'node')} ({share:.1%})")
@@ -131,7 +139,7 @@ def _making(clustering: "Clustering") -> str:
 
 def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> str:
     """The objective in words, with its resolution and, if wanted, the range in which its clusters are natural."""
-    text = OBJECTIVES[clustering.objective].words
+    text = DEFINITIONS[clustering.objective].words
     if clustering.resolution is not None:
         text += f" at resolution {clustering.resolution:.3g}"
     if with_range and clustering.natural_range is not None:

@@ -219,8 +219,8 @@ MUTANTS = [
     (
         "union-without-the-giant",
         _MERGING,
-        "if objective.kind == RATIO and giant != a:",
-        "if objective.kind == RATIO and giant != a and link[giant] > 0:",
+        "if objective.kind == RATIO and giant != a and has_room(limits, giant, load):",
+        'if objective.kind == RATIO and giant != a and clusters[giant]["link"] > 0.0:',
         _UNION_TESTS,
     ),
     (
@@ -247,9 +247,30 @@ MUTANTS = [
     (
         "unlinked-clusters-are-united-heaviest-first",
         _MERGING,
-        'size = push(gains, items, size, -clusters[u]["mass"], u)',
-        'size = push(gains, items, size, clusters[u]["mass"], u)',
+        'return clusters[c]["mass"]',
+        'return -clusters[c]["mass"]',
         ["test_clusters_that_nothing_links_are_united_lightest_first"],
+    ),
+    (
+        "searches-lock-what-they-roll-back",
+        "compiled/graphs/fiduccia_mattheyses.py",
+        "locked[u] = ROLLED_BACK",
+        "locked[u] = KEPT",
+        ["test_fiduccia_mattheyses_never_lowers_the_value_nor_breaks_the_bound"],
+    ),
+    (
+        "balanced-clusters-change-their-numbers",
+        "compiled/graphs/balance.py",
+        "return without_gaps(labels, sums) if goal.k == 0 else Partition(labels, sums), within",
+        "return without_gaps(labels, sums), within",
+        ["test_every_node_is_in_one_of_exactly_k_parts_within_the_bound"],
+    ),
+    (
+        "a-cluster-has-room-for-one-more",
+        "compiled/graphs/bounds.py",
+        "return limits.load[c] + size <= limits.most",
+        "return limits.load[c] + size <= limits.most + 1.0",
+        ["test_no_step_passes_the_maximum"],
     ),
     (
         "trace-one-too-high",

@@ -6,11 +6,19 @@ Source: Clauset, Newman & Moore 2004, "Finding community structure in very large
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_pairs, number_roots
+from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_light, merge_pairs, number_roots
 from graphclust.compiled.graphs.objective import ClusterSums
 
 NO_END = 1 << 62  # entries that merging may read before it comes back
+
+
+@njit(cache=True, nogil=True)
+def _unite_light(goal, chains, merger, limits):
+    """Unite clusters below the least, where nodes have sizes."""
+    if limits is not None:
+        merge_light(goal.objective, chains, merger)
 
 
 @njit(cache=True, nogil=True)
@@ -23,14 +31,15 @@ def chains_of(rows):
 
 
 @njit(cache=True, nogil=True)
-def merger_of(terms, gains, pairs):
+def merger_of(terms, goal, gains, pairs):
     """Each node a cluster by itself; gains, pairs : as `Merger` takes them."""
     n = len(terms.mass)
     clusters = np.zeros(n, CLUSTER)
     for u in range(n):
         clusters[u]["inside"], clusters[u]["mass"] = terms.loops[u], terms.mass[u]
     heap = np.empty(2 * n + 16), np.empty(2 * n + 16, np.int32)
-    return Merger(clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs)
+    limits = limits_of(terms.size, np.arange(n, dtype=np.int32), n, goal.least, goal.most)
+    return Merger(clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs, limits)
 
 
 @njit(cache=True, nogil=True)
@@ -49,12 +58,16 @@ def partition_of(clusters):
 
 @njit(cache=True, nogil=True)
 def agglomerate(level, goal, gains, pairs):
-    """The nodes of a level merged into k clusters, or until no union gains.
+    """The nodes of a level merged into k clusters, or until no union gains; more than k where no two fit into one.
+
+    Where k is free, clusters below the least of the goal are then united with neighbors.
 
     gains, pairs : of every union, as `Merger` takes them; empty where nobody asks for them.
     """
-    merger = merger_of(level.terms, gains, pairs)
-    merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains_of(level.rows), merger)
+    merger, chains = merger_of(level.terms, goal, gains, pairs), chains_of(level.rows)
+    merge_pairs(np.int64(NO_END), goal.k, goal.objective, chains, merger)
+    if goal.k == 0:
+        _unite_light(goal, chains, merger, merger.limits)
     return partition_of(merger.clusters)
 
 

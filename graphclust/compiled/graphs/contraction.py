@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.levels import Level, Terms, copy_to
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.objective import Rows
@@ -89,7 +90,8 @@ def contract(level, found):
         indptr[c + 1] += indptr[c]
     indices, weights = made.indices[:n_entries].copy(), made.weights[:n_entries].copy()
     coarse = Rows(read_only(indptr), read_only(indices), read_only(weights))
-    return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass)))
+    size = read_only(loads_of(level.terms.size, found.labels, k))
+    return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass), size))
 
 
 @njit(cache=True, nogil=True)

@@ -13,10 +13,14 @@ from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
 
 
 class Terms(NamedTuple):
-    """What each node adds to the sums of its cluster: to `inside` by itself, and to `mass`; float64, (n,) each."""
+    """What each node adds to the sums of its cluster: to `inside` by itself, and to `mass`; float64, (n,) each.
+
+    size : what it adds to what a cluster holds, by which bounds go; None where there are no bounds.
+    """
 
     loops: np.ndarray
     mass: np.ndarray
+    size: Any = None
 
 
 class Level(NamedTuple):
@@ -34,10 +38,15 @@ class Partition(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """What a partition is judged by, and its number of clusters; k = 0: as many as the objective makes."""
+    """What a partition is judged by, and its number of clusters; k = 0: as many as the objective makes.
+
+    least, most : bounds on the sum of the sizes of a cluster's nodes; of levels whose nodes have sizes only.
+    """
 
     objective: Objective
     k: int
+    least: float = 0.0
+    most: float = np.inf
 
 
 @njit(cache=True, nogil=True)

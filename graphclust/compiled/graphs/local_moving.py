@@ -5,11 +5,12 @@ order where a partition is refined: from singletons it makes regions, from a par
 move is exact, so the value never falls.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.bounds import has_room, limits_of, may_lose, may_stand, shift_load, size_at
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.link_places import LEAST_LINK
 from graphclust.compiled.graphs.objective import (
@@ -32,11 +33,13 @@ class Rules(NamedTuple):
 
     empties : whether the last node of a cluster may leave it. opens : whether a node may become a cluster by itself.
     requeues : whether the neighbors of a moved node are looked at again; if not, each node waiting is looked at once.
+    limits : what clusters may hold, as `bounds.Limits`, or None.
     """
 
     empties: bool
     opens: bool
     requeues: bool
+    limits: Any = None
 
 
 class Moving(NamedTuple):
@@ -73,6 +76,14 @@ class Look(NamedTuple):
     is_best_alone: bool
 
 
+class Node(NamedTuple):
+    """What a node brings to its cluster."""
+
+    loop: float
+    mass: float
+    size: float
+
+
 class Standing(NamedTuple):
     """A partition as it stands while nodes choose their moves, each as if it were the only one."""
 
@@ -82,34 +93,37 @@ class Standing(NamedTuple):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_met(objective, loop, mass, sums, link, met, n_met, most):
+def best_met(objective, node, sums, scratch, n_met, most, limits):
     """The cluster of those met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
 
     Leaves every link zero again.
     """
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, objective.pull, objective.unit), loop, mass, sums, link, met, n_met, most)
-    return _best_by(Objective(PLAIN, objective.pull, objective.unit), loop, mass, sums, link, met, n_met, most)
+        return _best_by(Objective(RATIO, objective.pull, objective.unit), node, sums, scratch, n_met, most, limits)
+    return _best_by(Objective(PLAIN, objective.pull, objective.unit), node, sums, scratch, n_met, most, limits)
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_by(objective, loop, mass, sums, link, met, n_met, most):
-    """`_best_met` for a kind of objective that is known when the loop is compiled."""
+def _best_by(objective, node, sums, scratch, n_met, most, limits):
+    """`best_met` for a kind of objective that is known when the loop is compiled."""
+    link, met = scratch
     best, shared = np.int32(-1), 0.0
     for i in range(1, n_met):
         c = np.uint32(met[i])
         w = link[c]
         link[c] = 0.0
-        gain = gain_of_joining(objective, w, loop, mass, sums.inside[c], sums.mass[c])
+        gain = gain_of_joining(objective, w, node.loop, node.mass, sums.inside[c], sums.mass[c])
+        gain = gain if has_room(limits, c, node.size) else -np.inf
         best, most = better_of(met[i], gain, best, most)
         shared = w if best == met[i] else shared
     return best, most, shared
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _look_at(u, rows, terms, objective, labels, sums, link, met):
-    """What a move of u would change, as a `Look`; every link is zero again afterwards."""
-    own, loop, mass, weighted = labels[u], terms.loops[u], terms.mass[u], len(rows.weights) > 0
+def meet_clusters(u, rows, labels, scratch):
+    """Add up the links of u to each cluster; returns how many it meets, its own, the first of them, included."""
+    link, met = scratch
+    own, weighted = labels[u], len(rows.weights) > 0
     first, last = rows.indptr[u], rows.indptr[u + 1]
     row, weights = rows.indices[first:last], rows.weights[first:last]
     met[0], n_met = own, 1
@@ -122,12 +136,21 @@ def _look_at(u, rows, terms, objective, labels, sums, link, met):
             met[np.uint32(n_met)] = c  # counted only at the first edge to c; a branch would be unpredictable
             n_met += before == 0.0
             link[np.uint32(c)] = before + (weights[e] if weighted else 1.0)
-    stays = link[own]
-    link[own] = 0.0
+    return n_met
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _look_at(u, rows, terms, objective, labels, sums, scratch, limits):
+    """What a move of u would change, as a `Look`; every link is zero again afterwards."""
+    own, loop, mass, n_met = labels[u], terms.loops[u], terms.mass[u], meet_clusters(u, rows, labels, scratch)
+    stays = scratch.link[own]
+    scratch.link[own] = 0.0
     loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
     least = loss + LEAST_GAIN * objective.unit
-    best, most, shared = _best_met(objective, loop, mass, sums, link, met, n_met, least)
-    return Look(best, stays, shared, loop - objective.pull * mass * mass > most and sums.size[own] > 1)
+    node = Node(loop, mass, size_at(limits, u))
+    best, most, shared = best_met(objective, node, sums, scratch, n_met, least, limits)
+    is_best_alone = loop - objective.pull * mass * mass > most and sums.size[own] > 1 and may_stand(limits, node.size)
+    return Look(best, stays, shared, is_best_alone)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -138,6 +161,7 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
     sums are then zero.
     """
     nodes, waits, state, link, met, empty = moving
+    limits, scratch = rules.limits, Scratch(link, met)
     n, many, read = len(labels), len(labels) > CACHED, 0
     head, waiting, n_moved, n_empty = state[0], state[1], state[2], state[3]
     while waiting > 0 and read < budget:
@@ -147,17 +171,21 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
         waits[u] = 0
         if min(waiting, n - head) > 3 * AHEAD:
             ask_for_next(labels, rows, nodes, head, AHEAD, many)
-        own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
-        if not rules.empties and sums.size[own] == 1:
+        own, loop, mass, size = labels[u], terms.loops[u], terms.mass[u], size_at(limits, u)
+        if sums.size[own] == 1:
+            if not rules.empties:
+                continue
+        elif not may_lose(limits, own, size):
             continue
         first, last = rows.indptr[u], rows.indptr[u + 1]
         read += last - first
-        now = _look_at(u, rows, terms, objective, labels, sums, link, met)
+        now = _look_at(u, rows, terms, objective, labels, sums, scratch, limits)
         best, shared = now.best, now.shared
         if rules.opens and n_empty > 0 and now.is_best_alone:
             best, shared = empty[n_empty - 1], 0.0
         if best < 0:
             continue
+        shift_load(limits, own, best, size)
         sums.inside[own] -= 2.0 * now.stays + loop
         sums.mass[own] -= mass
         sums.size[own] -= 1
@@ -196,7 +224,8 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
     """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
-    (labels, sums, rules), (link, met) = now, scratch
+    labels, sums, rules = now
+    limits = rules.limits
     many = len(labels) > CACHED
     for u in range(first, last):
         target[u] = -1
@@ -204,7 +233,7 @@ def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
             ask_for_neighbors(labels, rows, u + 2 * AHEAD)
         if labels[u] < 0 or (not rules.empties and sums.size[labels[u]] == 1):  # -1 : in no cluster
             continue
-        look = _look_at(np.uint32(u), rows, terms, objective, labels, sums, link, met)
+        look = _look_at(np.uint32(u), rows, terms, objective, labels, sums, scratch, limits)
         target[u] = labels[u] if rules.opens and look.is_best_alone else look.best
 
 
@@ -259,10 +288,11 @@ def without_gaps(labels, sums):
 
 
 @njit(cache=True, nogil=True)
-def find_regions(level, pull, unsettled, draws):
+def find_regions(level, pull, most, unsettled, draws):
     """Regions: nodes moved from singletons, in shuffled passes while a pass moves more than the share `unsettled`.
 
-    pull : of the plain objective that joins them. Returns the partition and the entries read.
+    pull : of the plain objective that joins them. most : what one may hold, where nodes have sizes. Returns the
+    partition and the entries read.
     """
     rows, terms = level
     n = len(terms.mass)
@@ -272,7 +302,8 @@ def find_regions(level, pull, unsettled, draws):
     unit = 0.0
     for u in range(n):
         unit += terms.mass[u]
-    objective, rules = Objective(PLAIN, pull, pull * (unit / n) ** 2), Rules(True, False, False)
+    objective = Objective(PLAIN, pull, pull * (unit / n) ** 2)
+    rules = Rules(True, False, False, limits_of(terms.size, regions.labels, n, 0.0, most))
     moving, read = moving_of(order, regions.sums), 0
     while True:
         read += move_nodes(np.inf, rows, terms, objective, rules, regions.labels, regions.sums, moving)
@@ -297,7 +328,8 @@ def refine(level, found, goal):
     labels, target = found.labels.copy(), np.empty(n, np.int32)
     for u in range(n):
         sums.size[labels[u]] += 1
-    first, rules = np.int64(0), Rules(free, free, True)
+    limits = limits_of(terms.size, labels, room, goal.least, goal.most)
+    first, rules = np.int64(0), Rules(free, free, True, limits)
     choose_moves(first, n, first, rows, terms, goal.objective, Standing(labels, sums, rules), target)
     moving = moving_of(target, sums)
     wait_where_chosen(target, moving)
@@ -307,9 +339,9 @@ def refine(level, found, goal):
 
 
 @njit(cache=True, nogil=True)
-def find_regions_into(level, pull, unsettled, draws, room):
+def find_regions_into(level, pull, most, unsettled, draws, room):
     """`find_regions`, into arrays that are there: returns the number of regions, and the entries read."""
-    made, n_read = find_regions(level, pull, unsettled, draws)
+    made, n_read = find_regions(level, pull, most, unsettled, draws)
     return write(made, room), n_read
 
 

@@ -1,10 +1,11 @@
 """Merge clusters pair by pair, always the pair whose union raises the objective most."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from graphclust.compiled.graphs.bounds import has_room, load_at, shift_load
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.link_places import LEAST_LINK
 from graphclust.compiled.graphs.objective import (
@@ -58,7 +59,8 @@ class Merger(NamedTuple):
 
     state = (size of the heap, the cluster of most mass, clusters left, entries read), zeros before the first call; met
     (n,) is scratch. trace is empty, or (n,): trace[t] becomes the gain of the union that leaves t clusters. pairs has
-    no row, or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges.
+    no row, or n: pairs[t] becomes the cluster that this union ends and the one that it enlarges. limits : what clusters
+    may hold, as `bounds.Limits` of clusters that are one node each at first, or None.
     """
 
     clusters: np.ndarray
@@ -68,6 +70,7 @@ class Merger(NamedTuple):
     state: np.ndarray
     trace: np.ndarray
     pairs: np.ndarray
+    limits: Any = None
 
 
 @njit(cache=True, nogil=True, **INLINED)
@@ -103,7 +106,7 @@ def _start(objective, chains, merger):
         if objective.kind == RATIO and u == giant:
             clusters[u]["gain"] = -np.inf
         else:
-            _look_first(u, giant, objective, chains, clusters)
+            _look_first(u, giant, objective, chains, clusters, merger.limits)
             size = push(merger.gains, merger.items, size, clusters[u]["gain"], u)
     merger.state[0] = size
 
@@ -118,10 +121,10 @@ def _gain(objective, link, a, b):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _look_first(u, giant, objective, chains, clusters):
+def _look_first(u, giant, objective, chains, clusters, limits):
     """Note what `_look_at` would show of a node before any merge, when there are no links to be summed."""
     neighbors, links = chains.neighbors, chains.links
-    best, most, shared, with_giant = np.int32(-1), -np.inf, 0.0, 0.0
+    best, most, shared, with_giant, load = np.int32(-1), -np.inf, 0.0, 0.0, load_at(limits, u)
     for e in range(chains.indptr[u], chains.indptr[u + 1]):
         v = neighbors[e]
         if v == u:
@@ -129,11 +132,11 @@ def _look_first(u, giant, objective, chains, clusters):
         if v == giant:
             with_giant = links[e]
         gain = _gain(objective, links[e], clusters[u], clusters[np.uint32(v)])
-        if gain > most or (gain == most and v < best):
+        if (gain > most or (gain == most and v < best)) and has_room(limits, v, load):
             best, most, shared = v, gain, links[e]
     if objective.kind == RATIO:
         gain = _gain(objective, with_giant, clusters[u], clusters[giant])
-        if gain > most or (gain == most and giant < best):
+        if (gain > most or (gain == most and giant < best)) and has_room(limits, giant, load):
             best, most, shared = np.int32(giant), gain, with_giant
     _note(clusters[u], best, most, shared, len(clusters))
 
@@ -146,24 +149,26 @@ def _note(cluster, best, most, shared, left):
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_of(objective, a, giant, n_met, met, clusters):
+def _best_of(objective, a, giant, n_met, merger):
     """The cluster of those met that a gains most by a union with, and the gain; -1 and minus infinity without any."""
     if objective.kind == RATIO:  # asked here, not of every cluster
-        return _best_by(Objective(RATIO, objective.pull, objective.unit), a, giant, n_met, met, clusters)
+        return _best_by(Objective(RATIO, objective.pull, objective.unit), a, giant, n_met, merger)
     if objective.kind == CHANCE:
-        return _best_by(Objective(CHANCE, objective.pull, objective.unit), a, giant, n_met, met, clusters)
-    return _best_by(Objective(PLAIN, objective.pull, objective.unit), a, giant, n_met, met, clusters)
+        return _best_by(Objective(CHANCE, objective.pull, objective.unit), a, giant, n_met, merger)
+    return _best_by(Objective(PLAIN, objective.pull, objective.unit), a, giant, n_met, merger)
 
 
 @njit(cache=True, nogil=True, **INLINED)
-def _best_by(objective, a, giant, n_met, met, clusters):
+def _best_by(objective, a, giant, n_met, merger):
     """`_best_of` for a kind of objective that is known when the loop is compiled."""
-    best, most = np.int32(-1), -np.inf
-    if objective.kind == RATIO and giant != a:
+    clusters, met, limits = merger.clusters, merger.met, merger.limits
+    best, most, load = np.int32(-1), -np.inf, load_at(merger.limits, a)
+    if objective.kind == RATIO and giant != a and has_room(limits, giant, load):
         best, most = np.int32(giant), _gain(objective, clusters[giant]["link"], clusters[a], clusters[giant])
     for i in range(n_met):
         other = clusters[np.uint32(met[i])]
         gain = _gain(objective, other["link"], clusters[a], other)
+        gain = gain if has_room(limits, met[i], load) else -np.inf
         best, most = better_of(met[i], gain, best, most)
     return best, most
 
@@ -193,7 +198,7 @@ def _look_at(a, objective, chains, merger):
             clusters[b]["link"] = before + links[e]
         piece = lists[piece]["following"]
     clusters[a]["link"] = 0.0
-    best, most = _best_of(objective, a, giant, n_met, met, clusters)
+    best, most = _best_of(objective, a, giant, n_met, merger)
     shared = clusters[best]["link"] if best >= 0 else 0.0
     written = 0
     piece = a
@@ -248,6 +253,7 @@ def _put_off(a, is_ratio, merger):
 @njit(cache=True, nogil=True, **INLINED)
 def _unite(a, b, link, objective, lists, merger):
     """Cluster a becomes a part of b."""
+    shift_load(merger.limits, a, b, load_at(merger.limits, a))
     ended, enlarged, state = merger.clusters[a], merger.clusters[b], merger.state
     enlarged["inside"] += ended["inside"] + 2.0 * link
     enlarged["mass"] += ended["mass"]
@@ -261,21 +267,34 @@ def _unite(a, b, link, objective, lists, merger):
         merger.pairs[state[2], 0], merger.pairs[state[2], 1] = a, b
 
 
+@njit(cache=True, nogil=True, **INLINED)
+def _weight_of(c, clusters, limits):
+    """What a cluster holds, or its mass where there are no limits."""
+    if limits is None:
+        return clusters[c]["mass"]
+    return limits.load[c]
+
+
 @njit(cache=True, nogil=True, **UNCOUNTED)
 def _unite_unlinked(n_clusters, objective, lists, merger):
-    """Where no two clusters are linked the two of least mass are united, again and again."""
-    clusters, gains, items = merger.clusters, merger.gains, merger.items
+    """Where no two clusters are linked the two of least mass are united, again and again.
+
+    Where there are limits, the two that hold least, until these are too much for one.
+    """
+    clusters, gains, items, limits = merger.clusters, merger.gains, merger.items, merger.limits
     size = 0
     for u in range(len(clusters)):
         if clusters[u]["merged_into"] == u:
-            size = push(gains, items, size, -clusters[u]["mass"], u)
+            size = push(gains, items, size, -_weight_of(u, clusters, limits), u)
     while merger.state[2] > n_clusters:
         a = items[0]
         size = pop(gains, items, size)
         b = items[0]
         size = pop(gains, items, size)
+        if not has_room(limits, b, load_at(limits, a)):
+            break
         _unite(a, b, 0.0, objective, lists, merger)
-        size = push(gains, items, size, -clusters[b]["mass"], b)
+        size = push(gains, items, size, -_weight_of(b, clusters, limits), b)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -339,6 +358,31 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         budget, state[3] = budget - n_read, state[3] + n_read
         _push_again(looked_at, is_ratio, merger)
     return True
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def merge_light(objective, chains, merger):
+    """Unite clusters that hold less than the least with the neighbor by which they gain most, the lightest first.
+
+    One that no neighbor has room for stays. Follows `merge_pairs`, whose heap it takes for its own.
+    """
+    clusters, gains, items, limits = merger.clusters, merger.gains, merger.items, merger.limits
+    size = 0
+    for u in range(len(clusters)):
+        if clusters[u]["merged_into"] == u and limits.load[u] < limits.least:
+            size = push(gains, items, size, -limits.load[u], u)
+    while size > 0:
+        load, a = -gains[0], np.int64(items[0])
+        size = pop(gains, items, size)
+        if clusters[a]["merged_into"] != a or load != limits.load[a]:
+            continue
+        _look_at(a, objective, chains, merger)
+        b = np.int64(clusters[a]["partner"])
+        if b < 0:
+            continue
+        _unite(a, b, clusters[a]["shared"], objective, chains.lists, merger)
+        if limits.load[b] < limits.least:
+            size = push(gains, items, size, -limits.load[b], b)
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)

@@ -87,7 +87,7 @@ def v_cycle_into(level, found, goal, coarsening, draws, room):
     has_found, n_read = len(found.labels) > 0, 0
     while True:
         within = rows_within(level, parts) if has_found else level
-        regions, read = find_regions(within, coarsening.pull, coarsening.unsettled, draws)
+        regions, read = find_regions(within, coarsening.pull, goal.most, coarsening.unsettled, draws)
         n_read += read if len(levels) == 1 else 0
         n_regions = len(regions.sums.size)
         if n_regions > coarsening.largest_share * len(regions.labels) or n_regions < goal.k:

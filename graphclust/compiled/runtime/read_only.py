@@ -27,4 +27,6 @@ def _of_read_only_type(typing_context, array):
 def _compiled_read_only(array):
     if isinstance(array, types.Array):
         return lambda array: _of_read_only_type(array)
+    if isinstance(array, types.NoneType):
+        return lambda array: None
     return None

@@ -15,6 +15,7 @@ EXAMPLES = examples(
     "graphclust communities graph.mtx.gz -o labels.tsv          the communities of the usual modularity",
     "graphclust communities graph.txt --resolution 5            more and smaller ones",
     "graphclust communities graph.txt --effort high             close to the best partition known",
+    "graphclust communities graph.txt --min-size 5 --max-size 100  none outside of these",
     "graphclust communities graph.txt --time-budget 60          the best that a minute finds",
 )
 
@@ -41,6 +42,8 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
     )
+    for bound, what in (("min", "least"), ("max", "most")):
+        command.add_argument(f"--{bound}-size", type=float, metavar="NODES", help=f"the {what} nodes of a cluster")
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     add_outputs(command)
     add_seed(command)
@@ -55,7 +58,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     def call(graph: "Graph") -> "Clustering":
         return communities(
             graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
-            components=options.components, time_budget=options.time_budget, rng=options.seed, progress=progress,
+            components=options.components, min_size=options.min_size, max_size=options.max_size,
+            time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 
     cluster_file(options, call, progress)

@@ -1,0 +1,218 @@
+"""Clusters back within their bounds: nodes leave what holds too much, and come to what holds too little.
+
+Always the node whose move costs the objective least, to a neighboring cluster where one has room, else to any. Few
+nodes move, since levels are coarsened and refined under the same bounds.
+"""
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.bounds import limits_of
+from graphclust.compiled.graphs.fiduccia_mattheyses import Step, change_cluster, links_of, look_at
+from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.graphs.levels import Partition, write
+from graphclust.compiled.graphs.local_moving import Scratch, without_gaps
+from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, loss_of_leaving
+from graphclust.compiled.runtime.references import UNCOUNTED
+
+NOWHERE = -1
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _gain_of(u, to, level, objective, state):
+    """What the objective changes by when u moves to a cluster, linked or not, and the links to both."""
+    labels, sums, _ = state
+    own, loop, mass = labels[u], level.terms.loops[u], level.terms.mass[u]
+    stays, shared = links_of(u, own, to, level.rows, labels)
+    gain = gain_of_joining(objective, shared, loop, mass, sums.inside[to], sums.mass[to])
+    if sums.size[own] > 1:
+        gain -= loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+    return gain, stays, shared
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _move(u, to, level, objective, state):
+    """Node u moves to a cluster, linked or not."""
+    labels, sums, limits = state
+    gain, stays, shared = _gain_of(u, to, level, objective, state)
+    change_cluster(u, Step(to, gain, stays, shared), level.terms, labels, sums, limits)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _roomiest(own, size, state):
+    """The cluster of most room for so much, other than its own; NOWHERE where none has enough."""
+    _, sums, limits = state
+    best = NOWHERE
+    for c in range(len(limits.load)):
+        has_room = c != own and sums.size[c] > 0 and limits.load[c] + size <= limits.most
+        if has_room and (best == NOWHERE or limits.load[c] < limits.load[best]):
+            best = c
+    return best
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _best_place(u, level, objective, state, scratch):
+    """The cluster that u loses least by moving to: a linked one with room, else the roomiest; and the gain per size."""
+    labels, sums, limits = state
+    step = look_at(u, level, objective, labels, sums, scratch, limits)
+    to, gain = np.int64(step.to), step.gain
+    if to < 0:
+        to = _roomiest(labels[u], limits.size[u], state)
+        if to == NOWHERE:
+            return to, -np.inf
+        gain, _, _ = _gain_of(u, to, level, objective, state)
+    size = max(limits.size[u], 1e-300)
+    return to, gain / size if gain < 0.0 else gain * size
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _empty(leaving, level, objective, state, work):
+    """Nodes leave the clusters for which `leaving` is 1 until they hold the most, or 2, until they hold nothing.
+
+    Returns whether all that was to leave has found a place.
+    """
+    labels, sums, limits = state
+    gains, items, known, scratch = work
+    rows, size = level.rows, 0
+    for u in range(len(labels)):
+        known[u] = np.nan
+        if leaving[labels[u]] > 0:
+            _, known[u] = _best_place(u, level, objective, state, scratch)
+            size = push(gains, items, size, known[u], u)
+    done = True
+    while size > 0:
+        gain, u = gains[0], np.int64(items[0])
+        size = pop(gains, items, size)
+        own = labels[u]
+        kind = leaving[own]
+        if gain != known[u] or kind == 0 or (kind == 1 and (limits.load[own] <= limits.most or sums.size[own] == 1)):
+            continue
+        to, now = _best_place(u, level, objective, state, scratch)
+        if to == NOWHERE:
+            known[u], done = np.nan, False
+            continue
+        known[u] = now
+        if size > 0 and now < gains[0]:
+            size = push(gains, items, size, now, u)
+            continue
+        known[u] = np.nan
+        _move(u, to, level, objective, state)
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.int64(rows.indices[e])
+            if labels[v] == own and not np.isnan(known[v]) and size < len(gains) - 1:
+                _, known[v] = _best_place(v, level, objective, state, scratch)
+                size = push(gains, items, size, known[v], v)
+    return done
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _offer(u, c, size, level, objective, state, work):
+    """Push the neighbors of u that cluster c may take from others; returns the size of the heap."""
+    labels, _, _ = state
+    gains, items, known, _ = work
+    for e in range(level.rows.indptr[u], level.rows.indptr[u + 1]):
+        v = np.int64(level.rows.indices[e])
+        if labels[v] != c and _may_give(v, c, state) and size < len(gains) - 1:
+            gain, _, _ = _gain_of(v, c, level, objective, state)
+            if gain != known[v]:
+                known[v] = gain
+                size = push(gains, items, size, gain, v)
+    return size
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _may_give(v, c, state):
+    """Whether v may move to cluster c, the bounds of both being met."""
+    labels, sums, limits = state
+    own, w = labels[v], limits.size[v]
+    return (
+        own != c
+        and sums.size[own] > 1
+        and limits.load[own] - w >= limits.least
+        and limits.load[c] + w <= limits.most
+        and w > 0.0
+    )
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _fill(c, level, objective, state, work):
+    """Nodes come to cluster c until it holds the least; returns whether it does."""
+    labels, sums, limits = state
+    gains, items, known, _ = work
+    n, size = len(labels), 0
+    known[:] = np.nan
+    for u in range(n):
+        if labels[u] == c:
+            size = _offer(u, c, size, level, objective, state, work)
+    while limits.load[c] < limits.least or sums.size[c] == 0:
+        if size == 0:  # no neighbor is left: a node from anywhere that costs least
+            best, most = NOWHERE, -np.inf
+            for v in range(n):
+                if _may_give(v, c, state):
+                    gain, _, _ = _gain_of(v, c, level, objective, state)
+                    if gain > most:
+                        best, most = v, gain
+            if best == NOWHERE:
+                return False
+            _move(best, c, level, objective, state)
+            size = _offer(best, c, size, level, objective, state, work)
+            continue
+        gain, v = gains[0], np.int64(items[0])
+        size = pop(gains, items, size)
+        if gain != known[v] or not _may_give(v, c, state):
+            continue
+        now, _, _ = _gain_of(v, c, level, objective, state)
+        known[v] = now
+        if size > 0 and now < gains[0]:
+            size = push(gains, items, size, now, v)
+            continue
+        _move(v, c, level, objective, state)
+        known[v] = np.nan
+        size = _offer(v, c, size, level, objective, state, work)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def balance(level, found, goal, ballast):
+    """The partition with clusters within the bounds of the goal, as far as that is found; nodes have sizes.
+
+    Where k is free, a cluster that no others can fill is given up. ballast : what each cluster holds beside its nodes.
+    Returns the partition, and whether all is within.
+    """
+    n, k, entries = len(found.labels), len(found.sums.size), len(level.rows.indices)
+    labels = found.labels.copy()
+    sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
+    for u in range(n):
+        sums.size[labels[u]] += 1
+    limits = limits_of(level.terms.size, labels, k, 0.0, goal.most)
+    limits.load[:] += ballast
+    state = (labels, sums, limits)
+    room = 2 * n + entries + 1
+    work = (np.empty(room), np.empty(room, np.int32), np.empty(n), Scratch(np.zeros(k), np.empty(k + 1, np.int32)))
+    leaving = np.zeros(k, np.uint8)
+    for c in range(k):
+        leaving[c] = limits.load[c] > goal.most
+    within = _empty(leaving, level, goal.objective, state, work) if leaving.any() else True
+    bounded = limits_of(level.terms.size, labels, k, goal.least, goal.most)
+    bounded.load[:] += ballast
+    state = (labels, sums, bounded)
+    for c in np.argsort(bounded.load):
+        is_empty = sums.size[c] == 0
+        if (is_empty and goal.k == 0) or (not is_empty and bounded.load[c] >= goal.least):
+            continue
+        if _fill(c, level, goal.objective, state, work):
+            continue
+        leaving[:] = 0
+        leaving[c] = 2
+        if goal.k != 0 or not _empty(leaving, level, goal.objective, state, work):
+            within = False
+    for c in range(k):
+        within = within and (sums.size[c] == 0 or goal.least <= bounded.load[c] <= goal.most)
+    return without_gaps(labels, sums) if goal.k == 0 else Partition(labels, sums), within
+
+
+@njit(cache=True, nogil=True)
+def balance_into(level, found, goal, ballast, room):
+    """`balance`, into arrays that are there: returns the number of clusters, and whether all are within."""
+    made, within = balance(level, found, goal, ballast)
+    return write(made, room), within

@@ -1,0 +1,88 @@
+"""Bounds on what clusters hold: how loops ask for them, and what is compiled away where there are none.
+
+Limits that are None make every question here a constant when a loop is compiled, so that a run without bounds is the
+loop without them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.runtime.references import INLINED
+
+
+class Limits(NamedTuple):
+    """The size of each node, (n,), the sum of them in each cluster, (k,), and the least and most that one may hold."""
+
+    size: np.ndarray
+    load: np.ndarray
+    least: float
+    most: float
+
+
+@njit(cache=True, nogil=True)
+def loads_of(size, labels, k):
+    """The sum of the sizes in each of k clusters; None where nodes have none."""
+    if size is None:
+        return None
+    load = np.zeros(k)
+    for u in range(len(labels)):
+        load[labels[u]] += size[u]
+    return load
+
+
+@njit(cache=True, nogil=True)
+def limits_of(size, labels, k, least, most):
+    """The limits of k clusters as they are; None where nodes have no sizes."""
+    if size is None:
+        return None
+    return Limits(size, loads_of(size, labels, k), least, most)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def size_at(limits, u):
+    """The size of node u."""
+    if limits is None:
+        return 0.0
+    return limits.size[u]
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def has_room(limits, c, size):
+    """Whether cluster c may take so much more."""
+    if limits is None:
+        return True
+    return limits.load[c] + size <= limits.most
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def may_lose(limits, c, size):
+    """Whether cluster c holds its least without so much; what is below it already may lose more."""
+    if limits is None:
+        return True
+    return limits.load[c] - size >= limits.least or limits.load[c] < limits.least
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def may_stand(limits, size):
+    """Whether so much may be a cluster by itself."""
+    if limits is None:
+        return True
+    return limits.least <= size
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def load_at(limits, c):
+    """What cluster c holds."""
+    if limits is None:
+        return 0.0
+    return limits.load[c]
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def shift_load(limits, from_c, to_c, size):
+    """So much goes from one cluster to another."""
+    if limits is not None:
+        limits.load[from_c] -= size
+        limits.load[to_c] += size

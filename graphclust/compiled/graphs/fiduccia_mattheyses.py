@@ -1,0 +1,253 @@
+"""Fiduccia-Mattheyses: accept moves that lose, then roll back to the best prefix.
+
+A border that is ragged, or that lies a few nodes beside a shorter one, is a local optimum of moves that each have to
+gain. A search begins at one node of a border. The node that gains most, or loses least, moves next, and once only; its
+neighbors join the search. When the value has not risen for a number of moves, the search is rolled back to where it was
+highest.
+
+Source: Fiduccia & Mattheyses 1982; searches from single nodes: Sanders & Schulz 2011, "Engineering multilevel graph
+partitioning algorithms" (multi-try FM).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.bounds import limits_of, may_lose
+from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.graphs.levels import Partition, write
+from graphclust.compiled.graphs.local_moving import Node, Scratch, best_met, meet_clusters
+from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
+from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
+from graphclust.compiled.runtime.shuffling import shuffle
+
+NEVER = -np.inf
+KEPT, ROLLED_BACK = 1, 2  # moves
+HEAP = 1 << 18  # entries of the heap of one search, which ends where they are used up
+
+
+class Patience(NamedTuple):
+    """When searches end.
+
+    together : border nodes that a search begins at. moves : without a rise of the value, that end a search. entries :
+    read without a rise, that do. rounds : of searches from every border node, at most. slack : what a cluster may hold
+    above the bound in the course of a search, so that nodes can change places where no cluster has room.
+    """
+
+    together: int
+    moves: int
+    entries: float
+    rounds: int
+    slack: float
+
+
+class Search(NamedTuple):
+    """What searches share; (n,) each, unless stated.
+
+    gains, items : the heap. gain : at most what a node gains, NaN where nobody has looked yet. locked : 0 for nodes
+    that have not moved in this round, KEPT or ROLLED_BACK; a search may begin at one of these again. trail, left :
+    nodes in the order of their moves, and the cluster that each left. seeds : border nodes. changed, before : nodes
+    whose gain a search has changed, and what it was, to be rolled back too.
+    """
+
+    gains: np.ndarray
+    items: np.ndarray
+    gain: np.ndarray
+    locked: np.ndarray
+    trail: np.ndarray
+    left: np.ndarray
+    seeds: np.ndarray
+    changed: np.ndarray
+    before: np.ndarray
+    scratch: Scratch
+
+
+class Step(NamedTuple):
+    """The best move of a node: to which cluster, -1 for none, what it gains, and the links to both clusters."""
+
+    to: int
+    gain: float
+    stays: float
+    shared: float
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _step_of(u, level, objective, labels, sums, scratch, limits):
+    """The move of u that gains most, or loses least, to a neighboring cluster with room."""
+    rows, terms = level
+    own, loop, mass = labels[u], terms.loops[u], terms.mass[u]
+    n_met = meet_clusters(u, rows, labels, scratch)
+    stays = scratch.link[own]
+    scratch.link[own] = 0.0
+    if n_met == 1 or sums.size[own] == 1 or not may_lose(limits, own, limits.size[u]):
+        for i in range(1, n_met):
+            scratch.link[scratch.met[i]] = 0.0
+        return Step(np.int32(-1), NEVER, 0.0, 0.0)
+    to, most, shared = best_met(objective, Node(loop, mass, limits.size[u]), sums, scratch, n_met, NEVER, limits)
+    loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
+    return Step(to, most - loss, stays, shared)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def look_at(u, level, objective, labels, sums, scratch, limits):
+    """`_step_of`, compiled once for all who call it."""
+    return _step_of(u, level, objective, labels, sums, scratch, limits)
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def change_cluster(u, step, terms, labels, sums, limits):
+    """Node u moves."""
+    own, to, loop, mass, size = labels[u], step.to, terms.loops[u], terms.mass[u], limits.size[u]
+    sums.inside[own] -= 2.0 * step.stays + loop
+    sums.mass[own] -= mass
+    sums.size[own] -= 1
+    limits.load[own] -= size
+    sums.inside[to] += 2.0 * step.shared + loop
+    sums.mass[to] += mass
+    sums.size[to] += 1
+    limits.load[to] += size
+    labels[u] = to
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def links_of(u, own, to, rows, labels):
+    """The links of u to two clusters."""
+    weighted, stays, shared = len(rows.weights) > 0, 0.0, 0.0
+    for e in range(rows.indptr[u], rows.indptr[u + 1]):
+        v = np.uint32(rows.indices[e])
+        if v != u:
+            w = rows.weights[e] if weighted else 1.0
+            stays += w * np.float64(labels[v] == own)
+            shared += w * np.float64(labels[v] == to)
+    return stays, shared
+
+
+@njit(cache=True, nogil=True, **INLINED)
+def _excess(limits, most, c):
+    """What cluster c holds above the bound."""
+    return max(0.0, limits.load[c] - most)
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _search_from(seeds, level, goal, patience, state, search):
+    """One search; returns what it gains."""
+    labels, sums, limits = state
+    rows, objective, most = level.rows, goal.objective, limits.most - patience.slack
+    gains, items, gain, locked, trail, left, _, changed, before, scratch = search
+    weighted, least, room = len(rows.weights) > 0, LEAST_GAIN * objective.unit, len(gains) - 1
+    size = 0
+    for u in seeds:
+        if locked[u] != KEPT and size < room:
+            locked[u] = 0
+            if np.isnan(gain[u]):
+                gain[u] = look_at(np.int64(u), level, objective, labels, sums, scratch, limits).gain
+            size = push(gains, items, size, gain[u], u)
+    made, kept, value, highest, over, in_vain, n_changed, n_kept, entries = 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0
+    while size > 0 and in_vain < patience.moves and entries < patience.entries and n_changed < room:
+        u = np.int64(items[0])
+        is_true = gains[0] == gain[u] and locked[u] == 0
+        size = pop(gains, items, size)
+        if not is_true:
+            continue
+        step = look_at(u, level, objective, labels, sums, scratch, limits)
+        entries += rows.indptr[u + 1] - rows.indptr[u]
+        gain[u] = step.gain
+        if step.to < 0:
+            continue
+        if size > 0 and step.gain < gains[0]:
+            size = push(gains, items, size, step.gain, u)
+            continue
+        own, to = labels[u], step.to
+        trail[made], left[made], locked[u] = u, own, KEPT
+        made += 1
+        over -= _excess(limits, most, own) + _excess(limits, most, to)
+        change_cluster(u, step, level.terms, labels, sums, limits)
+        over += _excess(limits, most, own) + _excess(limits, most, to)
+        value += step.gain
+        in_vain += 1
+        entries += rows.indptr[u + 1] - rows.indptr[u]
+        if value > highest + least and over <= 0.0:
+            highest, kept, in_vain, entries = value, made, 0, 0.0
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.int64(rows.indices[e])
+            if v == u or n_changed >= room:
+                continue
+            if gain[v] > NEVER:
+                changed[n_changed], before[n_changed] = v, gain[v]
+                n_changed += 1
+                w = rows.weights[e] if weighted else 1.0
+                if labels[v] == to:
+                    gain[v] -= gain_of_link(objective, w, sums.mass[to])
+                else:  # at most: on top of the heap it is looked at again
+                    gain[v] += gain_of_link(objective, w, sums.mass[to])
+                    gain[v] += gain_of_link(objective, w, sums.mass[own]) if labels[v] == own else 0.0
+            else:
+                changed[n_changed], before[n_changed] = v, np.nan
+                n_changed += 1
+                gain[v] = look_at(v, level, objective, labels, sums, scratch, limits).gain
+            if gain[v] > NEVER and locked[v] == 0 and size < room:
+                size = push(gains, items, size, gain[v], v)
+        if kept == made:
+            n_kept = n_changed
+    for i in range(n_changed - 1, n_kept - 1, -1):
+        gain[changed[i]] = before[i]
+    for i in range(made - 1, kept - 1, -1):
+        u, own, to = np.int64(trail[i]), labels[trail[i]], left[i]
+        locked[u] = ROLLED_BACK
+        stays, shared = links_of(u, own, to, rows, labels)
+        change_cluster(u, Step(to, 0.0, stays, shared), level.terms, labels, sums, limits)
+    return highest
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _border(rows, labels, seeds):
+    """Nodes that have a neighbor in another cluster, into seeds; returns how many there are."""
+    n_seeds = 0
+    for u in range(len(labels)):
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            if labels[np.uint32(rows.indices[e])] != labels[u]:
+                seeds[n_seeds] = u
+                n_seeds += 1
+                break
+    return n_seeds
+
+
+@njit(cache=True, nogil=True)
+def climb(level, found, goal, ballast, patience, draws):
+    """The partition after rounds of searches until a round gains nothing; nodes have sizes.
+
+    ballast : what each cluster holds beside its nodes; by more of it a cluster is bound to be smaller than others.
+    """
+    n, k = len(found.labels), len(found.sums.size)
+    labels = found.labels.copy()
+    sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
+    for u in range(n):
+        sums.size[labels[u]] += 1
+    limits = limits_of(level.terms.size, labels, k, goal.least, goal.most + patience.slack)
+    for c in range(k):
+        limits.load[c] += ballast[c]
+    room = min(n + len(level.rows.indices), HEAP) + 1
+    heap, log = (np.empty(room), np.empty(room, np.int32)), (np.empty(room, np.int32), np.empty(room))
+    known, order = (np.full(n, np.nan), np.zeros(n, np.uint8)), (np.empty(n, np.int32), np.empty(n, np.int32))
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    seeds = np.empty(n, np.int32)
+    search = Search(heap[0], heap[1], known[0], known[1], order[0], order[1], seeds, log[0], log[1], scratch)
+    for _ in range(patience.rounds):
+        n_seeds = _border(level.rows, labels, search.seeds)
+        shuffle(search.seeds[:n_seeds], draws)
+        gained = 0.0
+        search.locked[:] = 0
+        for i in range(0, n_seeds, patience.together):
+            seeds = search.seeds[i : min(i + patience.together, n_seeds)]
+            if len(seeds) > 1 or search.locked[seeds[0]] != KEPT:
+                gained += _search_from(seeds, level, goal, patience, (labels, sums, limits), search)
+        if gained <= LEAST_GAIN * goal.objective.unit:
+            break
+    return Partition(labels, sums)
+
+
+@njit(cache=True, nogil=True)
+def climb_into(level, found, goal, ballast, patience, draws, room):
+    """`climb`, into arrays that are there: returns the number of clusters."""
+    return write(climb(level, found, goal, ballast, patience, draws), room)

@@ -1,0 +1,145 @@
+"""`graphclust partition FILE -k K`: parts of equal size with the smallest edge cut."""
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import (
+    add_force,
+    add_seed,
+    as_output,
+    check_output,
+    everywhere,
+    examples,
+    graph_file,
+    loaded,
+    reading,
+)
+from graphclust.faces.shell_words import in_the_shell
+from graphclust.faces.terminal import show, show_data
+
+if TYPE_CHECKING:
+    from graphclust.partition.clustering import Clustering
+    from graphclust.progress import Progress
+
+EXAMPLES = examples(
+    "graphclust partition A.mtx -k 64 -o parts.txt --to metis       one number a line, as METIS writes them",
+    "graphclust partition A.mtx -k 64 --imbalance 0.01 -o parts.tsv  names and parts, sizes within 1 %",
+    "graphclust partition A.mtx -k 8 --reordered B.mtx               rows and columns grouped by part",
+)
+OUTPUTS = {"output": "labels", "permutation": "permutation", "reordered": "reordered matrix"}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.partition.balanced import EFFORTS
+    from graphclust.partition.equal_parts import IMBALANCE
+
+    command = commands.add_parser(
+        "partition",
+        parents=[graph_file(), everywhere()],
+        help="cut a graph or matrix into K parts of equal size",
+        epilog=EXAMPLES,
+    )
+    command.add_argument("-k", type=int, metavar="K", required=True, help="number of parts")
+    command.add_argument(
+        "--imbalance", type=float, default=IMBALANCE, metavar="SHARE",
+        help=f"how much more than the average part one may hold ({IMBALANCE})",
+    )  # fmt: skip
+    command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
+    command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a smaller cut")
+    command.add_argument(
+        "-o", "--output", metavar="PARTS", type=as_output,
+        help="write each node's part here, in a format by the ending, or - for standard output",
+    )  # fmt: skip
+    command.add_argument("--to", choices=("metis",), help="write PARTS as METIS does, whatever the ending is")
+    command.add_argument(
+        "--permutation", metavar="FILE", help="write the rows grouped by part here, one number from 0 a line"
+    )
+    command.add_argument(
+        "--reordered", metavar="FILE", help="write the graph here with its rows and columns grouped by part"
+    )
+    add_seed(command)
+    add_force(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Partition, write what was asked for, and print the report."""
+    from graphclust.errors import Interrupted
+    from graphclust.partition.equal_parts import balanced_partition
+
+    files = _checked_outputs(options)
+    graph, _ = loaded(options, progress)
+    try:
+        parts = balanced_partition(
+            graph, options.k, max_imbalance=options.imbalance, effort=options.effort,
+            time_budget=options.time_budget, rng=options.seed, progress=progress,
+        )  # fmt: skip
+    except Interrupted as stop:
+        if not files:
+            raise
+        _write(options, stop.best)
+        raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
+    parts = replace(parts, parameters=parts.parameters | reading(options))
+    _write(options, parts)
+    if options.quiet or options.output == "-":
+        return
+    if options.report == "json":
+        show(json.dumps(parts.report() | {"written": files}))
+    else:
+        show("\n".join([in_the_shell(str(parts)), *(f"  {f'{what} in':16s} {name}" for what, name in files.items())]))
+
+
+def _checked_outputs(options: argparse.Namespace) -> dict[str, str]:
+    """What is to be written where, refused before any work where that cannot be."""
+    from graphclust.errors import ParameterError
+    from graphclust.io.save import format_of
+    from graphclust.partition.label_files import kind_of
+
+    if options.to is not None and options.output is None:
+        raise ParameterError("--to says how to write the parts, expected -o PARTS too")
+    if options.output not in (None, "-") and options.to is None:
+        kind_of(options.output)
+    if options.reordered is not None:
+        format_of(options.reordered, None)
+    named = {what: getattr(options, name) for name, what in OUTPUTS.items()}
+    files = {what: name for what, name in named.items() if name not in (None, "-")}
+    if len({*files.values()}) < len(files):
+        raise ParameterError(f"two outputs are named {max(files.values(), key=[*files.values()].count)}")
+    for name in files.values():
+        check_output(name, options.force, never=options.file)
+    return files
+
+
+def _write(options: argparse.Namespace, parts: "Clustering") -> None:
+    """Write every output that was asked for."""
+    from graphclust.graph.gate import as_graph
+    from graphclust.io.save import save_graph
+    from graphclust.partition.label_files import print_labels, write_labels
+
+    if options.to == "metis":
+        _write_numbers(options.output, parts.labels, options.force)
+    elif options.output == "-":
+        print_labels(parts, show_data)
+    elif options.output is not None:
+        write_labels(options.output, parts, overwrite=options.force)
+    order = parts.permutation()
+    if options.permutation is not None:
+        _write_numbers(options.permutation, order, options.force)
+    if options.reordered is not None:
+        save_graph(options.reordered, as_graph(parts.graph.to_scipy()[order][:, order]), overwrite=options.force)
+
+
+def _write_numbers(path: str, numbers: Iterable[Any], force: bool) -> None:
+    """One number a line."""
+    from graphclust.io.writing import whole_file
+
+    text = "".join(f"{number}\n" for number in numbers)
+    if path == "-":
+        show_data(text.removesuffix("\n"))
+        return
+    with whole_file(path, force, lambda: len(text)) as file:
+        file.write(text.encode())

@@ -1,0 +1,224 @@
+"""Balanced partitioning: exactly k clusters within a bound on what they hold, with the smallest edge cut.
+
+1. Coarsening. Local moving joins nodes to regions of a few nodes, whose sizes are bounded; singletons that are left
+   share a region with others that have the same neighbor. So levels shrink even where most nodes hang on hubs.
+2. Recursive bisection on the way back. The coarsest level is cut in two, and each finer level has twice as many parts
+   as soon as it has nodes enough for them. Each part is bisected several times by growth, and the best is taken.
+3. Refinement at every level: clusters that hold too much give nodes away, then Fiduccia-Mattheyses. Coarse levels may
+   exceed the bound by the size of one node there, the finest never does.
+4. V-cycles inside the clusters found, and recombination: V-cycles inside the overlay of two partitions.
+
+Every step but a rebalancing keeps the cut or lowers it, and the best partition within the bound is returned.
+
+Source: bisection on every level, Gottesbüren et al. 2021, "Deep multilevel graph partitioning" (KaMinPar);
+recombination, Sanders & Schulz 2012, "Distributed evolutionary graph partitioning" (KaFFPaE).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from graphclust.compiled.graphs import balance as balance_loops
+from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
+from graphclust.compiled.graphs.bisection import grow_halves
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.two_hop import join_singletons
+from graphclust.compiled.graphs.v_cycle import rows_within
+from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.partition.contraction import Contraction, contract
+from graphclust.partition.engine import select, side_by_side
+from graphclust.partition.levels import Run, filled, n_entries, room_for, value, with_sums
+from graphclust.partition.local_moving import find_regions
+from graphclust.partition.overlay import overlay
+
+REGION = 3.0  # nodes of an average link's weight that a region is about worth joining for
+HEAVIEST = 0.15  # of an average cluster: no region holds more, lest clusters cannot be balanced ...
+GROWTH = 8.0  # ... but on coarse levels, which have fewer clusters, so many nodes of average size
+JOINED = 4.0  # nodes of average size that singletons may make a region of
+HARDLY_SHRINKS = 0.5  # of the nodes are left: then singletons are joined
+LARGEST_SHARE = 0.95  # a contraction that leaves more of the nodes is not made
+NODES_PER_PART = 20  # that a level needs before a part of it is bisected
+NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle
+TRIES = 8  # bisections of each part, of which the best is taken
+FEW_NODES = 3000  # of a level that is searched as a whole first, which takes long on larger ones
+WHOLE = climbing.Patience(1 << 40, 300, np.inf, 3, 0.0)
+LOCAL = climbing.Patience(1, 15, 1000.0, 3, 0.0)
+LITTER = 2  # children of one generation
+BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first is made in any case
+PATIENCE = 64  # children without a gain, after which nothing more is tried
+
+
+class Effort(NamedTuple):
+    """How many partitions there are at first, V-cycles for each, and children of two."""
+
+    first: int
+    v_cycles: int
+    children: float
+
+
+EFFORTS = {"low": Effort(1, 1, 0), "normal": Effort(2, 1, 6), "high": Effort(6, 2, 24)}
+
+
+class Parts(NamedTuple):
+    """A partition on its way to k clusters, and the number of clusters that each of its parts is to become."""
+
+    found: Partition
+    counts: np.ndarray
+
+
+def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tuple[Partition, bool]:
+    """The best partition that the effort finds, and whether it is within the bound."""
+    affordable = max(1, BUDGET // n_entries(level))
+    pool = side_by_side([partial(_first, level, goal)] * min(effort.first, affordable), level, run)
+    for _ in range(min(effort.v_cycles, affordable // len(pool))):
+        run.progress.offer(best_of(level, pool, goal).labels.copy)
+        if not run.progress.out_of_time():
+            pool = side_by_side([partial(_again, level, one, one, goal) for one in pool], level, run)
+    pool = [one for one in pool if is_within(level, one, goal)] or [_packed(level, goal, run)]
+    n_made, in_vain, children = 0, 0, effort.children if affordable > LITTER * len(pool) else 0
+    pool = select(pool, goal)
+    while n_made < children and in_vain < PATIENCE and not run.progress.out_of_time():
+        best = value(pool[0], goal)
+        run.progress.offer(pool[0].labels.copy)
+        litter = side_by_side([partial(_child, level, pool, goal)] * LITTER, level, run)
+        pool = select([*pool, *(one for one in litter if is_within(level, one, goal))], goal)
+        n_made, in_vain = n_made + LITTER, 0 if value(pool[0], goal) > best else in_vain + LITTER
+        run.progress.step(int(min(n_made, PATIENCE)), int(min(children, PATIENCE)))
+    return pool[0], is_within(level, pool[0], goal)
+
+
+def best_of(level: Level, pool: Sequence[Partition], goal: Goal) -> Partition:
+    """The partition of least cut, of those within the bound if there are any."""
+    return max(pool, key=lambda one: (is_within(level, one, goal), value(one, goal)))
+
+
+def is_within(level: Level, found: Partition, goal: Goal) -> bool:
+    """Whether every cluster has a node and holds no more than the bound."""
+    load = np.bincount(found.labels, level.terms.size, minlength=goal.k)
+    return bool(load.max() <= goal.most) and len(np.unique(found.labels)) == goal.k
+
+
+def _child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Partition:
+    """A child of two partitions: a V-cycle of the better one inside what both have in one cluster."""
+    if len(pool) == 1:
+        return _again(level, pool[0], _first(level, goal, run), goal, run)
+    better, other = sorted(run.rng.permutation(len(pool))[:2])
+    return _again(level, pool[better], pool[other], goal, run)
+
+
+def _first(level: Level, goal: Goal, run: Run) -> Partition:
+    """A partition from nothing: down to a level of few nodes, and back with more and more parts."""
+    n = len(level.terms.mass)
+    steps = _coarsen(level, np.zeros(n, np.int32), 1, goal, run)
+    levels = [level, *(step.coarse for step in steps)]
+    parts = Parts(with_sums(levels[-1], np.zeros(len(levels[-1].terms.mass), np.int32), 1, run), np.array([goal.k]))
+    for depth in range(len(steps), -1, -1):
+        here = levels[depth]
+        if depth < len(steps):
+            parts = _settle(here, parts._replace(found=steps[depth].project(parts.found)), goal, run, depth > 0)
+        while parts.counts.max() > 1 and (depth == 0 or len(here.terms.mass) >= 2 * NODES_PER_PART * len(parts.counts)):
+            parts = _settle(here, _bisect(here, parts, goal, run), goal, run, depth > 0)
+    return parts.found
+
+
+def _again(level: Level, found: Partition, other: Partition, goal: Goal, run: Run) -> Partition:
+    """The better of the partition and of what a V-cycle inside what it and another have in one cluster makes of it."""
+    within = found if other is found else overlay(level, [found, other], run)
+    steps = _coarsen(level, within.labels, NODES_PER_CLUSTER * goal.k, goal, run)
+    kept, ones = found, np.ones(goal.k, np.int64)
+    for step in steps:
+        kept = step.restrict(kept)
+    made = _settle(steps[-1].coarse if steps else level, Parts(kept, ones), goal, run, bool(steps)).found
+    for depth in range(len(steps) - 1, -1, -1):
+        made = _settle(steps[depth].fine, Parts(steps[depth].project(made), ones), goal, run, depth > 0).found
+    return best_of(level, [found, made], goal)
+
+
+def _coarsen(level: Level, within: np.ndarray, least: int, goal: Goal, run: Run) -> list[Contraction]:
+    """Contractions to regions inside the clusters of labels, until `least` nodes are left or levels hardly shrink."""
+    steps: list[Contraction] = []
+    total, is_first = float(level.terms.size.sum()), least == 1
+    least = 2 * NODES_PER_PART if is_first else least
+    while (n := len(level.terms.mass)) > least:
+        inner = level if is_first else rows_within(level, within)
+        mean, weight = total / n, float(level.rows.weights.mean()) if len(level.rows.weights) else 1.0
+        most = max(HEAVIEST * total / goal.k, GROWTH * mean if is_first else 0.0)
+        regions = find_regions(inner, weight / (REGION * mean**2), run, most)
+        if len(regions.sums.size) > HARDLY_SHRINKS * n:
+            labels = regions.labels.copy()
+            k = join_singletons(inner.rows, level.terms.size, within, labels, min(most, JOINED * mean))
+            regions = with_sums(level, labels, k, run)
+        if len(regions.sums.size) > LARGEST_SHARE * n:
+            break
+        steps.append(contract(level, regions, run))
+        coarse = np.empty(len(regions.sums.size), np.int32)
+        coarse[regions.labels] = within
+        level, within = steps[-1].coarse, coarse
+    return steps
+
+
+def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool) -> Parts:
+    """The parts within their bounds, as far as the nodes of the level allow, and refined.
+
+    relaxed : whether a cluster may exceed the bound by the size of an average node.
+    """
+    (found, counts), size = parts, level.terms.size
+    k, largest = len(counts), int(counts.max())
+    bound = goal._replace(k=k, most=goal.most * largest + (float(size.mean()) if relaxed else 0.0))
+    ballast = goal.most * (largest - counts)  # so that one bound serves parts of unequal numbers of clusters
+    load = np.bincount(found.labels, size, minlength=k)
+    if (load + ballast).max() > bound.most or load.min() == 0.0:
+        room = room_for(level, k)
+        balance_loops.balance_into(level, found, bound, ballast, room)
+        found = filled(room, k)
+    slack = float(size.max()) if goal.most * goal.k - size.sum() < goal.k * size.mean() else 0.0
+    for patience in (WHOLE, LOCAL) if len(size) <= FEW_NODES else (LOCAL,):
+        room = room_for(level, k)
+        climbing.climb_into(level, found, bound, ballast, patience._replace(slack=slack), draws_of(run.rng), room)
+        found = filled(room, k)
+    run.reads(level, n_entries(level))
+    return Parts(found, counts)
+
+
+def _bisect(level: Level, parts: Parts, goal: Goal, run: Run) -> Parts:
+    """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part."""
+    found, counts = parts
+    inner, second = rows_within(level, found.labels), counts // 2
+    target = np.bincount(found.labels, level.terms.size, minlength=len(counts)) * second / counts
+    halves = np.stack([counts - second, second], 1).ravel()
+    number = np.cumsum(halves > 0, dtype=np.int32) - 1
+    best, least = found.labels, np.full(len(counts), np.inf)
+    for _ in range(TRIES):
+        grown = grow_halves(inner.rows, level.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
+        made = with_sums(inner, number[grown], int(number[-1]) + 1, run)
+        labels = _settle(inner, Parts(made, halves[halves > 0]), goal, run, True).found.labels
+        cut = _cut_inside(inner, found.labels, labels, len(counts))
+        best = np.where((cut < least)[found.labels], labels, best)
+        least = np.minimum(cut, least)
+    return Parts(with_sums(level, best, int(number[-1]) + 1, run), halves[halves > 0])
+
+
+def _cut_inside(level: Level, parts: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Twice the weight of the edges between two labels inside each part."""
+    rows = level.rows
+    source = np.repeat(np.arange(len(parts)), np.diff(rows.indptr))
+    is_cut = labels[source] != labels[rows.indices[: len(source)]]
+    weights = is_cut * rows.weights[: len(source)] if len(rows.weights) else is_cut
+    return np.bincount(parts[source], weights, minlength=k)
+
+
+def _packed(level: Level, goal: Goal, run: Run) -> Partition:
+    """A partition by size alone, refined: always the heaviest node to the cluster that holds least."""
+    labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(goal.k)]
+    for u in np.argsort(-level.terms.size, kind="stable"):
+        load, c = heap[0]
+        labels[u] = c
+        heapq.heapreplace(heap, (load + float(level.terms.size[u]), c))
+    return _settle(
+        level, Parts(with_sums(level, labels, goal.k, run), np.ones(goal.k, np.int64)), goal, run, False
+    ).found

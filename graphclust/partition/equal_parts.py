@@ -1,0 +1,143 @@
+"""balanced_partition: k parts of equal size with the smallest edge cut, for matrices and meshes to be distributed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal, Level, Terms
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.objective.objective import Units
+from graphclust.partition.balanced import EFFORTS, partition_balanced
+from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
+from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.levels import Run, read_only_level
+from graphclust.partition.options import asked_of_the_graph
+from graphclust.progress import ProgressLike, as_progress
+
+__all__ = ["balanced_partition"]
+
+IMBALANCE = 0.03  # by default, as in METIS
+
+
+def balanced_partition(
+    G: GraphLike,
+    k: int,
+    *,
+    max_imbalance: float = IMBALANCE,
+    node_weight: NodeWeight = None,
+    effort: str = "normal",
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    time_budget: float | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> Clustering:
+    """Partition a graph into exactly k parts of about equal size, cutting edges of the least weight.
+
+    G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
+        weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
+    k : number of parts, 1 <= k <= n_nodes; every part has a node.
+    max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up.
+    node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), or the name of a node
+        attribute of a networkx.Graph. By default each node weighs 1.
+    effort : "low", "normal" (default) or "high", which takes some 5 times as long for a cut smaller by some percent.
+    time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
+        partition is made in any case.
+    rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
+        is a time budget.
+    progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
+        raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
+
+    Returns a `Clustering` in which every node, isolated ones too, has a part; see its `edge_cut`, `imbalance`,
+    `n_boundary_nodes`, `communication_volume` and `permutation()`.
+
+    Raises ParameterError (k, max_imbalance or effort out of range, node weights that do not fit into the parts),
+    TypeError (of the wrong type), GraphValidationError (no graph to partition, wrong weights).
+
+    Source: the method is that of `graphclust.partition.balanced`.
+
+    >>> import networkx as nx
+    >>> parts = balanced_partition(nx.grid_2d_graph(6, 6), 4, max_imbalance=0, rng=0)
+    >>> parts.sizes.tolist(), parts.edge_cut
+    ([9, 9, 9, 9], 12.0)
+    """
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
+    k = as_whole_number(k, "k", at_least=1)
+    max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
+    effort = as_choice(effort, "effort", tuple(EFFORTS))
+    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    progress.watch(graph)
+    size = as_sizes(G, graph, node_weight)
+    remarks = [said for said in graph.remarks if "isolated node" not in said]  # here they have parts as all others
+    most = most_of_equal_parts(size, k, max_imbalance)
+    _refuse_heavy_nodes(size, k, most, max_imbalance)
+    parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
+    if node_weight is not None:
+        parameters["node_weight"] = weights_in_words(node_weight)
+    parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
+
+    def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
+        account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
+        account["entries_read"] = progress.entries_read
+        return clustering_of(graph, k, labels.astype(np.int64), said, progress, **account)
+
+    def interrupted(labels: np.ndarray) -> Clustering:
+        return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
+
+    with progress.interruptible(interrupted), progress.stage("partition"):
+        chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
+        run = Run(graph, _level_of(graph, size), Units(graph.total_volume, float(size.sum())), rng, progress)
+        goal = Goal(Objective(PLAIN, 0.0, graph.total_volume / graph.n_nodes), k, 0.0, most)
+        found, is_within = partition_balanced(run.finest, goal, chosen, run)
+    if not is_within:
+        raise ParameterError(
+            f"max_imbalance={max_imbalance}: {NO_ROOM}; {_sure_to_do(size, k)} is sure to do, or fewer parts"
+        )
+    return clustering_with(found.labels, remarks)
+
+
+def edge_cut_partition(G: GraphLike, k: int | None, *, objective: str | None, **options: Any) -> Clustering:
+    """`balanced_partition` with the options of `coreset_sc`, of which None stands for not given."""
+    if objective != "edge_cut":
+        named = "max_imbalance" if options["max_imbalance"] is not None else "node_weight"
+        raise ParameterError(
+            f"{named}={options[named]!r} means nothing to objective {objective or 'modularity'!r}, expected it to be "
+            "left out, or objective 'edge_cut'"
+        )
+    if k is None:
+        raise ParameterError("k was not given, expected the number of parts: a small edge cut suggests none")
+    taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
+    method, _ = options.pop("method"), options.pop("memory_limit")
+    for name, value in (({} if method == "auto" else {"method": method}) | options).items():
+        if name not in taken and value is not None:
+            raise ParameterError(
+                f"{name}={value!r} means nothing to objective 'edge_cut', expected it to be left out, or another "
+                "objective"
+            )
+    given = {name: options[name] for name in taken if name == "weight" or options[name] is not None}
+    return balanced_partition(G, k, **given)
+
+
+def _level_of(graph: Graph, size: np.ndarray) -> Level:
+    """The graph as a level whose nodes' masses are their sizes."""
+    return read_only_level(graph.rows, Terms(graph.loops.copy(), size, size))
+
+
+def _sure_to_do(size: np.ndarray, k: int) -> str:
+    """An imbalance that some partition keeps: any node fits into the part that holds least."""
+    return f"max_imbalance >= {np.ceil(100.0 * size.max() / (size.sum() / k)) / 100.0:.12g}"
+
+
+def _refuse_heavy_nodes(size: np.ndarray, k: int, most: float, max_imbalance: float) -> None:
+    """ParameterError where one node holds more than a part may."""
+    if size.max() > most:
+        needed = np.ceil(1000.0 * (size.max() * k / size.sum() - 1.0)) / 1000.0
+        raise ParameterError(
+            f"node_weight[{int(size.argmax())}] is {size.max():.12g}, but with max_imbalance={max_imbalance} and k={k} "
+            f"a part holds at most {most:.12g}; expected max_imbalance >= {needed:.12g}, or fewer parts"
+        )
