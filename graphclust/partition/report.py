@@ -129,12 +129,12 @@ def _making(clustering: "Clustering") -> str:
     return ", ".join(filter(None, parts))
 
 
-def objective_in_words(clustering: "Clustering") -> str:
-    """The objective in words, with its resolution and the range in which k is natural."""
+def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> str:
+    """The objective in words, with its resolution and, if wanted, the range in which k is natural."""
     text = OBJECTIVES[clustering.objective].words
     if clustering.resolution is not None:
         text += f" at resolution {clustering.resolution:.3g}"
-    if clustering.natural_range is not None:
+    if with_range and clustering.natural_range is not None:
         lowest, highest = clustering.natural_range
         text += f"; {clustering.k} clusters are natural from {lowest:.3g} to {highest:.3g}"
     return text

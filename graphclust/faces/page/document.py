@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from html import escape
 from string import Template
 
@@ -99,7 +98,8 @@ def report_page(
         title=escape(counts if title is None else title),
         style=STYLE,
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{SEARCH_HASH}'",
-        summary=escape(f"{counts}, made for {objective_in_words(_with_one_range(clustering, path))}."),
+        # The section of the path has the natural range of each number of clusters.
+        summary=escape(f"{counts}, made for {objective_in_words(clustering, with_range=path is None)}."),
         sections="\n".join([tables.key_figures(_key_figures(clustering)), *sections]),
         version=escape(__version__),
     )
@@ -125,11 +125,6 @@ def write_report(
     page = report_page(clustering, title=title, certainty=certainty, path=path, command=command).encode()
     with whole_file(file, overwrite, lambda: len(page)) as out:
         out.write(page)
-
-
-def _with_one_range(clustering: Clustering, path: Path | None) -> Clustering:
-    """Without its natural range where the section of the path names one for each number of clusters."""
-    return clustering if path is None else replace(clustering, natural_range=None)
 
 
 def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certainty | None:
