@@ -12,6 +12,9 @@ _HOME = {
     "NormalizedCutKernel": "graph.kernel",
     "coreset_sc": "partition.pipeline",
     "communities": "partition.communities",
+    "Hierarchy": "partition.nested_clusters",
+    "HierarchyRecord": "partition.nested_clusters",
+    "hierarchy": "partition.hierarchy",
     "estimate_memory": "partition.memory",
     "cluster_coreset": "coreset.published",
     "coreset_graph": "coreset.induced_graph",
@@ -33,6 +36,8 @@ _HOME = {
     "load_model": "partition.model_files",
     "Candidate": "partition.suggestion",
     "Suggestion": "partition.suggestion",
+    "ClusterChange": "partition.label_matching",
+    "remap_labels": "partition.label_matching",
     "merge_clusters": "partition.agglomeration",
     "move_nodes": "partition.refinement",
     "multilevel_partition": "partition.multilevel",
@@ -78,6 +83,9 @@ _HOME = {
     "stochastic_block_model": "generators",
     "adjusted_mutual_information": "objective.agreement",
     "adjusted_rand_index": "objective.agreement",
+    "element_centric_similarity": "objective.agreement",
+    "v_measure": "objective.agreement",
+    "variation_of_information": "objective.agreement",
     "conductance": "objective.cuts",
     "kernel_k_means_cost": "objective.cuts",
     "modularity": "objective.cuts",
@@ -229,7 +237,10 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.neighbors.search import nearest_neighbors as nearest_neighbors
     from graphclust.objective.agreement import adjusted_mutual_information as adjusted_mutual_information
     from graphclust.objective.agreement import adjusted_rand_index as adjusted_rand_index
+    from graphclust.objective.agreement import element_centric_similarity as element_centric_similarity
     from graphclust.objective.agreement import normalized_mutual_information as normalized_mutual_information
+    from graphclust.objective.agreement import v_measure as v_measure
+    from graphclust.objective.agreement import variation_of_information as variation_of_information
     from graphclust.objective.cuts import conductance as conductance
     from graphclust.objective.cuts import kernel_k_means_cost as kernel_k_means_cost
     from graphclust.objective.cuts import modularity as modularity
@@ -241,11 +252,16 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
+    from graphclust.partition.hierarchy import hierarchy as hierarchy
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
+    from graphclust.partition.label_matching import ClusterChange as ClusterChange
+    from graphclust.partition.label_matching import remap_labels as remap_labels
     from graphclust.partition.memory import estimate_memory as estimate_memory
     from graphclust.partition.model_files import load_model as load_model
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
+    from graphclust.partition.nested_clusters import Hierarchy as Hierarchy
+    from graphclust.partition.nested_clusters import HierarchyRecord as HierarchyRecord
     from graphclust.partition.path import Path as Path
     from graphclust.partition.path import PathRow as PathRow
     from graphclust.partition.path_making import cluster_path as cluster_path

@@ -9,7 +9,6 @@ A node without edges, or put aside with its component, is a community of its own
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -43,7 +42,7 @@ def coreset_communities(
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
     G, weight = _weighted(G, weight)
-    return coreset_sc(G, k, weight=weight, rng=_as_rng(seed), **options).communities()
+    return coreset_sc(G, k, weight=weight, rng=as_rng(seed), **options).communities()
 
 
 def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any = None) -> list[set[Hashable]]:
@@ -56,13 +55,14 @@ def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
     G, weight = _weighted(G, weight)
-    return spectral_clustering(G, k, weight=weight, rng=_as_rng(seed)).communities()
+    return spectral_clustering(G, k, weight=weight, rng=as_rng(seed)).communities()
 
 
-def _as_rng(seed: Any) -> Any:
+def as_rng(seed: Any) -> Any:
+    """What our functions take as `rng` for what NetworkX's take as `seed`."""
     if isinstance(seed, np.random.RandomState) or seed is np.random:
         return int(seed.randint(np.iinfo(np.int32).max))
-    if isinstance(seed, random.Random) or seed is random:
+    if hasattr(seed, "randrange"):
         return seed.randrange(2**31)
     return as_generator(seed, "seed")
 

@@ -26,7 +26,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TABLES = ("coreset", "datasets", "files", "graphs", "kernels", "partition", "paths", "points", "scale", "spectral")
+TABLES = (
+    "coreset", "datasets", "files", "graphs", "interop", "kernels", "partition", "paths", "points", "scale", "spectral",
+)  # fmt: skip
 LEAST_CAUGHT = 0.95
 SECONDS = 150  # a mutant may well turn a loop into an endless one
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "results", ".*")

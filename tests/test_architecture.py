@@ -37,8 +37,10 @@ LAYER = {
     "spectral": ALGORITHMS,
     "estimators": FACES,
     "faces": FACES,
+    "interop": FACES,
     "plots": FACES,
     "nx": FACES,
+    "nx_backend": FACES,
     "distributed": FACES,
     "__main__": FACES,
 }

@@ -47,6 +47,17 @@ def test_places_suffice_without_a_header(tmp_path):
     assert edges_of(tmp_path, "1 2 7\n2 3 8\n", weight=0) == {(2, 7, 1.0), (3, 8, 2.0)}
 
 
+def test_a_fourth_column_of_times_is_left_out_and_the_third_is_the_weight(tmp_path):
+    text = "1 2 0.5 1300000000\n2 3 1.5 1300000001\n"
+    (tmp_path / "a.txt").write_text(text)
+    graph, info = load_graph(tmp_path / "a.txt", return_info=True)
+    assert graph.degrees.tolist() == [0.5, 2.0, 1.5]
+    assert any("the third column was read as weights" in repair for repair in info.repairs)
+    assert any("columns not used: 3" in remark for remark in info.remarks)
+    with pytest.raises(GraphFormatError, match="4 columns"):
+        load(tmp_path, text.replace("1300000001", "7"))
+
+
 def test_a_column_that_is_not_there_is_an_error_that_lists_those_found(tmp_path):
     for options, words in (
         ({"weight": "nonsense"}, "weight='nonsense' is no column of the file, .* 'source', 'target', 'count'"),

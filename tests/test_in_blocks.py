@@ -3,19 +3,20 @@
 import networkx as nx
 import numpy as np
 import pytest
-from aims import left_as_they_are
+from aims import random_labels
 from graphs import make
 
 import graphclust
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.block_engine import ByBlock, InProcess
 from graphclust.objective.objective import plain_objective, ratio_objective, weighed
 from graphclust.partition import block_steps as steps
-from graphclust.partition import coreset_regions, in_blocks
-from graphclust.partition.block_steps import GraphSource
+from graphclust.partition import in_blocks
+from graphclust.partition.block_steps import GraphSource, moves_that_empty_none
 from graphclust.partition.in_blocks import InBlocks
-from graphclust.partition.moves import summed
-from graphclust.partition.whole_graph import Parted
+from graphclust.partition.in_memory import InMemory
+from graphclust.partition.levels import run_on, with_sums
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.slow
@@ -32,13 +33,18 @@ def engine_of(graph, n_blocks=5):
 
 
 def in_blocks_of(engine, k, key=0):
-    return InBlocks(engine, k, 1.0, "large", key, Progress())
+    return InBlocks(engine, engine.source.graph.n_entries, k, "large", key, Progress())
 
 
 def moved_in_blocks(engine, labels, k, objective, name, key=0):
     """Labels after rounds of moves."""
-    found = Parted(engine.once(lambda source: labels), None)
-    return engine.fetch(in_blocks_of(engine, k, key).moved(found, objective, name).labels)
+    given = engine.once(lambda source: labels)
+    return engine.fetch(in_blocks_of(engine, k, key).refine(given, Goal(objective, k), name).labels)
+
+
+def sums_of(graph, labels, k, name):
+    run = run_on(weighed(graph, name))
+    return with_sums(run.finest, labels, k, run).sums
 
 
 def parallel(graph, k, **options):
@@ -90,56 +96,75 @@ def test_a_coreset_whose_nodes_are_hardly_linked_is_told_of(planted, objective):
     assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, coreset_size=60, rng=5))
 
 
-@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
-def test_clusters_that_stay_impure_are_told_of(planted, objective, monkeypatch):
-    monkeypatch.setattr(coreset_regions, "is_doubtful", lambda *of: False)
-    assert not tells_of_doubt(parallel(planted.graph, 8, objective=objective, rng=5))
-    monkeypatch.setattr(in_blocks, "are_impure", lambda *of: True)
-    assert tells_of_doubt(parallel(planted.graph, 8, objective=objective, rng=5))
-
-
 @pytest.mark.parametrize("name", ["karate", "weights of all sizes", "some loops"])
-def test_the_quotient_made_by_blocks_is_the_quotient(name):
+@pytest.mark.parametrize("objective", ["modularity", "ratio_cut"])
+@pytest.mark.parametrize("n_blocks", [1, 5])
+def test_a_contraction_made_by_blocks_is_that_in_memory(name, objective, n_blocks):
     graph = graphclust.as_graph(make(name))
-    labels = (np.arange(graph.n_nodes) * 7 % 4).astype(np.int32)
-    for objective in ("modularity", "ratio_cut"):
-        engine = engine_of(graph)
-        found = engine.fetch(in_blocks_of(engine, 4).quotient(engine.once(lambda source: labels), 4, objective))
-        expected = graphclust.quotient_graph(graph, labels)
-        np.testing.assert_allclose(found.graph.to_scipy().toarray(), expected.to_scipy().toarray(), rtol=1e-12)
-        np.testing.assert_allclose(found.graph.loops, expected.loops, rtol=1e-12)
-        np.testing.assert_allclose(found.graph.degrees, expected.degrees, rtol=1e-12)
-        on = weighed(graph, objective)
-        for got, values in (
-            (found.terms.mass, on.terms.mass),
-            (found.terms.loops - found.graph.loops, on.terms.loops - graph.loops),
-        ):
-            np.testing.assert_allclose(got, np.bincount(labels, values, minlength=4), atol=1e-9)
+    labels, engine = random_labels(graph.n_nodes, 4, 7).astype(np.int32), engine_of(graph, n_blocks)
+    found = in_blocks_of(engine, 4).contract(engine.once(lambda source: labels), 4, objective)
+    whole = InMemory(graph, np.ones(graph.n_nodes, bool), 4, np.random.default_rng(0), Progress())
+    expected = whole.contract(labels, 4, objective)
+
+    def dense(rows):
+        matrix = np.zeros((4, 4))
+        matrix[np.repeat(np.arange(4), np.diff(rows.indptr)), rows.indices] = rows.weights
+        return matrix
+
+    np.testing.assert_allclose(dense(found.rows), dense(expected.rows), rtol=1e-12)
+    np.testing.assert_allclose(found.terms.loops, expected.terms.loops, atol=1e-9 * graph.total_volume)
+    np.testing.assert_allclose(found.terms.mass, expected.terms.mass, rtol=1e-12)
+
+
+def test_moves_made_all_at_once_empty_no_cluster_that_others_were_to_refill():
+    """Where all of one go to a second, and all of that to a third, the first stays, and so the second must."""
+    chain, onward = np.array([0, 0, 1, 1, 1]), np.array([1, 1, 2, 2, 2])
+    assert moves_that_empty_none(chain, onward, np.array([2, 3, 4])).tolist() == [False] * 5
+    assert moves_that_empty_none(chain, onward, np.array([3, 3, 4])).all()  # one of the first is no mover
+    assert moves_that_empty_none(chain, onward, np.array([2, 3, 0])).tolist() == [False] * 5  # one without nodes
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        labels = np.concatenate([np.arange(6), rng.integers(6, size=4)])
+        movers = np.flatnonzero(rng.random(10) < 0.9)
+        to = (labels[movers] + rng.integers(1, 6, size=len(movers))) % 6
+        made = moves_that_empty_none(labels[movers], to, np.bincount(labels, minlength=6))
+        labels[movers[made]] = to[made]
+        assert np.bincount(labels, minlength=6).all()
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_labels_are_the_same_for_any_number_of_blocks(planted, objective, monkeypatch):
+    found = set()
+    for n_blocks in (1, 3, 7):
+        bounds = np.linspace(0, planted.graph.n_nodes, n_blocks + 1).astype(int)
+        monkeypatch.setattr("graphclust.partition.pipeline.coarse_blocks", lambda indptr, bounds=bounds: bounds)
+        found.add(parallel(planted.graph, 8, objective=objective, rng=5).labels.tobytes())
+    assert len(found) == 1
 
 
 def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted, monkeypatch):
     graph = planted.graph
     on = weighed(graph, "normalized_cut")
-    objective = ratio_objective(on)
+    objective = ratio_objective(on.units)
     labels = np.random.default_rng(4).integers(8, size=graph.n_nodes).astype(np.int32)
     labels[labels == 7] = 6
     labels[0] = 7  # a cluster of one node, which would gain by leaving
     engine = engine_of(graph)
-    previous = value_of(objective, summed(on, labels, 8)[1])
+    previous = value_of(objective, sums_of(graph, labels, 8, "normalized_cut"))
     for n_rounds in (1, 3, 30):
         monkeypatch.setattr(in_blocks, "MOST_ROUNDS", n_rounds)
         moved = moved_in_blocks(engine, labels, 8, objective, "normalized_cut", 9)
-        value = value_of(objective, summed(on, moved, 8)[1])
+        value = value_of(objective, sums_of(graph, moved, 8, "normalized_cut"))
         assert value >= previous and np.bincount(moved, minlength=8).all()
         previous = value
-    assert previous > 1.5 * value_of(objective, summed(on, labels, 8)[1])
+    assert previous > 1.5 * value_of(objective, sums_of(graph, labels, 8, "normalized_cut"))
 
 
 def test_a_cluster_that_all_would_leave_stays():
     """Two nodes of a clique that are a cluster by themselves would both gain by joining the rest of it."""
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
-    engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity"), 3, 1.0)
+    engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity").units, 3, 1.0)
     moved = moved_in_blocks(engine, labels, 3, objective, "modularity")
     assert np.bincount(moved, minlength=3).all()
 
@@ -148,7 +173,7 @@ def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
     """In a complete bipartite graph split the wrong way all want to change sides, and would change for ever."""
     graph = graphclust.as_graph(nx.complete_bipartite_graph(20, 20))
     on = weighed(graph, "normalized_cut")
-    objective = ratio_objective(on)
+    objective = ratio_objective(on.units)
     labels = np.repeat([0, 1], 20).astype(np.int32)
     engine = engine_of(graph, 3)
     monkeypatch.setattr(in_blocks, "GROWTH", 1.0)  # so that all of them do
@@ -158,7 +183,8 @@ def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
         return moved_in_blocks(engine, labels, 2, objective, "normalized_cut", 1)
 
     np.testing.assert_array_equal(moved(1), labels)
-    assert value_of(objective, summed(on, moved(9), 2)[1]) > value_of(objective, summed(on, labels, 2)[1])
+    before, after = (value_of(objective, sums_of(graph, at, 2, "normalized_cut")) for at in (labels, moved(9)))
+    assert after > before
 
 
 def test_steps_get_what_belongs_to_their_block():
@@ -172,11 +198,8 @@ def test_of_those_that_would_join_a_cluster_its_share_does():
     graph = graphclust.as_graph(nx.complete_bipartite_graph(300, 300))
     labels = np.repeat([0, 1], 300).astype(np.int32)
     engine, on = engine_of(graph, 1), weighed(graph, "normalized_cut")
-    part, sums = in_blocks_of(engine, 2).standing(engine.once(lambda source: labels), "normalized_cut")
-    whole = steps.bounded(engine.source, labels, sums, "normalized_cut")
-    moves = steps.moves_in_block(
-        engine.source, 0, 600, labels, part.values[0], whole, ratio_objective(on), "normalized_cut"
-    )
+    sums = in_blocks_of(engine, 2).sums(engine.once(lambda source: labels), 2, "normalized_cut")
+    moves = steps.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.units), "normalized_cut")
     assert (moves.nodes == np.arange(600)).all() and (moves.labels == 1 - labels).all()
     assert (moves.joining == 300 * 300).all(), "each of them has 300 edges"
     moved = steps.moved_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
@@ -187,7 +210,7 @@ def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
     """All of a clique would join the thirty of it that are a cluster; the others are with nodes far away."""
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
     labels = np.array([0] * 30 + [1] * 900, np.int32)
-    engine, objective = engine_of(graph, 3), plain_objective(weighed(graph, "modularity"), 2, 1.0)
+    engine, objective = engine_of(graph, 3), plain_objective(weighed(graph, "modularity").units, 2, 1.0)
     monkeypatch.setattr(in_blocks, "MOST_ROUNDS", 1)
     moved = moved_in_blocks(engine, labels, 2, objective, "modularity")
     assert 5 <= np.count_nonzero(moved == 0) - 30 <= 25
@@ -222,7 +245,7 @@ def test_the_two_ways_to_sample_are_equal_within_noise():
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
-def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective, monkeypatch):
+def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective):
     hidden = graphclust.planted_partition(30, 500, 9, 3, rng=6)
 
     def middle_index() -> float:
@@ -231,5 +254,3 @@ def test_clusters_of_impure_regions_are_mended_by_blocks_too(objective, monkeypa
         return np.median([graphclust.adjusted_rand_index(labels, hidden.labels) for labels in found])
 
     assert middle_index() > 0.99
-    monkeypatch.setattr(in_blocks, "merged_anew", left_as_they_are)
-    assert middle_index() < 0.95

@@ -87,7 +87,7 @@ def test_links_between_clusters_are_those_of_the_quotient_graph():
     dense, labels = clustering.graph.to_scipy().toarray(), clustering.labels
     expected = np.array([[dense[np.ix_(labels == a, labels == b)].sum() for b in range(4)] for a in range(4)])
     np.fill_diagonal(expected, 0.0)
-    assert np.allclose(weights_between(clustering).toarray(), expected)
+    assert np.allclose(weights_between(clustering.graph, clustering.labels, clustering.n_clusters).toarray(), expected)
     excess = expected * dense.sum() / np.outer(clustering.volume, clustering.volume)
     links = standing_out(clustering, per_cluster=1)
     kept = {tuple(sorted((a, int(excess[a].argmax())))) for a in range(4)}
@@ -192,9 +192,28 @@ def test_the_tree_is_cut_into_as_many_clusters_as_marked():
         plots.path_values(CLUSTERING)
 
 
+LEVELS = graphclust.hierarchy(PLANTED.graph, max_size=20, rng=0)
+
+
+def test_an_icicle_has_a_box_for_each_cluster_of_each_level_below_the_one_it_is_in():
+    ax = plots.icicle(LEVELS)
+    boxes = [(box.get_x(), box.get_width(), round(box.get_y())) for box in ax.patches]
+    for depth, labels in enumerate(LEVELS.levels):
+        row = sorted(box for box in boxes if box[2] == depth)
+        assert sorted(width for _, width, _ in row) == sorted(np.bincount(labels).tolist())
+        assert [left for left, *_ in row] == np.cumsum([0, *(width for _, width, _ in row[:-1])]).tolist()
+    inner = [box for box in boxes if box[2] == 1]
+    outer = [box for box in boxes if box[2] == 0]
+    assert all(any(a <= x and x + w <= a + b for a, b, _ in outer) for x, w, _ in inner)
+    assert len(plots.icicle(LEVELS, levels=1).patches) == len(LEVELS.parents[0])
+    with pytest.raises(TypeError, match="hierarchy is a Clustering, expected a Hierarchy"):
+        plots.icicle(CLUSTERING)
+
+
 PICTURES = {
     "path_values": lambda c, **kw: plots.path_values(PATH, **kw),
     "tree_of_splits": lambda c, **kw: plots.tree_of_splits(PATH, **kw),
+    "icicle": lambda c, **kw: plots.icicle(LEVELS, **kw),
     "adjacency": plots.adjacency, "quotient": plots.quotient, "embedding": plots.embedding,
     "stage_times": plots.stage_times,
     "margins": lambda c, **kw: plots.margins(c.labels / 4, **kw),

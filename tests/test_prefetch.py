@@ -7,7 +7,8 @@ import pytest
 from numba import njit
 
 from graphclust import planted_partition
-from graphclust.compiled.graphs import moves as loops
+from graphclust.compiled.graphs import local_moving as loops
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
 from graphclust.compiled.runtime.prefetch import (
@@ -24,9 +25,10 @@ from graphclust.coreset.two_step import link_coreset, two_step_factor
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import plain_objective, weighed
-from graphclust.partition import streamed_quotient
-from graphclust.partition.moves import MOST_SWEEPS, best_moves, bounds_of, moved_until_stable, summed, sums_after
-from graphclust.partition.quotient import contract, links_of
+from graphclust.partition import levels, sequential_contraction
+from graphclust.partition.levels import run_on, stays_and_sums, with_sums
+from graphclust.partition.local_moving import refine
+from graphclust.partition.quotient import contracted_graph
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -90,52 +92,38 @@ def test_each_node_but_the_last_is_asked_for_before_its_turn(many, monkeypatch):
 def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
     many, times = copies
     labels = np.tile(disturbed, times)
-    stays, sums = summed(weighed(one.graph, "modularity"), disturbed, K)
-    of_copies, sums_of_copies = summed(weighed(many, "modularity"), labels, K)
+    stays, sums = stays_and_sums(run_on(weighed(one.graph, "modularity")).finest, disturbed, K)
+    of_copies, sums_of_copies = stays_and_sums(run_on(weighed(many, "modularity")).finest, labels, K)
     assert (of_copies.reshape(times, -1) == stays).all()
     assert (sums_of_copies.inside == times * sums.inside).all() and (sums_of_copies.size == times * sums.size).all()
-    quotient = contract(one.graph, disturbed, K).to_scipy().toarray()
-    assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
-    assert (links_of(many, np.arange(many.n_nodes), labels, K).toarray() == times * quotient).all()
-    monkeypatch.setattr(streamed_quotient, "STREAMED", 1)
-    assert (contract(many, labels, K).to_scipy().toarray() == times * quotient).all()
-    assert (links_of(many, np.arange(many.n_nodes), labels, K).toarray() == times * quotient).all()
+    quotient = contracted_graph(one.graph, disturbed, K).to_scipy().toarray()
+    assert (contracted_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
+    monkeypatch.setattr(levels, "AT_ONCE", 0)
+    monkeypatch.setattr(sequential_contraction, "STREAMED", 1)
+    assert (contracted_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
 
 
-@pytest.mark.parametrize("turn", [-1, 0, 1])
-def test_moves_that_nodes_should_make(copies, disturbed, turn):
+def test_moves_that_nodes_should_make(copies, disturbed):
     many, times = copies
-    labels, on = np.tile(disturbed, times), weighed(many, "modularity")
-    objective = plain_objective(on, K, 1.0)
-    stays, sums = summed(on, labels, K)
-    (found, _), target = best_moves(on, labels, objective, stays, sums, turn), np.empty(many.n_nodes, np.int32)
-    now = loops.MoveRound(labels, sums, stays, True, bounds_of(on, labels, sums), turn, np.zeros(1, np.int64))
-    looked_at = np.append(np.random.default_rng(1).choice(many.n_nodes, 300), [0, many.n_nodes - 1])
-    for u in looked_at.tolist():  # alone: nothing is asked for
-        loops.choose_moves(u, u + 1, 0, many.rows, on.terms, objective, now, target)
-    assert (found[looked_at] == target[looked_at]).all() and (found >= 0).any() and (found < 0).any()
+    run, target = run_on(weighed(many, "modularity")), np.empty(many.n_nodes, np.int32)
+    labels, sums = with_sums(run.finest, np.tile(disturbed, times), K, run)
+    now, objective = loops.Standing(labels, sums, loops.Rules(False, False, False)), plain_objective(run.units, K, 1.0)
+    loops.choose_moves(0, many.n_nodes, 0, *run.finest, objective, now, target)
+    alone, looked_at = target.copy(), np.random.default_rng(1).choice(many.n_nodes, 300)
+    for u in [*looked_at.tolist(), 0, many.n_nodes - 1]:  # nothing is asked for
+        loops.choose_moves(u, u + 1, 0, *run.finest, objective, now, alone)
+    assert (alone == target).all() and (target >= 0).any() and (target < 0).any()
 
 
-@pytest.mark.parametrize("share", [0.1, 0.9])
-def test_sums_after_some_nodes_have_moved(copies, disturbed, share):
+def test_nodes_move_until_none_that_waits_gains(copies, disturbed):
     many, times = copies
-    labels, on = np.tile(disturbed, times), weighed(many, "modularity")
-    moved = np.where(np.random.default_rng(2).random(len(labels)) < share, (labels + 1) % K, labels).astype(np.int32)
-    (_, after), expected = sums_after(on, labels, moved, summed(on, labels, K)[1]), summed(on, moved, K)[1]
-    assert (after.inside == expected.inside).all() and (after.mass == expected.mass).all()
-
-
-def test_nodes_move_until_none_gains(copies, disturbed):
-    many, times = copies
-    labels, on = np.tile(disturbed, times), weighed(many, "modularity")
-    objective = plain_objective(on, K, 1.0)
-    before = value_of(objective, summed(on, labels, K)[1])
-    sums = moved_until_stable(on, labels, K, objective, Progress(), MOST_SWEEPS)
-    stays, expected = summed(on, labels, K)
-    assert (sums.size == expected.size).all() and value_of(objective, sums) == pytest.approx(
-        value_of(objective, expected), rel=1e-12
-    )
-    assert value_of(objective, sums) > before and (best_moves(on, labels, objective, stays, sums)[0] < 0).all()
+    run = run_on(weighed(many, "modularity"))
+    found, goal = with_sums(run.finest, np.tile(disturbed, times), K, run), Goal(plain_objective(run.units, K, 1.0), K)
+    better = refine(run.finest, found, goal, run)
+    expected = with_sums(run.finest, better.labels, K, run).sums
+    assert (better.sums.size == expected.size).all()
+    assert levels.value(better, goal) == pytest.approx(value_of(goal.objective, expected), rel=1e-12)
+    assert levels.value(better, goal) > levels.value(found, goal)
 
 
 def test_labels_spread(one, copies):

@@ -8,14 +8,15 @@ import pytest
 from numba import njit
 
 from graphclust import planted_partition
-from graphclust.compiled.graphs import moves
+from graphclust.compiled.graphs import cluster_sums, merging
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.runtime.references import UNCOUNTED
 from graphclust.objective.objective import plain_objective, ratio_objective, weighed
-from graphclust.partition import merging
-from graphclust.partition.merging import merged
-from graphclust.progress import Progress
+from graphclust.partition import agglomeration, levels
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.levels import run_on
 
-pytestmark = pytest.mark.skipif(not hasattr(moves.staying_weights, "py_func"), reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(not hasattr(cluster_sums.staying_weights, "py_func"), reason="nothing is compiled")
 
 
 def test_no_reference_is_lost_or_kept():
@@ -24,7 +25,7 @@ def test_no_reference_is_lost_or_kept():
     arrays = (*graph.rows, labels, stays)
     before = [sys.getrefcount(array) for array in arrays]
     for _ in range(100):
-        moves.staying_weights(0, graph.n_nodes, 0, graph.rows, labels, stays)
+        cluster_sums.staying_weights(0, graph.n_nodes, 0, graph.rows, labels, stays)
     assert [sys.getrefcount(array) for array in arrays] == before
 
 
@@ -35,16 +36,16 @@ def test_numba_has_the_option():
 
 @pytest.mark.slow
 def test_merging_is_the_same_with_counts(monkeypatch):
-    source = inspect.getsource(merging.loops).replace(", **UNCOUNTED", "").replace("cache=True, ", "")
+    source = inspect.getsource(merging).replace(", **UNCOUNTED", "").replace("cache=True, ", "")
     counted: dict = {"__name__": "counted"}
     exec(compile(source, "counted.py", "exec"), counted)
     assert isinstance(counted["merge_pairs"], type(njit(lambda: 0)))
-    graph, _ = planted_partition(10, 50, 8, 2, rng=1)
-    on, progress = weighed(graph, "modularity"), Progress()
-    for objective in (plain_objective(on, 10, 1.0), ratio_objective(on)):
-        found, sums = merged(on, 10, objective, progress)
+    run = run_on(weighed(planted_partition(10, 50, 8, 2, rng=1).graph, "modularity"))
+    monkeypatch.setattr(levels, "AT_ONCE", 0)
+    for objective in (plain_objective(run.units, 10, 1.0), ratio_objective(run.units)):
+        found = agglomerate(run.finest, Goal(objective, 10), run)
         with monkeypatch.context() as patch:
-            patch.setattr(merging.loops, "merge_pairs", counted["merge_pairs"])
-            again, sums_again = merged(on, 10, objective, progress)
-        assert np.array_equal(found, again)
-        assert np.array_equal(sums.inside, sums_again.inside)
+            patch.setattr(agglomeration, "merge_pairs", counted["merge_pairs"])
+            again = agglomerate(run.finest, Goal(objective, 10), run)
+        assert np.array_equal(found.labels, again.labels)
+        assert np.array_equal(found.sums.inside, again.sums.inside)

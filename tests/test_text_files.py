@@ -144,7 +144,7 @@ def test_another_attribute_may_be_the_weight(tmp_path):
         ("a -> b\nb -> c\n", "edges drawn as arrows"),
         ("a -- b;\nb -- c;\n", "edges drawn as arrows"),
         ("dl n=3 format=edgelist1\nlabels:\na,b,c\ndata:\n1 2\n", "a UCINET DL file"),
-        ("c by hand\np edge 3 2\ne 1 2\ne 2 3\n", "a DIMACS graph"),
+        ("c by hand\np max 3 2\nn 1 s\na 1 2 5\n", "a DIMACS graph"),
         ("nodedef>name VARCHAR\na\nb\nedgedef>node1,node2\na,b\n", "a GDF file"),
         ("1 first\n2 second\n#\n1 2 label\n", "TGF"),
         ("LEDA.GRAPH\nstring\nint\n2\n", "a LEDA graph"),

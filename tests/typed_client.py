@@ -145,6 +145,9 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
     assert_type(gc.adjusted_rand_index(found, [0, 1]), float)
     assert_type(gc.normalized_mutual_information(found, {"a": 0}), float)
     assert_type(gc.adjusted_mutual_information(found, {"a": 0}, average="max"), float)
+    assert_type(gc.element_centric_similarity(found, {"a": 0}), float)
+    assert_type(gc.v_measure({"a": 0}, found, beta=2), float)
+    assert_type(gc.variation_of_information(found, [0, 1]), float)
     gc.normalized_cut(graph)  # type: ignore[call-arg]
     gc.normalized_cut(graph, 3)  # type: ignore[arg-type]
     gc.modularity(graph, found, resolution="auto")  # type: ignore[arg-type]
@@ -217,6 +220,17 @@ def at_a_resolution(G: Any) -> None:
     assert_type(gc.communities(G, resolution=0.5, effort="high", rng=0), gc.Clustering)
     gc.communities(G, resolution="1")  # type: ignore[arg-type]
     gc.communities(G, 3)  # type: ignore[call-arg]
+    found = gc.hierarchy(G, max_size=10, levels=3, rng=0)
+    assert_type(found, gc.Hierarchy)
+    assert_type(found.levels[0], Whole)
+    assert_type(found.records(), list[gc.HierarchyRecord])
+    assert_type(found.cut(3), gc.Clustering)
+    assert_type(found.to_json(), str)
+    assert_type(found.update(added=[(0, 1)], rng=1).changes, tuple[gc.ClusterChange, ...])
+    assert_type(gc.communities(G).update(removed=[(0, 1)]), gc.Clustering)
+    gc.remap_labels([0, 1], [1, 0], method="greedy")
+    gc.hierarchy(G, 10)  # type: ignore[call-arg]
+    gc.hierarchy(G, levels="3")  # type: ignore[arg-type]
 
 
 def estimators(X: Real) -> None:

@@ -20,6 +20,7 @@ from graphclust.faces.commands import (
     convert,
     datasets,
     demo,
+    hierarchy,
     info,
     knn,
     path,
@@ -30,7 +31,7 @@ from graphclust.faces.terminal import give_up_output
 from graphclust.progress_bar import ProgressLine
 
 # In the order of the help.
-COMMANDS = (cluster, communities, path, info, compare, convert, knn, demo, compile, datasets, cache)
+COMMANDS = (cluster, communities, hierarchy, path, info, compare, convert, knn, demo, compile, datasets, cache)
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be

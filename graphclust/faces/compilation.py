@@ -26,6 +26,7 @@ from graphclust.kernel_k_means.full_batch import kernel_kmeans
 from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans
 from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans
 from graphclust.objective.cuts import conductance, kernel_k_means_cost, modularity, normalized_cut
+from graphclust.partition.hierarchy import hierarchy
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.progress import Progress
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
@@ -54,6 +55,7 @@ def _examples() -> Iterator[Callable[[], object]]:
         graph = _graph(weighted)
         for method in ("multilevel", "two-step"):
             yield partial(coreset_sc, graph, K, method=method, effort="high", rng=0)
+        yield partial(hierarchy, graph, max_size=10, rng=0)
         for embedding in EMBEDDINGS:
             yield partial(coreset_sc, graph, K, method="paper", embedding=embedding, rng=0)
         yield partial(coreset_sc, graph, K, method="paper", sampling="naive", coreset_size=200, rng=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ def cluster_anndata(
     key_added: str = "graphclust",
     neighbors_key: str | None = None,
     obsp: str | None = None,
+    adjacency: Any = None,
     restrict_to: tuple[str, Sequence[str]] | None = None,
     use_weights: bool = True,
     certainty: bool = False,
@@ -43,6 +45,7 @@ def cluster_anndata(
         cells without neighbors, or put aside; `adata.uns[key_added]` the parameters, seed, resolution and modularity.
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
     obsp : of `adata.obsp`, instead; give one of the two at most.
+    adjacency : a symmetric sparse matrix between the cells, instead of either.
     restrict_to : a key of `adata.obs` and some of its categories, as in `scanpy.tl.leiden`: only their cells are
         clustered. The result, by default in `adata.obs["graphclust_R"]`, names them "A,0", "A,1", ... in a category
         "A", or "A-B,0", ... in several; the other cells keep what they have under the key.
@@ -67,10 +70,16 @@ def cluster_anndata(
     for name in ("obs", "obsp", "uns"):
         if not hasattr(adata, name):
             raise TypeError(f"adata is a {type(adata).__name__}, expected an anndata.AnnData")
-    key = _connectivities_key(adata, neighbors_key, obsp)
-    matrix = adata.obsp[key]
+    if adjacency is not None:
+        if obsp is not None or neighbors_key is not None:
+            raise ParameterError("adjacency is given beside obsp or neighbors_key, expected one of the three")
+        key, matrix = "adjacency", adjacency
+    else:
+        key = _connectivities_key(adata, neighbors_key, obsp)
+        matrix = adata.obsp[key]
     if matrix.shape[0] != adata.n_obs:
-        raise GraphValidationError(f"obsp[{key!r}] has shape {matrix.shape}, expected {adata.n_obs} cells")
+        name = key if adjacency is not None else f"obsp[{key!r}]"
+        raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
     cells, groups = _restricted(adata, restrict_to)
     given = {"objective": objective, "resolution": resolution, "effort": effort, "components": components}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -89,7 +98,9 @@ def cluster_anndata(
         changed.obs[column] = _renamed(adata.obs[restrict_to[0]], cells, groups, clustering)
     if certainty:
         changed.obs[f"{column}_certainty"] = _own_shares(clustering, cells, adata.n_obs)
-    params = {"k": clustering.k, "obsp": key, "use_weights": use_weights, "rng": clustering.seed}
+    params: dict[str, Any] = {"k": clustering.k, "use_weights": use_weights, "rng": clustering.seed}
+    if adjacency is None:
+        params["obsp"] = key
     params |= {name: value for name, value in clustering.parameters.items() if value is not None}
     if restrict_to is not None:
         params["restrict_to"] = [restrict_to[0], *groups]
@@ -150,7 +161,14 @@ def _renamed(column: Any, cells: np.ndarray, groups: list[str], clustering: Clus
     values = column.astype(object).where(column.notna(), None).to_numpy().copy()
     prefix = "-".join(groups)
     values[cells] = [f"{prefix},{label}" if label >= 0 else None for label in clustering.labels.tolist()]
-    return pandas.Categorical([None if value is None else str(value) for value in values])
+    named = [None if value is None else str(value) for value in values]
+    categories = sorted({name for name in named if name is not None}, key=_by_numbers)
+    return pandas.Categorical(named, categories=categories)
+
+
+def _by_numbers(name: str) -> list[Any]:
+    """What sorts "A,2" before "A,10", as scanpy does."""
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def _own_shares(clustering: Clustering, cells: np.ndarray | None, n_cells: int) -> np.ndarray:

@@ -11,15 +11,17 @@ from scipy import sparse
 from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import as_float_weights
 
+LIBRARIES = (
+    "igraph", "pandas", "polars", "pyarrow", "duckdb", "networkit", "graph_tool", "graphblas", "sparse", "anndata",
+)  # fmt: skip
+TABLES = ("pandas", "polars", "pyarrow", "duckdb")
 Labeled = tuple[sparse.csr_array, list[Hashable] | None]
 
 
 def origin(G: Any) -> str:
     """The library that defines the class of something, or a class that this derives from; "" for none known here."""
-    roots = {base.__module__.split(".")[0] for base in type(G).__mro__}
-    return next(
-        (name for name in ("igraph", "pandas", "polars", "graphblas", "sparse", "anndata") if name in roots), ""
-    )
+    roots = {base.__module__.split(".")[0].lstrip("_") for base in type(G).__mro__}
+    return next((name for name in LIBRARIES if name in roots), "")
 
 
 def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
@@ -29,18 +31,60 @@ def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
             "G is a directed igraph.Graph, expected an undirected graph; pass G.as_undirected(), or "
             'as_graph(G, symmetrize="sum"), or "max"'
         )
-    n = G.vcount()
+    ends = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
+    matrix = _matrix_of(ends, _edge_weights(G, weight), G.vcount(), G.is_directed())
+    names = G.vs["name"] if "name" in G.vs.attributes() else None
+    return matrix, names if names is not None and len(set(names)) == G.vcount() else None
+
+
+def _matrix_of(ends: np.ndarray, values: np.ndarray, n: int, is_directed: bool) -> sparse.csr_array:
+    """The adjacency matrix of edges that are listed once, parallel ones summed."""
     if n == 0:
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
-    source, target = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
-    values = _edge_weights(G, weight)
-    if not G.is_directed():
-        once = source != target  # a loop is one entry, any other edge two
-        source, target = np.concatenate([source, target[once]]), np.concatenate([target, source[once]])
-        values = np.concatenate([values, values[once]])
-    matrix = sparse.coo_array((values, (source, target)), shape=(n, n)).tocsr()
-    names = G.vs["name"] if "name" in G.vs.attributes() else None
-    return matrix, names if names is not None and len(set(names)) == n else None
+    if not is_directed:
+        once = ends[0] != ends[1]  # a loop is one entry, any other edge two
+        ends, values = np.hstack([ends, ends[::-1, once]]), np.concatenate([values, values[once]])
+    return sparse.coo_array((values, tuple(ends)), shape=(n, n)).tocsr()
+
+
+def from_networkit(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
+    """The adjacency matrix of a networkit.Graph, parallel edges summed; nodes are named where some were removed."""
+    if weight not in (None, "weight"):
+        raise GraphValidationError(f"weight={weight!r}, expected 'weight' or None: a networkit.Graph holds one weight")
+    if G.isDirected() and symmetrize is None:
+        raise GraphValidationError(
+            "G is a directed networkit.Graph, expected an undirected graph; pass networkit.graphtools.toUndirected(G), "
+            'or as_graph(G, symmetrize="sum"), or "max"'
+        )
+    nodes = np.fromiter(G.iterNodes(), np.int64, G.numberOfNodes())
+    edges = np.array(list(G.iterEdgesWeights()), np.float64).reshape(-1, 3).T  # ids are below 2^53
+    ends = np.searchsorted(nodes, edges[:2].astype(np.int64))
+    names = None if len(nodes) == G.upperNodeIdBound() else nodes.tolist()
+    return _matrix_of(ends, edges[2], len(nodes), G.isDirected()), names
+
+
+def from_graph_tool(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
+    """The adjacency matrix of a graph_tool.Graph, parallel edges summed; vertices are named where some are filtered.
+
+    weight : the name of an internal edge property map of numbers.
+    """
+    if G.is_directed() and symmetrize is None:
+        raise GraphValidationError(
+            "G is a directed graph_tool.Graph, expected an undirected graph; pass graph_tool.GraphView(G, "
+            'directed=False), or as_graph(G, symmetrize="sum"), or "max"'
+        )
+    known = {name for kind, name in G.properties if kind == "e"}
+    if weight not in known | {None, "weight"}:
+        raise GraphValidationError(
+            f"no edge property of G is called {weight!r}, expected one of {sorted(known)}; weight=None makes all 1"
+        )
+    properties = [G.edge_properties[weight]] if weight in known else []
+    edges = np.asarray(G.get_edges(properties), np.float64).reshape(-1, 2 + len(properties)).T
+    nodes = np.sort(np.asarray(G.get_vertices(), np.int64))
+    ends = np.searchsorted(nodes, edges[:2].astype(np.int64))
+    values = edges[2] if properties else np.ones(edges.shape[1])
+    names = None if np.array_equal(nodes, np.arange(len(nodes))) else nodes.tolist()
+    return _matrix_of(ends, values, len(nodes), G.is_directed()), names
 
 
 def _edge_weights(G: Any, weight: str | None) -> np.ndarray:

@@ -18,7 +18,16 @@ from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphClustError, GraphValidationError, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.foreign import from_graphblas, from_igraph, from_pandas, is_adjacency_table, origin
+from graphclust.graph.foreign import (
+    TABLES,
+    from_graph_tool,
+    from_graphblas,
+    from_igraph,
+    from_networkit,
+    from_pandas,
+    is_adjacency_table,
+    origin,
+)
 from graphclust.graph.matrices import (
     SYMMETRY_TOLERANCE,
     all_ones,
@@ -28,21 +37,26 @@ from graphclust.graph.matrices import (
     remark_on_isolated,
     rounding,
 )
+from graphclust.graph.networkx_rows import networkx_rows
 
 if TYPE_CHECKING:
     import networkx
 
 __all__ = ["as_graph"]
 
+GRAPHS = {"igraph": from_igraph, "networkit": from_networkit, "graph_tool": from_graph_tool}
+
 
 def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | None = None) -> Graph:
     """Check a graph and bring it into the form that every algorithm here reads.
 
-    G : networkx.Graph or igraph.Graph (any hashable nodes, parallel edges are summed), SciPy sparse matrix or array of
-        any format, square ndarray, pandas or Polars table of edges with columns "source" and "target" (for others see
-        `graphclust.graph_from_table`), list of edges (u, v) or (u, v, weight), or of dicts with the keys "source" and
-        "target", adjacency matrix as a pandas table of which rows and columns have the same names, path of a graph file
-        (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a `Graph`, returned as it is.
+    G : graph of NetworkX, igraph, networkit or graph-tool (any hashable nodes, parallel edges are summed), SciPy sparse
+        matrix or array of any format, square ndarray, table of edges of pandas, Polars, PyArrow or DuckDB with columns
+        "source" and "target" (for others see `graphclust.graph_from_table`), list of edges (u, v) or (u, v, weight), or
+        of dicts with the keys "source" and "target", pair (edge_index, n) of whole numbers of shape (2, n_edges) and
+        the number of nodes, as PyTorch Geometric has them, adjacency matrix as a pandas table of which rows and columns
+        have the same names, path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a
+        `Graph`, returned as it is.
     weight : edge attribute of a NetworkX or igraph graph, or column of a table or file, that holds the weight; an edge
         without it counts 1. None makes all weights 1, those of a matrix or file as well.
     symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
@@ -89,15 +103,21 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         graph = _unweighted(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
-    elif (library := origin(G)) in ("pandas", "polars") and _is_edge_table(G):
+    elif (library := origin(G)) in TABLES and _is_edge_table(G):
         from graphclust.io.tables import graph_from_table
 
         return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
     elif isinstance(G, list | tuple | AbstractSet):
+        from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
+
+        if is_edge_arrays(G):
+            _refuse_name_of_weight(weight, "an array of edges")
+            edge_index, n_nodes = G
+            return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
         from graphclust.io.tables import graph_from_list
 
         return graph_from_list(G, weight, symmetrize or "max")
-    elif library in ("igraph", "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
+    elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize)
     else:
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
@@ -119,15 +139,19 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
 def _is_edge_table(G: Any) -> bool:
     """Whether a table has the two columns; one that is not computed yet is not asked, and is refused as a table."""
-    return hasattr(G, "collect") or {"source", "target"} <= {*getattr(G, "columns", ())}
+    from graphclust.io.tables import column_names
+
+    return hasattr(G, "collect") or {"source", "target"} <= {*column_names(G)}
 
 
 def _hint(G: Any, library: str) -> str:
     """What to do with something that is nearly a graph."""
     if library == "anndata":
         return "; pass it to cluster_anndata, or its obsp['connectivities']"
-    if library in ("pandas", "polars") and hasattr(G, "columns"):
-        names = [str(name) for name in G.columns]
+    if library in TABLES and hasattr(G, "columns"):
+        from graphclust.io.tables import column_names
+
+        names = [str(name) for name in column_names(G)]
         found = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
         source, target = (*names[:2], "...", "...")[:2]
         return (
@@ -199,13 +223,10 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
             f"G is a directed {type(G).__name__}, expected an undirected graph; pass G.to_undirected(), or "
             'as_graph(G, symmetrize="sum"), or "max"'
         )
-    import networkx
-
-    nodes = list(G)
-    if not nodes:
+    if not len(G):
         raise GraphValidationError("G has 0 nodes, expected at least 1 node")
     try:
-        matrix = networkx.to_scipy_sparse_array(G, nodelist=nodes, weight=weight, dtype=np.float64, format="csr")
+        (matrix,), nodes = networkx_rows(G, weight)
     except (TypeError, ValueError, OverflowError) as problem:
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     if weight is not None and np.isnan(matrix.data).any():
@@ -217,12 +238,12 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
 
 
 def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
-    """Of igraph or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
+    """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
     nodes = None
-    if library != "igraph":
+    if library not in GRAPHS:
         _refuse_name_of_weight(weight, "a matrix")
-    if library == "igraph":
-        matrix, nodes = from_igraph(G, weight, symmetrize)
+    if library in GRAPHS:
+        matrix, nodes = GRAPHS[library](G, weight, symmetrize)
     elif library == "pandas":
         matrix, nodes = from_pandas(G)
     else:

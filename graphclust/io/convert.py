@@ -47,6 +47,7 @@ from graphclust.io.sparse_ids import IdTable
 from graphclust.io.spilled_edges import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store import is_store, open_store, save_store
 from graphclust.io.store_files import check_store_target, no_room_named, publish, read_header, seal
+from graphclust.io.whole_files import whole_format
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["convert"]
@@ -174,7 +175,8 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
     """Whether a source is no stream of text: a store, SciPy's archive, or the name of a data set."""
     from graphclust.datasets.catalogue import entry_at
 
-    return is_store(source) or is_matrix_archive(source) or entry_at(source) is not None
+    is_whole = is_matrix_archive(source) or whole_format(source) is not None
+    return is_store(source) or is_whole or entry_at(source) is not None
 
 
 def _limit_of_loading(source: str | os.PathLike[str], limit: int | None) -> int | None:

@@ -18,6 +18,7 @@ _SAY = 'pass weights="file" if it is, weights="ignore" if it is not'
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")
 # The first line of a network of KONECT (http://konect.cc): its columns are the ends, the weight and the time.
 _KONECT = re.compile(rb"\s*%\s*(sym|asym|bip)[ \t]+([a-z]+)[ \t\r]*\n")
+_LEAST_TIME = 100_000_000  # larger numbers in a fourth column are times
 _SAMPLE = 50  # rows that say of what kind a column is
 
 
@@ -104,7 +105,8 @@ def layout_of(
     if len(head) >= HEAD and b"\n" not in head:
         raise GraphFormatError(f"line too long: {len(head)} bytes without an end, expected a list of edges", path, 1)
     names = _names_above(head, first_line, len(fields), delimiter, asked)
-    plain_columns = konect or names or asked.source is not None
+    timed = not konect and names is None and asked == Columns() and _end_in_times([fields, *_rows(head, delimiter)])
+    plain_columns = konect or names or timed or asked.source is not None
     if not (len(fields) > 1 and plain_columns) and len(fields) not in (2, 3):
         raise GraphFormatError(
             f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with a weight, "
@@ -116,6 +118,8 @@ def layout_of(
     if konect and len(fields) > 2 and asked == Columns():
         weighted = konect[2] != b"unweighted"
         choice = Choice(0, 1, 2 if weighted else None)
+    elif timed:
+        choice = Choice(0, 1, 2, sure=False)
     else:
         choice = choose(asked, names, len(fields), lambda: _rows(head, delimiter), path)
     if names is None and choice.weight == 2 and weights != "ignore" and not any(is_number(f) for f in fields[2:3]):
@@ -139,6 +143,13 @@ def layout_of(
         layout, text_ids=text_ids, n_passed=first_line - 1, doubtful=tuple(doubtful),
         may_be_names=text_ids and asked.header is None and names is None and not any(map(is_number, fields)),
     )  # fmt: skip
+
+
+def _end_in_times(rows: list[list[str]]) -> bool:
+    """Whether all rows are two ends, a number and a time: seconds since 1970, from 1973 on."""
+    return all(
+        len(row) == 4 and is_number(row[2]) and row[3].isdecimal() and int(row[3]) >= _LEAST_TIME for row in rows
+    )
 
 
 def _has(asked: Columns, fields: list[str]) -> bool:

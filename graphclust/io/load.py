@@ -14,6 +14,8 @@ from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, Re
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
 from graphclust.io.column_choice import Column, Columns, as_columns
+from graphclust.io.dimacs import START as dimacs_start
+from graphclust.io.dimacs import read_dimacs
 from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edges
 from graphclust.io.edge_list import read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
@@ -22,17 +24,17 @@ from graphclust.io.lines import shown
 from graphclust.io.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
-from graphclust.io.network_files import network_format, read_network_file
-from graphclust.io.network_writers import NETWORK_FORMATS
+from graphclust.io.network_files import LISTED_FORMATS, network_format, read_network_file
 from graphclust.io.other_formats import refuse_other_formats
 from graphclust.io.source import Source, open_source
 from graphclust.io.store import is_store, open_store
 from graphclust.io.suitesparse import is_tar, read_suitesparse
+from graphclust.io.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["LoadInfo", "load_graph"]
 
-FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "gexf", "npz")
+FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE_FORMATS)
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
@@ -40,7 +42,7 @@ ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first e
 class LoadInfo:
     """What a file was, and what was done with it.
 
-    format : one of "matrix_market", "suitesparse", "snap", "csv", "metis", "graphml", "gml", "gexf", "npz", "store".
+    format : one of those that `load_graph` reads, or "store".
     compression : "gzip", "bzip2" or None.  n_bytes : of text, decompressed.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.
@@ -114,10 +116,12 @@ def load_graph(
 
     path : of the file; or "suitesparse:GROUP/NAME" or "snap:NAME", which are fetched once: see `fetch_suitesparse`.
     format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
-        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "graphml", "gml", "gexf", "npz"
-        (of `scipy.sparse.save_npz`, or with indptr, indices and data alone). Lines of an edge list that start with # or
-        % are comments; but in a table of names with a header or a delimiter, `#name,other` is an edge, and what remains
-        in doubt is counted in `remarks`.
+        list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "dimacs" (.col and .gr),
+        "graphml", "gml", "gexf", "pajek" (.net), "node_link" (JSON of D3 and NetworkX), "adjacency_list" (of which only
+        the name .adjlist tells), "npz" (of `scipy.sparse.save_npz`, or with indptr, indices and data alone), "parquet"
+        (a table of edges), "mat" (a sparse matrix of MATLAB up to version 7). Lines of an edge list that start with #
+        or % are comments; but in a table of names with a header or a delimiter, `#name,other` is an edge, and what
+        remains in doubt is counted in `remarks`.
     symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
         two, None makes it an error.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
@@ -133,7 +137,7 @@ def load_graph(
         not symmetric. A network of KONECT says it itself, by `% bip`.
     source, target, weight : the columns of an edge list, by their names or their places from 0. By default those whose
         names are plainly the two ends and the weight, else the first two, and of three columns without names the third.
-        In GraphML, GML, GEXF and the lines of NetworkX's edge lists, weight is the name of an edge attribute.
+        In GraphML, GML, GEXF, JSON and the lines of NetworkX's edge lists, weight is the name of an edge attribute.
     header : whether the first line of an edge list names the columns. By default it does where it has words above
         numbers or words that name columns, and where none of its words occurs again.
     progress : a listener `(stage, done, total)` or a `Progress`.
@@ -199,10 +203,10 @@ def load_graph(
 
 def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
     """Refuse names of columns for a format that has none; its own weights are all there are."""
-    if format in ("snap", "csv"):
+    if format in ("snap", "csv", "parquet"):
         return
     wrong = {name: value for name, value in columns._asdict().items() if value is not None}
-    if format in NETWORK_FORMATS and isinstance(columns.weight, str):
+    if format in LISTED_FORMATS and isinstance(columns.weight, str):
         del wrong["weight"]
     for name, value in wrong.items():
         raise ParameterError(
@@ -237,7 +241,11 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
     """The graph, and what is to say of its file."""
     if format in (None, "npz") and is_matrix_archive(path):
         refuse_columns_of(reading.columns, "npz", os.fsdecode(path))
-        return _load_archive(path, symmetrize, weights, memory_limit, reading.bipartite, progress)
+        return _load_archive(path, "npz", symmetrize, weights, memory_limit, reading, progress)
+    whole = format if format in WHOLE_FORMATS[1:] else whole_format(path) if format is None else None
+    if whole is not None:
+        refuse_columns_of(reading.columns, whole, os.fsdecode(path))
+        return _load_archive(path, whole, symmetrize, weights, memory_limit, reading, progress)
     try:
         with progress.stage("reading"), open_source(path, max_bytes) as source:
             if format == "npz":
@@ -283,16 +291,19 @@ def _load_store(path, format, weights, bipartite, progress):
     return graph, info
 
 
-def _load_archive(path, symmetrize, weights, memory_limit, bipartite, progress):
-    """The same for a matrix of SciPy's."""
+def _load_archive(path, format, symmetrize, weights, memory_limit, reading, progress):
+    """The same for a matrix of SciPy's or MATLAB's, or a table in Parquet."""
     name = os.fsdecode(path)
-    if bipartite:
-        raise ParameterError(f"bipartite=True is for Matrix Market and SuiteSparse files, and {name} is neither")
+    if reading.bipartite:
+        raise ParameterError(f"bipartite=True needs a text file of a matrix or an edge list, but {name} is {format}")
     with progress.stage("reading"):
-        edges, n_bytes = read_matrix_archive(path, weights or "file", memory_limit, progress)
+        if format == "npz":
+            edges, n_bytes = read_matrix_archive(path, weights or "file", memory_limit, progress)
+        else:
+            edges, n_bytes = read_whole_file(path, format, weights or "file", reading.columns, memory_limit)
     with progress.stage("building the graph"):
         graph, counts = graph_from_edges(edges, symmetrize, progress)
-    return graph, LoadInfo(name, "npz", None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
+    return graph, LoadInfo(name, format, None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
 def check_format(format: str, reading: Reading, path: str) -> None:
@@ -316,6 +327,8 @@ def recognize(source: Source) -> str:
         if head.startswith(mark):
             raise GraphFormatError(f"is {name} text (by its BOM), expected UTF-8; save it as UTF-8", source.path)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if dimacs_start.match(text):
+        return "dimacs"
     if b"\0" in head:
         raise GraphFormatError(f"is binary (it starts with {shown(head, 20)!r}), expected a text file", source.path)
     if not text:
@@ -381,7 +394,9 @@ def _read(
         return read_suitesparse(source, weights or "file", memory_limit, progress, reading.bipartite, with_details)
     if format == "metis":
         return read_metis(source, weights or "file", memory_limit, progress)
-    if format in NETWORK_FORMATS:
+    if format == "dimacs":
+        return read_dimacs(source, weights, memory_limit, progress)
+    if format in LISTED_FORMATS:
         weight = reading.columns.weight
         attribute = None if weight is None else str(weight)
         return read_network_file(source, format, weights, attribute, symmetrize, memory_limit, progress)

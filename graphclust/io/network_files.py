@@ -1,4 +1,4 @@
-"""GraphML, GEXF and GML files: which attribute of the edges is the weight, what nodes are called, how directions join.
+"""Files of nodes and edges with attributes: which one is the weight, what nodes are called, how directions join.
 
 Attributes of other kinds are not parsed: nodes and edges are read whatever else a file holds.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted
+from graphclust.io import adjacency_list, node_link, pajek
 from graphclust.io.column_names import plain_name, weight_among
 from graphclust.io.edges import Edges, available_bytes
 from graphclust.io.gexf import read_gexf
@@ -22,17 +23,25 @@ from graphclust.progress import Progress
 
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)
 _GML_GRAPH = re.compile(rb"(?:^|[\s\"])graph\s*+\[", re.IGNORECASE)
+TEXT_FORMATS = ("gml", "pajek", "node_link", "adjacency_list")  # which are parsed whole
+LISTED_FORMATS = ("graphml", "gexf", *TEXT_FORMATS)
 _XML_START = re.compile(rb"<(?:[\w.-]+:)?(graphml|gexf)[\s>/]")
 
 
 def network_format(head: bytes, path: str) -> str | None:
-    """Which of the three formats the first bytes of a file have, if any."""
+    """Which of these formats the first bytes of a file have, or its name says, if any."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"\xff\xfe<\0", b"\xfe\xff\0<", b"<\0", b"\0<")):
         text = text.replace(b"\0", b"").lstrip(b"\xff\xfe")  # UTF-16, as far as it is ASCII
     if text.startswith(b"<"):
         found = _XML_START.search(text)
         return found[1].decode() if found else None
+    if pajek.START.match(text):
+        return "pajek"
+    if node_link.START.match(text):
+        return "node_link"
+    if re.search(r"\.adjlist(\.gz|\.bz2)?$", path, re.IGNORECASE):
+        return "adjacency_list"
     begins_so = _GML_START.match(text) or re.search(r"\.gml(\.gz|\.bz2)?$", path, re.IGNORECASE)
     return "gml" if begins_so and _GML_GRAPH.search(text) else None
 
@@ -41,7 +50,7 @@ def read_network_file(
     source: Source, format: str, weights: str | None, weight: str | None, symmetrize: str | None,
     memory_limit: int | None, progress: Progress,
 ) -> Edges:  # fmt: skip
-    """The edges of a GraphML, GML or GEXF file.
+    """The edges of a file of one of these formats.
 
     weight : the edge attribute that holds the weight; None takes one that is called as weights are. An edge without it
         has its default, or else weight 1.
@@ -64,12 +73,16 @@ def read_network_file(
                 "pass a larger memory_limit, or convert the file to an edge list"
             )
 
-    if format == "gml":
+    if format in TEXT_FORMATS:
         content = _content(source, progress, check)
-        read_gml(content, listing, lambda: check(len(content)))
+        if format == "node_link":
+            node_link.read_node_link(content, listing, check)
+        else:
+            readers = {"gml": read_gml, "pajek": pajek.read_pajek, "adjacency_list": adjacency_list.read_adjacency_list}
+            readers[format](content, listing, lambda: check(len(content)))
     else:
         {"graphml": read_graphml, "gexf": read_gexf}[format](source, listing, progress, check)
-    return _edges_of(listing, weights, symmetrize, ids_are_names=format != "gml")
+    return _edges_of(listing, weights, symmetrize, ids_are_names=format not in ("gml", "pajek"))
 
 
 def _content(source: Source, progress: Progress, check: Callable[[int], None]) -> bytes:

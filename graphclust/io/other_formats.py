@@ -11,7 +11,7 @@ _DOT = re.compile(
 _STARTS = {
     "a DOT file of Graphviz": _DOT,
     "a UCINET DL file": re.compile(rb"\s*dl\s+n\s*=?\s*\d+|\s*dl\s+(?:nr|nc|format|labels|data)\b", re.IGNORECASE),
-    "a DIMACS graph": re.compile(rb"(?:c\b[^\n]*\n)*p\s+(?:edge|col|sp|max|min|asn|cut|tw|ds)\s+\d+\s+\d+"),
+    "a DIMACS graph": re.compile(rb"(?:c\b[^\n]*\n)*p\s+(?:max|min|asn|cut|tw|ds)\s+\d+\s+\d+"),
     "a GDF file of GUESS": re.compile(rb"\s*nodedef\s*>", re.IGNORECASE),
     "a LEDA graph": re.compile(rb"\s*(?:#[^\n]*\n\s*)*LEDA\.GRAPH"),
     "a Tulip file": re.compile(rb"\s*\(tlp\s"),

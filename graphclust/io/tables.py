@@ -33,7 +33,8 @@ def graph_from_table(
 ) -> Graph:
     """The undirected graph of a table with an edge in each row.
 
-    table : a pandas or Polars DataFrame, or anything with `columns` whose `table[name]` NumPy can read.
+    table : a DataFrame of pandas or Polars, a table of PyArrow, a relation of DuckDB, or anything with `columns` whose
+        `table[name]` NumPy can read.
     source, target : the columns that hold the ends of the edges, of any hashable type.
     weight : the column of the weights, >= 0; None counts each edge 1. By default "weight", or a column whose name
         means the same in a file: "weights", "w" or "edge_weight" in any spelling, or "value", "score" or "strength",
@@ -56,13 +57,26 @@ def graph_from_table(
     """
     if symmetrize is not None:
         as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    edges = edges_of_table(table, source, target, weight, nodes)
+    graph, _ = graph_from_edges(edges, symmetrize, Progress())
+    if edges.repairs:
+        warn_caller("; ".join(edges.repairs), GraphWarning)
+    return graph
+
+
+def edges_of_table(
+    table: Any, source: str, target: str, weight: str | None, nodes: Sequence[Hashable] | None = None
+) -> Edges:
+    """The rows of a table as edges; arguments and errors are those of `graph_from_table`."""
     if hasattr(table, "collect"):
         raise GraphValidationError("the table is a polars.LazyFrame, expected a DataFrame; pass table.collect()")
     if not hasattr(table, "columns"):
         raise TypeError(
             f"table is a {type(table).__name__}, expected a pandas or Polars DataFrame, or anything with columns"
         )
-    columns = list(table.columns)
+    columns = column_names(table)
+    if hasattr(table, "fetchnumpy"):  # of DuckDB, which computes it here
+        table = table.fetchnumpy()
     for name, argument in ((source, "source"), (target, "target"), (weight, "weight")):
         if name not in columns and name is not None and (name, argument) != ("weight", "weight"):
             raise GraphValidationError(
@@ -88,10 +102,12 @@ def graph_from_table(
     edges.details["weighted"] = weights is not None
     if note:
         (edges.remarks if weight is None else edges.repairs).append(note)
-    graph, _ = graph_from_edges(edges, symmetrize, Progress())
-    if edges.repairs:
-        warn_caller("; ".join(edges.repairs), GraphWarning)
-    return graph
+    return edges
+
+
+def column_names(table: Any) -> list[Any]:
+    """The names of a table's columns: PyArrow's `columns` are the columns themselves."""
+    return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
 def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str | None) -> Graph:
@@ -196,7 +212,7 @@ def _column(table: Any, name: str | None) -> np.ndarray:
     """A column as an array without missing values."""
     series = table[name]
     missing = getattr(series, "isna", None) or getattr(series, "is_null", None)
-    n_missing = 0 if missing is None else int(np.asarray(missing()).sum())
+    n_missing = int(np.ma.count_masked(series)) if missing is None else int(np.asarray(missing()).sum())
     if n_missing:
         raise GraphValidationError(
             f"column {name!r} has {counted(n_missing, 'missing value')}, expected one in each row; drop those rows"

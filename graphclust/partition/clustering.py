@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -11,13 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
-from graphclust.checks import Seed, as_names, as_whole_number
+from graphclust.checks import Seed, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.edits import Edges
 from graphclust.graph.gate import as_graph
+from graphclust.graph.node_order import node_names
 from graphclust.objective.cuts import cut_and_volume
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition import report
+from graphclust.partition.label_matching import ClusterChange
 from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
@@ -63,6 +66,8 @@ class Clustering:
     parameters : the settings that the method used, defaults filled in, and what else the call said of the graph.
     seed : that gives these labels again, as `rng`; one that was drawn, where none was given; or words for a generator.
     version : of graphclust.
+    stable_ids, n_ids, changes : after an `update`, the ids of the clusters, how many were given, and what became of
+        the clusters before.
     """
 
     labels: npt.NDArray[np.int64]
@@ -79,6 +84,14 @@ class Clustering:
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int | str | None = None
     version: str = __version__
+    stable_ids: npt.NDArray[np.int64] | None = None
+    n_ids: int | None = None
+    changes: tuple[ClusterChange, ...] = ()
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """The id of each cluster, int64, shape (n_clusters,): it stays through updates, and none is given again."""
+        return np.arange(self.n_clusters) if self.stable_ids is None else self.stable_ids
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -88,10 +101,7 @@ class Clustering:
     @property
     def nodes(self) -> Sequence[Hashable]:
         """The caller's nodes, in the order of `labels`."""
-        nodes = self.graph.nodes
-        if nodes is None:
-            return range(self.graph.n_nodes)
-        return as_names(nodes) if isinstance(nodes, np.ndarray) else nodes
+        return node_names(self.graph)
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
@@ -211,6 +221,33 @@ class Clustering:
         index = pandas.RangeIndex(len(nodes)) if isinstance(nodes, range) else pandas.Index(nodes, tupleize_cols=False)
         return pandas.Series(self.labels, index=index.rename("node"), name="cluster")
 
+    def to_igraph(self, graph: Any) -> Any:
+        """The clusters as an igraph.VertexClustering of the igraph.Graph that was clustered.
+
+        graph : has the vertices in the order of `labels`; a "weight" of its edges counts in the modularity. Each
+            isolated vertex becomes a cluster of its own, after the others, as in `communities()`.
+        Raises ImportError where igraph is missing, GraphValidationError for another number of vertices.
+
+        >>> import igraph
+        >>> from graphclust import communities
+        >>> G = igraph.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+        >>> communities(G, rng=0).to_igraph(G).membership
+        [0, 0, 0, 1, 1, 1]
+        """
+        try:
+            import igraph
+        except ImportError:
+            raise ImportError("a VertexClustering needs igraph: pip install igraph") from None
+        if graph.vcount() != len(self.labels):
+            raise GraphValidationError(
+                f"graph has {graph.vcount()} vertices, expected the graph that was clustered, of {len(self.labels)}"
+            )
+        labels = self.labels.copy()
+        alone = labels < 0
+        labels[alone] = self.n_clusters + np.arange(np.count_nonzero(alone))
+        weights = {"weights": "weight"} if "weight" in graph.es.attributes() else {}
+        return igraph.VertexClustering(graph, labels.tolist(), modularity_params=weights)
+
     @overload
     def communities(self, *, as_lists: Literal[False] = False) -> list[set[Hashable]]: ...
     @overload
@@ -244,6 +281,43 @@ class Clustering:
         array([0, 1])
         """
         return self.model().predict(rows)
+
+    def update(
+        self,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Clustering:
+        """The clustering after edits of its graph, made from this one: what changed is worked on.
+
+        added : edges (u, v) or (u, v, weight) that are not there; a node that is not there comes about. removed : edges
+            (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
+            are meant by name, or without names by row.
+        removed_nodes : nodes to leave out with their edges.
+        rng, progress : as `communities` takes them.
+
+        Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
+        makes. Clusters keep their labels and `ids`; one that is new has an id that none had. Where clusters are gone,
+        those of the highest labels take the free ones. `changes` says which were kept, have grown, ...
+
+        Raises ParameterError, GraphValidationError or TypeError for edits that do not fit the graph.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> pair = communities(nx.barbell_graph(5, 0), rng=0)
+        >>> later = pair.update(added=[(9, 10), (8, 10)], removed=[(4, 5)], rng=0)
+        >>> later.labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        >>> later.changes[1]
+        ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
+        """
+        from graphclust.partition.update import updated
+
+        return updated(self, added, removed, reweighted, removed_nodes, rng, progress)
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""
@@ -299,10 +373,14 @@ def clustering_of(
     remarks: list[str],
     progress: Progress,
     coreset: CoresetClustering | None = None,
+    order: npt.NDArray[np.int64] | None = None,
     **account: Any,
 ) -> Clustering:
-    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know."""
-    number = numbering_by_size(labels, k)
+    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know.
+
+    order : of the nodes, in which the first of a cluster decides where sizes are equal; by default that of the rows.
+    """
+    number = numbering_by_size(labels, k, order)
     labels = number[labels]
     if coreset is not None:
         coreset = replace(coreset, labels=number[coreset.labels])
@@ -326,11 +404,17 @@ def clustering_of(
     return Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
 
 
-def numbering_by_size(labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
-    """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1."""
+def numbering_by_size(
+    labels: npt.NDArray[np.int64], k: int, order: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.int64]:
+    """New numbers for labels 0..k-1, by decreasing size, ties by their first node, empty ones last; and -1 for -1.
+
+    order : of the nodes; by default that of the labels.
+    """
     sizes = np.bincount(labels + 1, minlength=k + 1)[1:]
     first = np.full(len(sizes) + 1, len(labels))
-    first[labels[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
+    in_order = labels if order is None else labels[order]
+    first[in_order[::-1]] = np.arange(len(labels))[::-1]  # of several values the last one stays
     number = np.full(len(sizes) + 1, -1, np.int64)
     number[np.lexsort((first[:-1], -sizes))] = np.arange(len(sizes))
     return number

@@ -8,6 +8,7 @@ from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.graph.container import GraphLike
+from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import searched_nodes
@@ -48,7 +49,7 @@ def communities(
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is made in any case.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
-        is a time budget.
+        is a time budget. In whatever order nodes with names and their edges come, each node has the same label.
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
@@ -72,25 +73,28 @@ def communities(
     components = as_choice(components, "components", COMPONENTS)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
-    progress.watch(graph)
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    progress.watch(ordered)
     remarks = list(graph.remarks)
     taken = np.ones(graph.n_nodes, bool)
     if components == "largest":
-        taken = searched_nodes(graph, 1, components, remarks, progress)
-    part = graph if taken.all() else graph.subgraph(np.flatnonzero(taken))
+        taken = searched_nodes(ordered, 1, components, remarks, progress)
+    part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
     parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         found = np.full(graph.n_nodes, -1, np.int64)
-        found[taken] = labels
+        found[order[taken]] = labels
         return clustering_of(
             graph,
             int(labels.max()) + 1,
             found,
             said,
             progress,
+            order=listing_order(graph),
             objective=objective,
             resolution=resolution,
             entries_read=progress.entries_read,

@@ -53,7 +53,7 @@ SPARE_ENTRIES = 1 << 17  # by their entries small graphs have children at any ef
 MOST_SPARE = 32  # ... but no more than these
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # children; after so many in vain nothing more is tried
-SHORT_PATIENCE = 8  # of the spare children of a small graph: most have the best partition before the first
+SHORT_PATIENCE = 12  # of the spare children of a small graph: most have the best partition before the first
 
 
 class Effort(NamedTuple):
@@ -139,7 +139,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
     spare = min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1))
     n_children, patience = (effort.children, PATIENCE) if effort.children > spare else (spare, SHORT_PATIENCE)
     if n_children and len(level.terms.mass) > goal.k != 1:
-        best = evolve(level, [best] if steps else [*pool, best], plan, n_children, patience, run)
+        best = evolve(level, [best] if steps else [*pool, best], plan, n_children, run, patience)
     return best
 
 
@@ -220,7 +220,9 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
     return [one(own) for one, own in zip(tries, runs, strict=True)]
 
 
-def evolve(level: Level, pool: list[Partition], plan: Plan, n_children: float, patience: int, run: Run) -> Partition:
+def evolve(
+    level: Level, pool: list[Partition], plan: Plan, n_children: float, run: Run, patience: int = PATIENCE
+) -> Partition:
     """The best of a pool of partitions after so many children took the places of worse ones, or when time is up."""
     goal, n_made, in_vain = plan.goal, 0, 0
     pool = select(pool, goal)

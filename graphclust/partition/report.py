@@ -130,7 +130,7 @@ def _making(clustering: "Clustering") -> str:
 
 
 def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> str:
-    """The objective in words, with its resolution and, if wanted, the range in which k is natural."""
+    """The objective in words, with its resolution and, if wanted, the range in which its clusters are natural."""
     text = OBJECTIVES[clustering.objective].words
     if clustering.resolution is not None:
         text += f" at resolution {clustering.resolution:.3g}"

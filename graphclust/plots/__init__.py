@@ -8,12 +8,14 @@ from graphclust.plots.bars import calibration, margins, stage_times
 from graphclust.plots.block_matrix import adjacency
 from graphclust.plots.cluster_map import quotient
 from graphclust.plots.every_k import path_values, tree_of_splits
+from graphclust.plots.levels import icicle
 from graphclust.plots.spectral_map import embedding
 
 __all__ = [
     "adjacency",
     "calibration",
     "embedding",
+    "icicle",
     "margins",
     "path_values",
     "quotient",

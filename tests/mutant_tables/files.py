@@ -25,7 +25,7 @@ MUTANTS = [
     (
         "archives-are-no-text-to-convert",
         "io/convert.py",
-        "is_matrix_archive(source) or entry_at",
+        "is_whole or entry_at",
         "entry_at",
         ["test_archives_and_stores_are_sources_too"],
     ),
@@ -228,8 +228,8 @@ MUTANTS = [
     (
         "loops-of-igraph-twice",
         "graph/foreign.py",
-        "once = source != target",
-        "once = source == source",
+        "once = ends[0] != ends[1]",
+        "once = ends[0] == ends[0]",
         ["test_parallel_and_missing_and_directed_edges_of_igraph"],
     ),
     (

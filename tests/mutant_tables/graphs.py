@@ -383,8 +383,8 @@ MUTANTS = [
     (
         "seeds-of-one-library-alone",
         "nx.py",
-        "if isinstance(seed, random.Random) or seed is random:",
-        "if isinstance(seed, random.Random):",
+        'if hasattr(seed, "randrange"):',
+        'if hasattr(seed, "randrange") and not hasattr(seed, "__file__"):',
         ["test_seeds_as_networkx_takes_them"],
     ),
     (

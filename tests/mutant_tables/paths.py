@@ -99,13 +99,6 @@ MUTANTS = [
         ["test_the_tree_joins_the_clusters_of_the_largest_k"],
     ),
     (
-        "value-at-the-resolution-of-one",
-        _PATH,
-        "figures.inside - resolution / unit_of_resolution(self.aim, self._on) * figures.squares",
-        "figures.inside - figures.squares",
-        _TABLE,
-    ),
-    (
         "suggestion-takes-the-narrowest",
         _SUGGESTION,
         "window = _near(ks, int(ks[np.argmax(together)]))",
@@ -265,12 +258,5 @@ MUTANTS = [
         "bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)",
         "bits = (bits | (bits >> np.uint64(shift))) * np.uint64(factor)",
         ["test_a_hash_of_both_ends_decides_which_edges_are_left_out"],
-    ),
-    (
-        "lengths-of-hasty-partitions",
-        "partition/suggestion.py",
-        "partitioned(on, k, path.aim, 1.0, rng, progress)",
-        "partitioned(on, k, path.aim, 0.0, rng, progress)",
-        ["test_lengths_are_those_of_partitions_by_normal_effort"],
     ),
 ]

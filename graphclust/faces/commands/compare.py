@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded
@@ -11,9 +12,18 @@ if TYPE_CHECKING:
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
-    "graphclust compare mine.tsv theirs.json                   adjusted Rand index and mutual information",
+    "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
     "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the normalised cut and modularity of each",
 )
+MEASURES = {
+    "adjusted_rand_index": "adjusted Rand index",
+    "normalized_mutual_information": "normalised mutual information",
+    "adjusted_mutual_information": "adjusted mutual information",
+    "v_measure": "V-measure",
+    "element_centric_similarity": "element-centric similarity",
+    "variation_of_information": "variation of information",
+}
+MOST_SIZES = 10_000  # pairs of sizes of clusters, which take the adjusted mutual information a second
 
 
 def add_to(commands: Any) -> None:
@@ -31,7 +41,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Read both, compare and print."""
-    from graphclust.objective.agreement import adjusted_rand_index, normalized_mutual_information
+    from graphclust.objective import agreement
     from graphclust.objective.cuts import modularity, normalized_cut
 
     one, other = _labels(options.one), _labels(options.other)
@@ -39,14 +49,20 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     facts: dict[str, Any] = {
         "n_nodes": len(one),
         "n_clusters": [len({*labels.values()} - {-1}) for labels in (one, other)],
-        "adjusted_rand_index": adjusted_rand_index(one, other),
-        "normalized_mutual_information": normalized_mutual_information(one, other),
     }
+    too_long = _too_long(one, other)
+    facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
     if options.file is not None:
         graph, _ = loaded(options, progress)
         facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in (one, other)]
         facts["modularity"] = [modularity(graph, labels) for labels in (one, other)]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
+
+
+def _too_long(one: dict, other: dict) -> set[str]:
+    """The measures that would take minutes: of so many sizes of clusters one would read the others."""
+    n_sizes = [len({*Counter(labels.values()).values()}) for labels in (one, other)]
+    return {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else set()
 
 
 def _labels(path: str) -> dict:
@@ -78,8 +94,7 @@ def _as_text(facts: dict[str, Any]) -> str:
     a, b = facts["n_clusters"]
     lines = [
         f"{counted(facts['n_nodes'], 'node')}, in {counted(a, 'cluster')} (A) and {counted(b, 'cluster')} (B)",
-        f"  adjusted Rand index            {facts['adjusted_rand_index']:.4f}",
-        f"  normalised mutual information  {facts['normalized_mutual_information']:.4f}",
+        *(f"  {words:29s}  {facts[name]:.4f}" for name, words in MEASURES.items() if name in facts),
     ]
     if "modularity" in facts:
         lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")

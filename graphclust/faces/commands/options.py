@@ -56,7 +56,8 @@ def graph_file(flag: str | None = None) -> Parser:
         file.add_argument("file", metavar="FILE", help=what)
     else:
         file.add_argument(flag, dest="file", metavar="FILE", help=what)
-    file.add_argument("--format", choices=FORMATS, help="what the file is; by default its content decides")
+    known = f"what the file is, one of {', '.join(FORMATS)}; by default its content decides"
+    file.add_argument("--format", choices=FORMATS, metavar="FORMAT", help=known)
     file.add_argument("--weights", choices=("file", "abs", "ignore"), help="take, make positive, or ignore its weights")
     file.add_argument(
         "--symmetrize", choices=("max", "sum"), default="max", help="how to join two directions of an edge (max)"

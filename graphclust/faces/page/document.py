@@ -98,7 +98,6 @@ def report_page(
         title=escape(counts if title is None else title),
         style=STYLE,
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{SEARCH_HASH}'",
-        # The section of the path has the natural range of each number of clusters.
         summary=escape(f"{counts}, made for {objective_in_words(clustering, with_range=path is None)}."),
         sections="\n".join([tables.key_figures(_key_figures(clustering)), *sections]),
         version=escape(__version__),

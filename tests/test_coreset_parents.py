@@ -1,31 +1,32 @@
 """The default method and that of coresets: awkward graphs, tiny components, how sure it is and how it chooses."""
 
 import os
+import warnings
 
 import networkx as nx
 import numpy as np
 import pytest
-from aims import left_as_they_are
-from graphclust.partition.coreset_regions import by_coreset, default_size, is_doubtful
-from graphclust.partition.cycles import assigned
-from graphclust.partition.healing import Partition, is_better
-from graphclust.partition.pieces import are_same_clusters
-from graphclust.partition.purity import are_impure, united_below
-from graphclust.partition.turning import turned
+from graphclust.partition.small_components import put_back
 from graphs import all_graphs, make, make_graph
 from scipy import sparse
 from test_pipeline import quietly
 
 from graphclust import coreset_sc
 from graphclust.compiled.graphs.objective import value_of
-from graphclust.errors import ParameterError
+from graphclust.coreset.outcome import Outcome
+from graphclust.coreset.sampling import Coreset
+from graphclust.errors import ConvergenceWarning, ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
+from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import as_aim, plain_objective, weighed
-from graphclust.partition import coreset_regions, healing, in_memory, pieces, pipeline
+from graphclust.objective.objective import as_aim
+from graphclust.partition import coreset_parents, pipeline
+from graphclust.partition.coreset_parents import default_size, is_doubtful, part_pieces, run_on_clusters
 from graphclust.partition.in_memory import InMemory
-from graphclust.partition.whole_graph import Parted, Sampling
+from graphclust.partition.levels import with_sums
+from graphclust.partition.overlay import number_used, pieces_of
+from graphclust.partition.whole_graph import Regions
 from graphclust.progress import Progress
 
 CUT = {"objective": "normalized_cut"}
@@ -123,10 +124,9 @@ def test_every_graph_goes_through_every_method(name, method):
     for k in {1, min(2, n), min(6, n), n}:
         for components in ("large", "all"):
             found = quietly(matrix, k, method=method, components=components, rng=2)
-            in_none = isolated | found.aside
-            assert (found.labels[in_none] == -1).all()
+            assert (found.labels[isolated] == -1).all()
             assert found.n_clusters == min(k, n - isolated.sum())
-            assert set(found.labels[~in_none]) == set(range(found.n_clusters))
+            assert set(found.labels[~isolated]) == set(range(found.n_clusters))
             assert found.normalized_cut == pytest.approx(normalized_cut(make_graph(name), found.labels))
             assert str(found)
 
@@ -134,25 +134,38 @@ def test_every_graph_goes_through_every_method(name, method):
 def test_tiny_components_use_up_no_clusters_unless_asked():
     pieces = [nx.gnp_random_graph(150, 0.1, seed=s) for s in range(3)] + [nx.path_graph(2)] * 20
     graph = nx.disjoint_union_all(pieces)
+    planted = np.append(np.repeat(range(3), 150), np.zeros(40, int))
     by_default = coreset_sc(graph, 3, rng=0)
-    assert adjusted_rand_index(by_default.labels[:450], np.repeat(range(3), 150)) == 1
-    assert (by_default.labels[450:] == -1).all()
-    assert any("20 components of 40 nodes" in remark for remark in by_default.remarks)
+    assert adjusted_rand_index(by_default.labels[:450], planted[:450]) == 1
+    assert len(set(by_default.labels[450:])) == 1
+    assert any("20 tiny components" in remark for remark in by_default.remarks)
     plain = coreset_sc(graph, 10, components="all", rng=0)
     assert plain.normalized_cut == 0
     assert by_default.normalized_cut == 0
 
 
-def test_unevenness_of_the_weights_is_a_reason_for_doubt(monkeypatch):
-    on = weighed(stochastic_block_model([60] * 3, 0.5, 0.01, rng=2).graph, "normalized_cut")
+@pytest.mark.parametrize(("tiny", "k"), [(4, 3), (2, 2)])
+def test_a_component_is_tiny_below_a_fiftieth_of_an_average_cluster(tiny, k):
+    graph = nx.disjoint_union_all([nx.complete_graph(20), nx.complete_graph(20), nx.complete_graph(tiny)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = coreset_sc(graph, 3, rng=0)
+    together = [len(set(found.labels[part].tolist())) == 1 for part in (slice(20), slice(20, 40), slice(40, None))]
+    joined = found.labels[40] in found.labels[:40]
+    assert joined == (tiny == 2) and together[2]
+    assert all(together) == (tiny == 4)  # with the edge put aside, the third cluster is cut from a clique
 
-    def doubtful():
-        whole = InMemory(on, 3, 0.3, np.random.default_rng(0), Progress())
-        return by_coreset(whole, as_aim("normalized_cut", None), Sampling(100, 2.0, "tree"))[1].doubtful
 
-    assert not doubtful()
-    monkeypatch.setattr(in_memory, "evenness", lambda weights: 0.01)
-    assert doubtful()
+def test_what_was_left_out_joins_the_largest_cluster_undecided():
+    graph = as_graph(nx.disjoint_union_all([nx.complete_graph(size) for size in (2, 3, 5)]))
+    searched = np.arange(10) >= 2
+    coreset = Coreset(np.array([3, 8]), np.ones(2))
+    undecided = np.arange(10) == 6
+    part = Outcome(np.repeat([-1, 0, 1], [2, 3, 5]), coreset, np.array([0, 1]), undecided)
+    whole = put_back(graph, searched, part)
+    assert whole.labels.tolist() == [1, 1, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert np.flatnonzero(whole.undecided).tolist() == [0, 1, 6]
+    assert whole.coreset.nodes.tolist() == [3, 8]
 
 
 @pytest.mark.parametrize("effort", ["low", "normal", "high"])
@@ -162,17 +175,6 @@ def test_every_effort_is_good_and_seeded(effort):
     no_blocks = nx.gnp_random_graph(200, 0.05, seed=518)  # as many good partitions as seeds
     one, again, other = (coreset_sc(no_blocks, 9, effort=effort, rng=seed).labels for seed in (8, 8, 9))
     assert (one == again).all() and (one != other).any()
-
-
-def test_high_effort_refines_what_the_coreset_showed():
-    planted = planted_partition(30, 300, 6, 5, rng=5)
-    normal, high = (
-        coreset_sc(planted.graph, 30, method="two-step", coreset_size=150, effort=effort, rng=8, **CUT)
-        for effort in ("normal", "high")
-    )
-    assert "refining" in high.seconds and "refining" not in normal.seconds
-    assert high.normalized_cut < normal.normalized_cut
-    assert high.normalized_cut <= normalized_cut(planted.graph, planted.labels)
 
 
 @pytest.mark.slow
@@ -208,87 +210,20 @@ def test_where_a_coreset_cannot_show_the_clusters_those_of_the_whole_graph_are_f
     monkeypatch.setattr(pipeline, "default_size", lambda *of: 60)
     found = coreset_sc(planted.graph, 2, rng=0, **CUT)
     assert found.normalized_cut <= normalized_cut(planted.graph, planted.labels)
-    assert found.parameters["method"] == "two-step" and "healing" in found.seconds
-    assert np.array_equal(found.coreset.labels, found.labels[found.coreset.nodes])
     asked_for = coreset_sc(planted.graph, 2, method="two-step", coreset_size=60, rng=0, **CUT)
-    assert asked_for.normalized_cut > 1.3 * found.normalized_cut and "healing" not in asked_for.seconds
     said = [
         any("a larger coreset_size or another method" in remark for remark in of.remarks) for of in (found, asked_for)
     ]
-    assert said == [False, True]
-    monkeypatch.setattr(pipeline, "healed", lambda on, found, *of: found)
-    monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
-    other = coreset_sc(planted.graph, 2, rng=0, **CUT)
-    assert other.parameters["method"] == "multilevel" and other.coreset is None
-    assert any("coreset could not show" in remark for remark in other.remarks)
-    assert other.normalized_cut <= normalized_cut(planted.graph, planted.labels)
-
-
-def test_the_better_of_two_looks_is_kept(monkeypatch):
-    planted = planted_partition(20, 500, 20, 4, rng=7)
-    monkeypatch.setattr(pipeline, "suits_a_coreset", lambda *of: True)
-    monkeypatch.setattr(coreset_regions, "LEAST_SIGNAL", np.inf)
-    monkeypatch.setattr(pipeline, "are_impure", lambda *of: True)
-
-    def poor(on, k, *of):
-        return Partition(*assigned(on, np.arange(on.graph.n_nodes, dtype=np.int32) % k, k), None)
-
-    monkeypatch.setattr(pipeline, "partitioned", poor)
-    found = coreset_sc(planted.graph, 20, rng=3)
-    assert found.parameters["method"] == "two-step" and "partition" in found.seconds
-    assert adjusted_rand_index(found.labels, planted.labels) > 0.99
-
-
-@pytest.fixture(scope="module")
-def two_as_one():
-    """A planted graph, its blocks, and the same but for two that are one and one that is two."""
-    planted = planted_partition(8, 60, 12, 3, rng=2)
-    wrong = np.where(planted.labels == 1, 0, planted.labels)
-    halved = np.flatnonzero(planted.labels == 5)[::2]
-    wrong[halved] = 1
-    return weighed(planted.graph, "normalized_cut"), planted.labels.astype(np.int32), wrong.astype(np.int32)
-
-
-@pytest.mark.parametrize("name", ["modularity", "constant_potts"])
-def test_two_clusters_are_better_united_below_a_resolution(two_as_one, name):
-    graph, labels = two_as_one[0].graph, two_as_one[1]
-    on = weighed(graph, name)
-    below = united_below(on, labels, 8)
-    pairs = [np.where(labels == b, a, labels) for a in range(8) for b in range(a)]
-    for factor, pays in ((0.999, True), (1.001, False)):
-        objective = plain_objective(on, 8, below * factor)
-        before = value_of(objective, assigned(on, labels, 8).sums)
-        united = [value_of(objective, assigned(on, pair.astype(np.int32), 8).sums) for pair in pairs]
-        assert (max(united) > before) == pays
-
-
-def test_clusters_are_impure_where_two_belong_together(two_as_one):
-    on, labels, wrong = two_as_one
-    assert not are_impure(on, labels, assigned(on, labels, 8).sums)
-    assert are_impure(on, wrong, assigned(on, wrong, 8).sums)
-
-
-@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "constant_potts", "ratio_cut"])
-def test_impure_clusters_are_merged_anew(two_as_one, objective):
-    on, labels, wrong = two_as_one
-    on, aim = weighed(on.graph, objective), as_aim(objective, None)
-    fragments = 2 * labels + np.arange(len(labels), dtype=np.int32) % 2
-    found = assigned(on, wrong, 8)
-    whole = InMemory(on, 8, 1.0, np.random.default_rng(0), Progress())
-    partition, impure = turned(aim, whole, Parted(*found), fragments, False)
-    assert adjusted_rand_index(partition.labels, labels) == 1.0 and not impure
-    assert all(np.allclose(*sums) for sums in zip(partition.sums, assigned(on, partition.labels, 8).sums, strict=True))
-    assert (found.labels == wrong).all()
+    assert said == [False, True] and asked_for.parameters["method"] == "two-step"
+    assert (found.coreset is None) == any("a coreset could not show" in remark for remark in found.remarks)
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
-def test_clusters_of_impure_regions_are_mended(objective, monkeypatch):
+def test_clusters_of_impure_regions_are_mended(objective):
     """Of these regions some hold two blocks, and moves of single nodes never part clusters that are two."""
     planted = planted_partition(30, 500, 9, 3, rng=6)
     options = {"method": "two-step", "coreset_size": 500, "objective": objective, "rng": 3}
     assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) > 0.99
-    monkeypatch.setattr(in_memory, "merged_anew", left_as_they_are)
-    assert adjusted_rand_index(coreset_sc(planted.graph, 30, **options).labels, planted.labels) < 0.95
 
 
 @pytest.mark.slow
@@ -302,46 +237,9 @@ def test_where_sizes_are_unequal_pieces_are_purer_once_nodes_have_moved_by_both_
     assert sum(index > 0.98 for index in indices) >= 4
 
 
-def test_pieces_that_merging_anew_leaves_pure_are_the_last(monkeypatch):
-    planted = planted_partition(30, 500, 9, 3, rng=6)
-    found = iter([True, False])
-    contractions = []
-    real = in_memory.reduced
-    monkeypatch.setattr(in_memory, "are_impure", lambda *of: next(found))
-    monkeypatch.setattr(healing, "is_better", lambda *of: True)
-    monkeypatch.setattr(in_memory, "reduced", lambda *of: contractions.append(of) or real(*of))
-    coreset_sc(planted.graph, 30, method="two-step", coreset_size=500, rng=2)
-    assert len(contractions) == 2  # of the regions, and once of their pieces
-
-
-def test_impure_clusters_that_nothing_mends_are_in_doubt(monkeypatch):
-    planted = planted_partition(30, 500, 9, 3, rng=5)
-    on = weighed(planted.graph, "modularity")
-
-    def doubtful():
-        whole = InMemory(on, 30, 1.0, np.random.default_rng(2), Progress())
-        return by_coreset(whole, as_aim("modularity", "auto"), Sampling(500, 2.0, "tree"))[1].doubtful
-
-    monkeypatch.setattr(coreset_regions, "is_doubtful", lambda *of: False)
-    assert not doubtful()
-    monkeypatch.setattr(healing, "is_better", lambda *of: False)
-    assert doubtful()
-
-
-def test_of_partitions_for_matched_resolutions_the_likelier_is_the_better(two_as_one):
-    on, labels, _ = two_as_one
-    united = np.where(labels == 1, 0, labels)
-    united[np.argmax(labels == 5)] = 1
-    right, wrong = (assigned(on, of.astype(np.int32), 8) for of in (labels, united))
-    coarse = plain_objective(on, 8, 0.01)  # under which two blocks in one are worth more than two
-    assert value_of(coarse, wrong.sums) > value_of(coarse, right.sums)
-    assert is_better(as_aim("modularity", "auto"), on, coarse, right, wrong)
-    assert is_better(as_aim("modularity", 0.01), on, coarse, wrong, right)
-
-
 def test_uneven_weights_leave_fewer_links_that_count():
-    assert coreset_regions.evenness(None) == coreset_regions.evenness(np.full(7, 3.0)) == 1.0
-    assert coreset_regions.evenness(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
+    assert coreset_parents.evenness(None) == coreset_parents.evenness(np.full(7, 3.0)) == 1.0
+    assert coreset_parents.evenness(np.array([1.0, 0.0, 0.0, 0.0])) == 0.25
 
 
 def test_doubt_grows_with_the_cut():
@@ -360,25 +258,76 @@ def test_default_sizes_cover_the_graph_and_the_clusters():
     assert default_size(100, 400, 50) == 100
 
 
-def test_clusters_are_the_same_whatever_they_are_called_and_but_for_a_little():
-    labels, volumes = np.repeat([0, 1, 2], 4), np.ones(12)
-    renamed = np.array([2, 0, 1])[labels]
-    assert are_same_clusters(labels, renamed, volumes)
-    renamed[0] = 1  # a quarter of a cluster goes elsewhere
-    assert are_same_clusters(labels, renamed, volumes)
-    volumes[0] = 4.0  # the larger part of it
-    assert not are_same_clusters(labels, renamed, volumes)
-    split = np.repeat([0, 1, 2, 2], [2, 2, 4, 4])  # one is split, and two are joined
-    assert not are_same_clusters(labels, split, np.ones(12))
+@pytest.fixture(scope="module")
+def two_as_one():
+    """A planted graph with crumbs, its blocks, and the same but for two that are one and one that is two."""
+    planted = planted_partition(8, 60, 12, 3, rng=2)
+    triangle = sparse.csr_array(np.ones((3, 3)) - np.eye(3))
+    graph = as_graph(sparse.block_diag([planted.graph.to_scipy(), triangle, triangle]))
+    labels = np.append(planted.labels, np.zeros(6, int)).astype(np.int32)
+    wrong = np.where(labels == 1, 0, labels)
+    wrong[np.flatnonzero(planted.labels == 5)[::2]] = 1
+    return graph, np.arange(486) < 480, labels, wrong.astype(np.int32)
 
 
-def test_where_the_tree_ends_in_the_same_clusters_nothing_is_merged_anew(monkeypatch):
-    planted = planted_partition(10, 300, 16, 3, rng=5)
-    cycles = []
-    real = pieces.in_cycles
-    monkeypatch.setattr(pieces, "in_cycles", lambda *of, **how: cycles.append(of) or real(*of))
-    found = coreset_sc(planted.graph, 10, method="two-step", rng=0)
-    assert adjusted_rand_index(found.labels, planted.labels) > 0.99 and not cycles
-    hidden = planted_partition(40, 75, 5, 3, rng=0)  # where clusters can hardly be told apart the tree ends in others
-    coreset_sc(hidden.graph, 40, method="two-step", coreset_size=500, rng=0)
-    assert cycles
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "constant_potts", "ratio_cut"])
+def test_pieces_of_impure_clusters_are_parted_anew(two_as_one, objective):
+    """Of regions that are halves of blocks, where the clusters hold two of one block and one of two."""
+    graph, searched, labels, wrong = two_as_one
+    whole = InMemory(graph, searched, 8, np.random.default_rng(0), Progress())
+    halves = 2 * labels + np.arange(486, dtype=np.int32) % 2
+    regions = Regions(halves, 16, Coreset(np.arange(3), np.ones(3)), 20.0, [3])
+    given = wrong.copy()
+    found, plan = part_pieces(whole, wrong, regions, as_aim(objective, None))
+    assert adjusted_rand_index(found.labels[searched], labels[searched]) == 1.0 and (wrong == given).all()
+    assert found.sums.size.tolist() == np.bincount(found.labels[searched], minlength=8).tolist()
+    assert plan.goal.k == 8 and (plan.resolution is None) == objective.endswith("_cut")
+
+
+@pytest.mark.parametrize("name", ["modularity", "ratio_cut"])
+def test_a_contraction_to_pieces_keeps_the_value_and_goes_both_ways(two_as_one, name):
+    graph, searched, labels, wrong = two_as_one
+    whole = InMemory(graph, searched, 8, np.random.default_rng(0), Progress())
+    pieces, n_pieces = whole.pieces(wrong, 2 * labels)
+    run = run_on_clusters(whole, pieces, n_pieces, name)
+    kept = with_sums(run.finest, whole.restrict(wrong, pieces, n_pieces), 8, run)
+    assert np.array_equal(whole.project(kept.labels, pieces)[searched], wrong[searched])
+    part = InMemory(graph.subgraph(np.flatnonzero(searched)), np.ones(480, bool), 8, whole.rng, Progress()).run(name)
+    expected = with_sums(part.finest, wrong[searched], 8, part)
+    np.testing.assert_allclose(kept.sums.inside, expected.sums.inside, rtol=1e-12)
+    np.testing.assert_allclose(kept.sums.mass, expected.sums.mass, rtol=1e-12)
+    assert run.units == part.units
+
+
+def test_clusters_keep_a_node_that_is_searched(two_as_one):
+    """The others would not keep them from being empty: here they are all that a cluster would have left."""
+    graph, searched, labels, _ = two_as_one
+    whole = InMemory(graph, searched, 8, np.random.default_rng(0), Progress())
+    few = np.where(labels == 7, 6, labels).astype(np.int32)
+    few[0], few[~searched] = 7, 7
+    plan = coreset_parents.plan_on(
+        whole.run("modularity").finest, 8, as_aim("modularity", 0.5), whole.run("modularity")
+    )
+    found = whole.refine(few, plan.goal, "modularity")
+    assert np.bincount(found.labels[searched], minlength=8).all() and len(found.sums.size) == 8
+    assert value_of(plan.goal.objective, found.sums) > 0 and found.sums.size.sum() == 480
+
+
+def test_pieces_are_what_clusters_have_of_regions_and_crumbs_are_one():
+    rng = np.random.default_rng(1)
+    labels, regions, volumes = rng.integers(-1, 4, 400), rng.integers(0, 6, 400), rng.exponential(size=400)
+    labels[:3], regions[:3], volumes[:3] = 3, [6, 7, 8], 1e-6
+    pieces, n_pieces = pieces_of(volumes, labels, regions)
+    assert ((pieces < 0) == (labels < 0)).all() and set(pieces[labels >= 0]) == set(range(n_pieces))
+    whole = np.unique(np.c_[labels, np.minimum(regions, 6)][labels >= 0], axis=0)
+    assert n_pieces == len(whole) and len(set(pieces[:3])) == 1
+    assert len(np.unique(np.c_[pieces, labels, np.minimum(regions, 6)][labels >= 0], axis=0)) == n_pieces
+
+
+@pytest.mark.parametrize("values", [[3, 1, 3, 0], [10**7, 5, 10**7]])
+def test_labels_are_numbered_without_gaps_in_their_order(values):
+    expected = np.unique(values, return_inverse=True)[1]
+    numbered, n_used = number_used(np.array(values))
+    assert numbered.tolist() == expected.tolist() and n_used == len(set(values)) and numbered.dtype == np.int32
+    some, n_used = number_used(np.array([-1, *values]), np.array([False, *[True] * len(values)]))
+    assert some.tolist() == [-1, *expected] and n_used == len(set(values))

@@ -1,0 +1,85 @@
+"""`graphclust hierarchy FILE`: cluster the graph of a file into nested levels."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from graphclust.faces.commands.options import (
+    add_force,
+    add_seed,
+    as_output,
+    check_output,
+    everywhere,
+    examples,
+    graph_file,
+    loaded,
+)
+from graphclust.faces.shell_words import in_the_shell
+from graphclust.faces.terminal import show, show_data
+
+if TYPE_CHECKING:
+    from graphclust.progress import Progress
+
+EXAMPLES = examples(
+    "graphclust hierarchy edges.csv --max-size 10 -o levels.json   down to clusters of 10 nodes",
+    "graphclust hierarchy edges.csv -o levels.csv                  the levels that the graph shows",
+    "graphclust hierarchy edges.csv --max-size 10 -o tree.nwk      for a viewer of trees",
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser's."""
+    from graphclust.objective.objective import PLAIN_OBJECTIVES
+    from graphclust.partition.engine import EFFORTS
+
+    command = commands.add_parser(
+        "hierarchy",
+        parents=[graph_file(), everywhere()],
+        help="cluster the graph of a file into nested levels",
+        epilog=EXAMPLES,
+    )
+    command.add_argument("--max-size", type=float, metavar="NODES", help="most that a cluster of the last level holds")
+    command.add_argument("--min-size", type=float, metavar="NODES", help="clusters of less join a sibling")
+    command.add_argument(
+        "--resolution", type=float, metavar="NUMBER", help="of the coarsest level, > 0 (what the graph shows, or 1)"
+    )
+    command.add_argument("--levels", type=int, metavar="N", help="at most so many")
+    command.add_argument(
+        "--objective", choices=PLAIN_OBJECTIVES, default="modularity", help="what to optimize (modularity)"
+    )
+    command.add_argument("--effort", choices=EFFORTS, default="low", help="how much to try for the first level (low)")
+    command.add_argument(
+        "-o", "--output", metavar="LEVELS", type=as_output,
+        help="write the clusters here: .json, .csv or .tsv (a row for each node and cluster), .nwk (Newick), or - for "
+        "JSON on standard output, in place of the report",
+    )  # fmt: skip
+    add_seed(command)
+    add_force(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, progress: "Progress") -> None:
+    """Cluster into levels, write them where asked to, and print the report."""
+    from graphclust.partition.hierarchy import hierarchy
+    from graphclust.partition.hierarchy_text import writer_for
+
+    output = None if options.output == "-" else options.output
+    if output is not None:
+        writer_for(output)
+    check_output(output, options.force, never=options.file)
+    graph, _ = loaded(options, progress)
+    found = hierarchy(
+        graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,
+        levels=options.levels, objective=options.objective, effort=options.effort, rng=options.seed, progress=progress,
+    )  # fmt: skip
+    if output is not None:
+        found.save(output, overwrite=options.force)
+    if options.output == "-":
+        show_data(found.to_json())
+    elif not options.quiet:
+        if options.report == "json":
+            sizes = [found.sizes_on(level).tolist() for level in range(len(found.levels))]
+            show(json.dumps({**found.origin, "sizes": sizes, "remarks": list(found.remarks), "written": output}))
+        else:
+            lines = [in_the_shell(str(found)), *([] if output is None else [f"  levels in  {output}"])]
+            show("\n".join(lines))

@@ -1,0 +1,127 @@
+"""Hierarchical Leiden as graspologic and graspologic-native name it, with bounds that hold.
+
+Change `from graspologic.partition import hierarchical_leiden`, or `graspologic_native.hierarchical_leiden`, to
+`from graphclust.interop.graspologic import hierarchical_leiden`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import as_number, as_seeded, as_whole_number
+from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph
+from graphclust.graph.node_order import node_names
+from graphclust.partition.clustering import graph_to_cluster
+from graphclust.partition.hierarchy import Wanted, make_levels
+from graphclust.partition.nested_clusters import hierarchy_of
+from graphclust.partition.sibling_joins import Sizes
+from graphclust.partition.warm_start import Earlier
+from graphclust.progress import Progress
+
+__all__ = ["HierarchicalCluster", "HierarchicalClusters", "hierarchical_leiden"]
+
+
+class HierarchicalCluster(NamedTuple):
+    """That a node is in a cluster on a level; `parent_cluster` is None on level 0."""
+
+    node: Hashable
+    cluster: int
+    parent_cluster: int | None
+    level: int
+    is_final_cluster: bool
+
+
+class HierarchicalClusters(list[HierarchicalCluster]):
+    """The records, level by level."""
+
+    def first_level_hierarchical_clustering(self) -> dict[Hashable, int]:
+        """Node -> cluster on level 0."""
+        return {one.node: one.cluster for one in self if one.level == 0}
+
+    def final_level_hierarchical_clustering(self) -> dict[Hashable, int]:
+        """Node -> the cluster that is not split further."""
+        return {one.node: one.cluster for one in self if one.is_final_cluster}
+
+
+def hierarchical_leiden(
+    graph: Any = None,
+    max_cluster_size: int = 1000,
+    starting_communities: Mapping[Hashable, int] | None = None,
+    extra_forced_iterations: int = 0,
+    resolution: float = 1.0,
+    randomness: float = 0.001,
+    use_modularity: bool = True,
+    random_seed: int | None = None,
+    weight_attribute: str = "weight",
+    is_weighted: bool | None = None,
+    weight_default: float = 1.0,
+    check_directed: bool = True,
+    *,
+    edges: Any = None,
+    seed: int | None = None,
+    iterations: int = 1,
+) -> HierarchicalClusters:
+    """Nested clusters of at most `max_cluster_size` nodes, a record for each node and each cluster it is in.
+
+    graph, edges : a NetworkX graph, a matrix or a list of edges (u, v, weight), under either name.
+    max_cluster_size : a larger cluster is split on the next level, always.
+    starting_communities : node -> community number, of every node: the first level is made from it.
+    resolution : of the first level; use_modularity : True for modularity, False for the constant Potts model.
+    random_seed, seed : the same seed gives the same records, in whatever order nodes with names and edges come.
+    weight_attribute, is_weighted : the attribute of edges that holds weights; is_weighted=False counts each edge 1.
+    check_directed : directed graphs are refused; False joins both directions of an edge by their sum.
+    extra_forced_iterations, iterations, randomness : taken and not needed. weight_default : 1, of edges without one.
+
+    Clusters are numbered through all levels; isolated nodes are clusters by themselves. The method is that of
+    `graphclust.hierarchy`, so the clusters are not those of Leiden's, and clusters of any seed are within the bound.
+
+    Raises what `graphclust.hierarchy` raises, and ParameterError for a weight_default other than 1, two graphs or two
+    seeds, or starting communities that are not of every node.
+
+    >>> triangle = [("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0)]
+    >>> found = hierarchical_leiden(edges=triangle, max_cluster_size=2, seed=1)
+    >>> [(one.node, one.cluster, one.parent_cluster, one.is_final_cluster) for one in found][3:]
+    [('a', 1, 0, True), ('b', 1, 0, True), ('c', 2, 0, True)]
+    """
+    G = _only_one("graph", graph, "edges", edges)
+    if G is None:
+        raise ParameterError("graph=None, expected a graph or a list of edges")
+    if weight_default != 1.0:
+        raise ParameterError(f"weight_default={weight_default} is not possible, expected 1.0; set the missing weights")
+    most = as_whole_number(max_cluster_size, "max_cluster_size", at_least=1)
+    resolution = as_number(resolution, "resolution", above=0.0)
+    rng, used = as_seeded(_only_one("random_seed", random_seed, "seed", seed))
+    weight = None if is_weighted is False else weight_attribute
+    progress = Progress()
+    own = graph_to_cluster(G, 1, weight, None if check_directed else "sum", progress)
+    objective = "modularity" if use_modularity else "constant_potts"
+    wanted = Wanted(Sizes(np.ones(own.n_nodes), 0.0, float(most)), resolution, None, objective, "low")
+    earlier = None
+    if starting_communities is not None:  # every cluster of these is opened
+        earlier = Earlier([_start(own, starting_communities)], np.diff(own.indptr))
+    levels, resolutions = make_levels(own, wanted, rng, progress, earlier)
+    found = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
+    return HierarchicalClusters(
+        HierarchicalCluster(one.node, one.cluster, one.parent, one.level, one.is_leaf) for one in found.records()
+    )
+
+
+def _only_one(name: str, value: Any, other_name: str, other: Any) -> Any:
+    """What was given under either name."""
+    if value is not None and other is not None:
+        raise ParameterError(f"{name}= and {other_name}= were both given, expected one of them")
+    return other if value is None else value
+
+
+def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int64]:
+    """Starting communities as labels 0, 1, ... of the nodes."""
+    missing = [node for node in node_names(graph) if node not in communities]
+    if missing:
+        raise ParameterError(f"starting_communities has no community for node {missing[0]!r}, expected one for each")
+    given = np.array([communities[node] for node in node_names(graph)])
+    return np.unique(given, return_inverse=True)[1].astype(np.int64)

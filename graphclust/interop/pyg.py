@@ -1,0 +1,61 @@
+"""PyTorch Geometric's and DGL's graphs: partitions of an `edge_index`; torch is used where it is what comes in.
+
+from graphclust.interop.pyg import partition
+parts = partition(data.edge_index, data.num_nodes, 32)  # in place of METIS's, a part of each node
+"""
+
+from __future__ import annotations
+
+import heapq
+import warnings
+from typing import Any
+
+import numpy as np
+
+from graphclust.checks import as_whole_number
+from graphclust.errors import GraphWarning
+from graphclust.io.edge_arrays import graph_from_edge_arrays
+from graphclust.partition.pipeline import coreset_sc
+
+__all__ = ["partition"]
+
+ISOLATED_ALONE = r"\d+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"  # here they get a part
+
+
+def partition(
+    edge_index: Any, n_nodes: int, k: int, *, edge_weight: Any = None, random_state: Any = 0, **options: Any
+) -> Any:
+    """The part of each node, 0 to k - 1: few edges lie between two parts.
+
+    edge_index : whole numbers of shape (2, n_edges), the ends of the edges, a torch tensor or an array. An edge may
+        come once or in both directions, as PyG has it; repeated edges are added up, or count once without weights.
+    n_nodes : number of nodes; the ends are below it.
+    k : number of parts, exactly. They differ in size where the graph does: there is no balance constraint.
+    edge_weight : numbers >= 0, shape (n_edges,), or None.
+    random_state : None, a seed or a numpy Generator.
+    options : of `graphclust.coreset_sc`; the objective is the normalized cut unless it is given.
+
+    Returns int64 of shape (n_nodes,), a tensor on the device of edge_index where that is one. Nodes without edges go to
+    the smallest parts in turn.
+
+    Raises GraphValidationError for an edge_index or weights of another shape and for ends out of range, and what
+    `coreset_sc` raises.
+
+    >>> partition(np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]]), 6, 2).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
+        graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
+    labels = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options).labels.copy()
+    fill_smallest(labels, k)
+    return edge_index.new_tensor(labels) if hasattr(edge_index, "new_tensor") else labels
+
+
+def fill_smallest(labels: np.ndarray, k: int) -> None:
+    """Give each node of label -1 the part among 0 to k - 1 that is smallest by then, in place."""
+    parts = [(size, part) for part, size in enumerate(np.bincount(labels[labels >= 0], minlength=k).tolist())]
+    heapq.heapify(parts)
+    for node in np.flatnonzero(labels < 0):
+        size, labels[node] = parts[0]
+        heapq.heapreplace(parts, (size + 1, int(labels[node])))

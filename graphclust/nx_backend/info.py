@@ -1,0 +1,40 @@
+"""What NetworkX is told of the backend as it is imported: names and words, and no import but the package's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OF_COMMUNITIES = {
+    "**options": "of `graphclust.communities`, such as effort or time_budget; or k, for so many communities exactly, "
+    "with those of `graphclust.coreset_sc`.",
+}
+FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "louvain_communities": ("The engine of `graphclust.communities`; every community is connected.", OF_COMMUNITIES),
+    "louvain_partitions": ("Nested levels; the last is the partition of louvain_communities.", OF_COMMUNITIES),
+    "leiden_communities": ("The engine of `graphclust.communities`; every community is connected.", OF_COMMUNITIES),
+    "leiden_partitions": ("Nested levels; the last is the partition of leiden_communities.", OF_COMMUNITIES),
+    "asyn_fluidc": ("Exactly k communities, those of `graphclust.coreset_sc`.", {"**options": "of `coreset_sc`."}),
+    "greedy_modularity_communities": ("The same unions as NetworkX's; pairs that gain as much may differ.", {}),
+    "label_propagation_communities": ("NetworkX's result, class by class of its coloring.", {}),
+    "modularity": ("NetworkX's value.", {}),
+    "partition_quality": ("NetworkX's value.", {}),
+    "is_partition": ("NetworkX's value.", {}),
+}
+
+
+def get_info() -> dict[str, Any]:
+    """The entry of `networkx.backend_info`.
+
+    >>> sorted(get_info()["functions"])[:3]
+    ['asyn_fluidc', 'greedy_modularity_communities', 'is_partition']
+    """
+    return {
+        "backend_name": "graphclust",
+        "project": "graphclust",
+        "package": "graphclust",
+        "short_summary": "Communities of large graphs: compiled, the same for any number of threads.",
+        "functions": {
+            name: {"additional_docs": words, "additional_parameters": parameters}
+            for name, (words, parameters) in FUNCTIONS.items()
+        },
+    }

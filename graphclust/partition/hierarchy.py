@@ -1,0 +1,201 @@
+"""hierarchy: a graph in, nested levels of clusters out, down to a bound on their size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_weights, as_whole_number
+from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.node_order import in_order, node_names, node_order
+from graphclust.objective.objective import PLAIN_OBJECTIVES, Weighed, weighed
+from graphclust.partition.clustering import graph_to_cluster
+from graphclust.partition.communities import goal_at
+from graphclust.partition.engine import EFFORTS, partition
+from graphclust.partition.levels import Run, run_on
+from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
+from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
+from graphclust.partition.nested_levels import bounded_levels, finer_levels, thinned
+from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.sibling_joins import Sizes, join_small
+from graphclust.partition.warm_start import Earlier, restarted
+from graphclust.progress import Progress, ProgressLike, as_progress
+
+__all__ = ["hierarchy"]
+
+USUAL = 1.0  # resolution
+Labels = npt.NDArray[np.int32]
+
+
+def hierarchy(
+    G: GraphLike,
+    *,
+    max_size: float | None = None,
+    min_size: float | None = None,
+    resolution: float | None = None,
+    levels: int | None = None,
+    objective: str = "modularity",
+    node_weight: Any = None,
+    effort: str = "low",
+    weight: str | None = "weight",
+    symmetrize: str | None = None,
+    rng: Seed = None,
+    progress: ProgressLike = None,
+) -> Hierarchy:
+    """Cluster a graph into nested levels, coarsest first.
+
+    G, weight, symmetrize : as `communities` takes them.
+    max_size : the most that a cluster of the finest level holds, >= 1. Each level splits the clusters that hold more
+        into those that they show when clustered alone; where nothing shows, the last level splits them evenly along
+        their weakest connections. None: there is no bound.
+    min_size : clusters that hold less are joined to the sibling that they share most weight with, where there is one
+        and `max_size` allows it.
+    resolution : > 0, at which the coarsest level is that of `communities`. None: 1 where there is a `max_size`; without
+        one the levels are those at 1 and at the natural resolutions, over the widest ranges of which the number of
+        clusters of a dendrogram stays.
+    levels : at most so many, >= 1, of those that there would be; the finest is within the bound in any case.
+    objective : "modularity" (default) or "constant_potts", as of `communities`.
+    node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), or the name of an attribute of
+        the nodes of a NetworkX or igraph graph. None: 1.
+    effort : of the coarsest level, as of `communities`.
+    rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
+        their edges come.
+    progress : as `communities` takes it.
+
+    Returns a `Hierarchy`. Each level is strictly inside the one before it, and none repeats another. Clusters are
+    connected, with one exception: nodes that inside the cluster above hang on one and the same node alone, and for
+    which its part has no room, stand together. An isolated node is a cluster by itself.
+
+    Raises ParameterError (an argument out of range; a node that alone weighs more than `max_size`), TypeError (of the
+    wrong type), GraphValidationError (no graph to cluster, weights of nodes that do not fit it).
+
+    Source: Blondel et al. 2008 for modularity inside clusters, level by level; the method is that of
+    `graphclust.partition.engine` and `graphclust.partition.nested_levels`.
+
+    >>> import networkx as nx
+    >>> found = hierarchy(nx.ring_of_cliques(8, 5), max_size=5, resolution=0.3, rng=0)
+    >>> [len(parents) for parents in found.parents]
+    [4, 8]
+    """
+    objective, effort = as_choice(objective, "objective", PLAIN_OBJECTIVES), as_choice(effort, "effort", tuple(EFFORTS))
+    asked = {"max_size": max_size, "min_size": min_size, "resolution": resolution, "levels": levels}
+    for name in ("max_size", "min_size"):
+        asked[name] = asked[name] if asked[name] is None else as_number(asked[name], name, at_least=1.0)
+    most, least = asked["max_size"] or np.inf, asked["min_size"] or 0.0
+    if least > most:
+        raise ParameterError(f"min_size={min_size} is above max_size={max_size}, expected at most that")
+    resolution = None if resolution is None else as_number(resolution, "resolution", above=0.0)
+    levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
+    graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
+    sizes = Sizes(node_sizes(G, graph, node_weight), least, most)
+    refuse_heavy_nodes(graph, sizes)
+    found, resolutions = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
+    parameters = {**asked, "objective": objective, "effort": effort} | asked_of_the_graph(weight, symmetrize, None)
+    if node_weight is not None:
+        parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
+    return hierarchy_of(
+        graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
+        min_size=asked["min_size"], node_sizes=None if node_weight is None else sizes.of_nodes,
+        remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
+    )  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """Which levels are wanted: the arguments of `hierarchy`, checked; resolutions : those to use, if known."""
+
+    sizes: Sizes
+    resolution: float | None
+    levels: int | None
+    objective: str
+    effort: str
+    resolutions: tuple[float, ...] = ()
+
+
+def make_levels(
+    graph: Graph, wanted: Wanted, rng: np.random.Generator, progress: Progress, earlier: Earlier | None = None
+) -> tuple[list[Labels], tuple[float, ...]]:
+    """Labels of each level, coarsest first, in the order of the nodes; and the resolutions that were asked for.
+
+    earlier : levels that these are made from.
+    """
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    on = weighed(ordered, wanted.objective)
+    run = run_on(on, rng, progress)
+    wanted = wanted._replace(sizes=wanted.sizes.at(order))
+    with progress.stage("levels"):
+        resolutions = wanted.resolutions or _resolutions(on, wanted, run)
+        earlier = None if earlier is None else earlier.at(order)
+        found = list(_levels(on, wanted, resolutions, run, earlier))
+        if wanted.levels is not None:
+            found = thinned(ordered, found, wanted.levels, wanted.sizes)
+    labels = np.empty((len(found), graph.n_nodes), np.int32)
+    labels[:, order] = found
+    return list(labels), resolutions
+
+
+def _resolutions(on: Weighed, wanted: Wanted, run: Run) -> tuple[float, ...]:
+    """The resolution of the coarsest level, and without a bound natural ones; increasing."""
+    first = USUAL if wanted.resolution is None else wanted.resolution
+    if not np.isinf(wanted.sizes.most):
+        return (first,)
+    natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first)
+    if wanted.levels is None:
+        return tuple(sorted([first, *(value for value, width in natural if width >= WIDE)]))
+    return tuple(sorted([first, *(value for value, _ in natural[: wanted.levels - 1])]))
+
+
+def _levels(
+    on: Weighed, wanted: Wanted, resolutions: tuple[float, ...], run: Run, earlier: Earlier | None
+) -> Iterator[Labels]:
+    """The levels, coarsest first; each has more clusters than the one before."""
+    sizes, objective = wanted.sizes, wanted.objective
+    first, *finer = resolutions
+    goal = goal_at(on, first, objective)
+    if earlier is None:
+        labels = partition(run.finest, goal, EFFORTS[wanted.effort], run).labels
+    else:
+        labels = restarted(run.finest, earlier.start(0), earlier.n_changed, goal, run).labels
+    labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
+    if labels.any() or not finer:  # where there are finer ones, one cluster is no level
+        yield labels
+    if np.isinf(sizes.most):
+        yield from finer_levels(on, labels, finer, objective, sizes, run, earlier)
+    else:
+        yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)
+
+
+def node_sizes(G: Any, graph: Graph, node_weight: Any) -> npt.NDArray[np.float64]:
+    """What each node counts for, float64, shape (n_nodes,)."""
+    values = node_weight
+    if isinstance(node_weight, str):
+        if hasattr(G, "adjacency") and hasattr(G, "nodes"):
+            values = [attributes.get(node_weight) for _, attributes in G.nodes(data=True)]
+        elif hasattr(G, "vs"):
+            values = G.vs[node_weight] if node_weight in G.vs.attributes() else [None]
+        else:
+            raise ParameterError(
+                f"node_weight={node_weight!r} names an attribute of nodes, which {type(G).__name__} does not have; "
+                "pass an array with a number for each node"
+            )
+        if any(value is None for value in values):
+            raise ParameterError(f"node_weight={node_weight!r} is an attribute that not every node has")
+    weights = as_weights(values, graph.n_nodes, "node_weight")
+    if not (weights > 0).all():
+        raise ParameterError(f"node_weight holds {weights.min():g}, expected numbers > 0")
+    return weights
+
+
+def refuse_heavy_nodes(graph: Graph, sizes: Sizes) -> None:
+    """A node that alone is above the bound is in no cluster within it."""
+    heaviest = int(sizes.of_nodes.argmax())
+    if sizes.of_nodes[heaviest] > sizes.most:
+        raise ParameterError(
+            f"node {node_names(graph)[heaviest]!r} alone weighs {sizes.of_nodes[heaviest]:g}, more than max_size="
+            f"{sizes.most:g}, expected a larger max_size"
+        )

@@ -1,0 +1,119 @@
+"""A hierarchy as text: JSON and tables for programs, Newick for viewers of trees, a page for the terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphclust.checks import refuse_swapped
+from graphclust.errors import ParameterError
+from graphclust.io.writing import whole_file
+from graphclust.objective.cuts import cut_and_volume
+
+if TYPE_CHECKING:
+    from graphclust.partition.nested_clusters import Hierarchy
+
+FORMAT = "graphclust hierarchy"
+PLAIN_LABEL = re.compile(r"[A-Za-z0-9.+#@*/\\|^-]+")  # that Newick takes without quotes; an underscore means a space
+
+
+def as_json(found: Hierarchy) -> str:
+    """See `Hierarchy.to_json`."""
+    names = [_plain(name) for name in found.listed_nodes()]
+    members = found.listed_members()
+    clusters = [
+        {
+            "id": one.id,
+            "level": one.level,
+            "parent": one.parent,
+            "size": one.size,
+            "is_leaf": one.is_leaf,
+            "nodes": [names[place] for place in members[one.id].tolist()],
+        }
+        for one in found.clusters
+    ]
+    said = {"format": FORMAT, **found.origin, "n_levels": len(found.levels), "max_size": found.max_size}
+    return json.dumps(said | {"remarks": list(found.remarks), "clusters": clusters}, ensure_ascii=False, default=str)
+
+
+def as_newick(found: Hierarchy) -> str:
+    """See `Hierarchy.to_newick`."""
+    names, members = found.listed_nodes(), found.listed_members()
+    inner: dict[int, list[str]] = {one.id: [] for one in found.clusters}
+    roots: list[str] = []
+    for one in reversed(found.clusters):  # those below come after those above
+        if one.is_leaf:
+            parts = [_newick_label(names[place]) for place in members[one.id].tolist()]
+        else:
+            parts = inner[one.id][::-1]
+        text = f"({','.join(parts)}){one.id}"
+        (roots if one.parent is None else inner[one.parent]).append(text)
+    return f"({','.join(reversed(roots))});"
+
+
+def rows_of(found: Hierarchy, separator: str) -> str:
+    """The records as a table of text with a header."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+    writer.writerow(("node", "cluster", "level", "parent", "is_leaf"))
+    writer.writerows((*one[:4], int(one.is_leaf)) for one in found.records())
+    return text.getvalue()
+
+
+WRITERS: dict[str, Callable[[Hierarchy], str]] = {
+    ".json": as_json,
+    ".csv": partial(rows_of, separator=","),
+    ".tsv": partial(rows_of, separator="\t"),
+    ".nwk": as_newick,
+}
+
+
+def writer_for(path: str | os.PathLike) -> Callable[[Hierarchy], str]:
+    """What makes the text of a file with that ending; ParameterError for another."""
+    ending = os.path.splitext(os.fsdecode(path))[1].lower()
+    if ending not in WRITERS:
+        raise ParameterError(
+            f"path {os.fsdecode(path)!r} has the ending {ending!r}, expected one of {', '.join(WRITERS)}"
+        )
+    return WRITERS[ending]
+
+
+def write(path: str | os.PathLike, found: Hierarchy, overwrite: bool) -> None:
+    """See `Hierarchy.save`."""
+    refuse_swapped(path, "hierarchy.save(path)")
+    text = writer_for(path)(found).encode()
+    with whole_file(path, overwrite, lambda: len(text)) as file:
+        file.write(text)
+
+
+def as_page(found: Hierarchy) -> str:
+    """The levels in a few lines, and where they came from."""
+    graph = found.graph
+    n_clusters = len(found.clusters)
+    lines = [f"{graph.n_nodes:,} nodes, {len(found.levels)} levels, {n_clusters:,} clusters in all"]
+    lines.append("   level   clusters    largest   smallest   modularity")
+    for depth, labels in enumerate(found.levels):
+        sizes = found.sizes_on(depth)
+        cut, volume = cut_and_volume(graph, labels, len(sizes))
+        modularity = float(((volume - cut) / graph.total_volume - (volume / graph.total_volume) ** 2).sum())
+        lines.append(f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}")
+    return "\n".join([*lines, *(f"  {remark}" for remark in found.remarks)])
+
+
+def _plain(name: Hashable) -> Any:
+    """A name as JSON holds it; of those that it cannot, how they are written."""
+    value = name.item() if isinstance(name, np.generic) else name
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _newick_label(name: Hashable) -> str:
+    text = str(name)
+    return text if PLAIN_LABEL.fullmatch(text) else "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,172 @@
+"""Nested levels: partitions of which each is strictly inside the one before, all clusters of a level split at once.
+
+Edges between clusters are left out and nothing ever joins what no edge does, so one run of the engine over what is left
+partitions every cluster by itself. A cluster is judged by its own weight: each node's mass is scaled by that of its
+cluster, so that one pull is the resolution of modularity inside every one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.compiled.graphs import v_cycle as loops
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import Weighed, node_terms, weighed
+from graphclust.partition.communities import goal_at
+from graphclust.partition.connectivity import connect
+from graphclust.partition.engine import v_cycle
+from graphclust.partition.even_split import parted, split_evenly
+from graphclust.partition.levels import Run, level_of
+from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
+from graphclust.partition.warm_start import Earlier, restarted
+
+Labels = npt.NDArray[np.int32]
+
+
+def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
+    """The graph without the edges between different clusters."""
+    rows = loops.rows_within(level_of(weighed(graph, "modularity")), labels).rows
+    n, n_entries = graph.n_nodes, int(rows.indptr[-1])
+    weights = None if graph.weights is None else rows.weights[:n_entries]
+    row = np.repeat(np.arange(n), np.diff(rows.indptr))
+    degrees = np.bincount(row, weights=weights, minlength=n).astype(np.float64)
+    return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
+
+
+def bounded_levels(
+    graph: Graph,
+    labels: Labels,
+    resolution: float,
+    objective: str,
+    sizes: Sizes,
+    run: Run,
+    earlier: Earlier | None = None,
+) -> Iterator[Labels]:
+    """Levels below a first one, until no cluster is heavier than `sizes.most`.
+
+    On each, every heavier cluster is split into the clusters that its own subgraph shows at the resolution. Those that
+    show none wait for the last level, which splits them evenly. earlier : levels that these are made from.
+    """
+    depth = 0
+    is_whole = np.zeros(graph.n_nodes, bool)  # whether the cluster of a node shows no parts
+    while True:
+        too_heavy = (sizes.of_clusters(labels) > sizes.most)[labels]
+        nodes = np.flatnonzero(too_heavy & ~is_whole)
+        if not len(nodes):
+            break
+        part, own = _inside_clusters(graph, labels, nodes)
+        depth += 1
+        before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
+        on, goal = judged_alone(part, own, resolution, objective)
+        found = clusters_inside(on, own, goal, run, before, depth)
+        found = join_small(part, found, sizes.at(nodes)._replace(most=np.inf))
+        parts_of = np.zeros(int(own.max()) + 1, np.int64)
+        np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
+        is_whole[nodes] = parts_of[own] == 1
+        if parts_of.max() > 1:
+            labels = nested_in(labels, nodes, found)
+            yield labels
+    nodes = np.flatnonzero(too_heavy)
+    if len(nodes):
+        part, own = _inside_clusters(graph, labels, nodes)
+        found = split_evenly(part, own, sizes.at(nodes))
+        if earlier is not None and len(earlier.levels) > 1:
+            found = _split_as_before(own, found, earlier.at(nodes), sizes.at(nodes))
+        yield nested_in(labels, nodes, found)
+
+
+def finer_levels(
+    on: Weighed,
+    labels: Labels,
+    resolutions: Sequence[float],
+    objective: str,
+    sizes: Sizes,
+    run: Run,
+    earlier: Earlier | None = None,
+) -> Iterator[Labels]:
+    """Levels below a first one at increasing resolutions, each inside the one before; none that repeats it."""
+    depth = 0
+    for resolution in resolutions:
+        part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
+        before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
+        found = clusters_inside(Weighed(part, on.terms), labels, goal, run, before, depth + 1)
+        found = join_small(part, found, sizes._replace(most=np.inf))
+        if found.max() > labels.max():
+            labels, depth = found, depth + 1
+            yield labels
+
+
+def thinned(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list[Labels]:
+    """At most so many of some levels, the coarsest and the finest among them, or of one the finest.
+
+    Nodes of the finest that stood together are parted where they do not hang together inside what is now above.
+    """
+    if len(levels) <= most:
+        return levels
+    kept = np.linspace(0, len(levels) - 1, most).round().astype(int).tolist() if most > 1 else [-1]
+    *above, last = [levels[place] for place in kept]
+    coarse = above[-1] if above else np.zeros(graph.n_nodes, np.int32)
+    return [*above, parted(without_cut_edges(graph, coarse), last, sizes)]
+
+
+def judged_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[Weighed, Goal]:
+    """The terms and the goal by which each cluster is judged as if it were the graph, at that resolution.
+
+    graph : without edges between clusters.
+    """
+    terms = weighed(graph, objective).terms
+    mass = np.bincount(labels, weights=terms.mass)
+    inside = np.bincount(labels, weights=graph.degrees)
+    scaled = terms.mass * (np.sqrt(inside) / mass)[labels]
+    on = Weighed(graph, node_terms(terms.loops, scaled, graph.degrees))
+    return on, Goal(Objective(PLAIN, resolution, graph.total_volume / graph.n_nodes), 0)
+
+
+def clusters_inside(
+    on: Weighed, labels: Labels, goal: Goal, run: Run, earlier: Earlier | None = None, depth: int = 0
+) -> Labels:
+    """Clusters inside clusters, of a graph without edges between these; from those on a level of earlier ones, if any.
+
+    Without, two V-cycles make them: `engine.partition` is a thousandth better, and takes twice as long.
+    """
+    run = replace(run, graph=on.graph, finest=level_of(on))
+    if earlier is not None:
+        return restarted(run.finest, earlier.start(depth, labels), earlier.n_changed, goal, run).labels
+    found = v_cycle(run.finest, None, goal, 2.0 * goal.objective.pull, run)
+    found = v_cycle(run.finest, found, goal, goal.objective.pull, run)
+    return connect(run.finest, found, goal, run).labels
+
+
+def _split_as_before(labels: Labels, parts: Labels, earlier: Earlier, sizes: Sizes) -> Labels:
+    """Parts of clusters, but of a cluster that is as it was those that it had before."""
+    *_, above, below = earlier.levels
+    k = int(labels.max()) + 1
+    first = np.full(k, -1, np.int64)
+    first[labels] = above
+    members = np.bincount(above[above >= 0], minlength=int(above.max(initial=0)) + 1)
+    differs = (above != first[labels]) | (above < 0) | (earlier.n_changed > 0)
+    differs |= members[above] != np.bincount(labels)[labels]
+    pairs = labels.astype(np.int64) * (int(below.max(initial=0)) + 2) + below + 1
+    before = np.unique(pairs, return_inverse=True)[1].astype(np.int32)
+    differs |= sizes.of_clusters(before)[before] > sizes.most
+    is_same = (np.bincount(labels, weights=differs) == 0)[labels]
+    return without_gaps(np.where(is_same, before + int(parts.max()) + 1, parts))
+
+
+def nested_in(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
+    """The partition in which some nodes, whole clusters of it, are clustered as found."""
+    finer = labels.copy()
+    finer[nodes] = found + (int(labels.max()) + 1)
+    return without_gaps(finer)
+
+
+def _inside_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> tuple[Graph, Labels]:
+    """Whole clusters as a graph without edges between them, and their labels, numbered from 0."""
+    own = without_gaps(labels[nodes])
+    return without_cut_edges(graph.subgraph(nodes), own), own

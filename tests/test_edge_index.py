@@ -1,0 +1,103 @@
+"""Arrays of edges, as PyTorch Geometric holds them: as graphs everywhere, and in parts."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from graphclust import as_graph, communities, coreset_sc
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
+from graphclust.interop.pyg import partition
+from graphclust.io.edge_arrays import graph_from_edge_arrays
+
+TWO_TRIANGLES = np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]])
+
+
+class Tensor:
+    """What of a torch tensor is used: moves to memory, and makes another of its kind."""
+
+    def __init__(self, values, device="cuda:0"):
+        self.values, self.device, self.shape = np.asarray(values), device, np.asarray(values).shape
+
+    def detach(self):
+        return Tensor(self.values, self.device)
+
+    def cpu(self):
+        return Tensor(self.values, "cpu")
+
+    def numpy(self):
+        assert self.device == "cpu"
+        return self.values
+
+    def new_tensor(self, values):
+        return Tensor(values, self.device)
+
+
+@pytest.mark.parametrize("edges", [TWO_TRIANGLES, TWO_TRIANGLES.T, np.hstack([TWO_TRIANGLES, TWO_TRIANGLES[::-1]])])
+@pytest.mark.parametrize("kind", [np.asarray, Tensor])
+def test_edges_in_one_direction_or_both_are_one_graph(edges, kind):
+    graph = as_graph((kind(edges), 6))
+    assert graph.n_edges == 7 and graph.weights is None
+    assert graph.neighbors(2).tolist() == [0, 1, 3]
+    assert communities((kind(edges), 6), rng=0).k == 2
+
+
+def test_nodes_without_edges_are_nodes():
+    with pytest.warns(GraphWarning, match="2 isolated nodes"):
+        graph = as_graph((TWO_TRIANGLES, 8))
+    assert graph.n_nodes == 8
+
+
+def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
+    edges = np.array([[0, 1, 0, 0], [1, 0, 2, 2]])
+    with pytest.warns(GraphWarning, match="repeated"):
+        graph = graph_from_edge_arrays(edges, 3, np.array([2.0, 2.0, 1.0, 4.0]))
+    assert graph.degrees.tolist() == [7.0, 2.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "edges, n, weights, message",
+    [
+        (np.zeros((3, 4), int), 5, None, r"shape \(3, 4\), expected \(2, n_edges\)"),
+        (np.zeros((2, 4)), 5, None, "dtype float64, expected whole numbers"),
+        (np.array([[0, 1], [1, 5]]), 5, None, r"ends 0 to 5, expected them in \[0, 5\)"),
+        (np.array([[0, -1], [1, 2]]), 5, None, r"ends -1 to 2"),
+        (np.array([[0, 1], [1, 2]]), 5, np.ones(3), r"edge_weight has shape \(3,\)"),
+        (np.array([[0, 1], [1, 2]]), 5, np.array([1.0, -1.0]), "edge_weight"),
+    ],
+)
+def test_what_is_no_array_of_edges_is_refused(edges, n, weights, message):
+    with pytest.raises(GraphValidationError, match=message):
+        graph_from_edge_arrays(edges, n, weights)
+
+
+def test_an_array_of_edges_has_no_name_of_weights():
+    with pytest.raises(ParameterError, match="weight='w'"):
+        as_graph((TWO_TRIANGLES, 6), weight="w")
+
+
+def test_a_tuple_of_edges_is_still_a_list_of_edges():
+    assert as_graph(((0, 1), (1, 2))).n_edges == 2
+
+
+def test_a_partition_is_of_the_kind_that_came():
+    parts = partition(TWO_TRIANGLES, 6, 2)
+    assert parts.dtype == np.int64 and parts.tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
+    tensor = partition(Tensor(TWO_TRIANGLES), 6, 2)
+    assert isinstance(tensor, Tensor) and tensor.device == "cuda:0" and tensor.values.tolist() == parts.tolist()
+
+
+def test_every_node_is_in_a_part_and_lonely_ones_fill_the_smallest():
+    edges = np.array([[0, 1, 2, 3, 0, 4], [1, 2, 3, 0, 2, 5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parts = partition(edges, 9, 2)
+    assert np.bincount(parts).tolist() == [5, 4] and (parts[:4] == 0).all() and (parts[4:6] == 1).all()
+    assert parts[6:].tolist().count(1) == 2
+
+
+def test_weights_and_options_reach_the_clustering():
+    weights = np.array([5.0, 5, 5, 5, 5, 5, 0.1])
+    parts = partition(TWO_TRIANGLES, 6, 2, edge_weight=weights, objective="modularity", random_state=3)
+    graph = graph_from_edge_arrays(TWO_TRIANGLES, 6, weights)
+    assert parts.tolist() == coreset_sc(graph, 2, rng=3).labels.tolist()

@@ -1,0 +1,93 @@
+"""Edits of a graph give the graph that would be made of the edited edges."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.edits import edited
+from graphclust.graph.gate import as_graph
+
+pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 9), st.integers(0, 10_000), st.booleans(), st.booleans())
+def test_random_edits_give_the_graph_made_anew(n, seed, weighted, named):
+    rng = np.random.default_rng(seed)
+    A = np.triu((rng.random((n, n)) < 0.4) * (rng.integers(1, 5, (n, n)) if weighted else 1.0))
+    A[0, 1] = 1.0
+    A = np.maximum(A, A.T)
+    names = [f"node {u}" for u in range(n + 2)] if named else list(range(n + 2))
+    base = as_graph(A)
+    graph = nx.relabel_nodes(nx.from_numpy_array(A), dict(enumerate(names))) if named else base
+    graph, B = as_graph(graph), np.zeros((n + 2, n + 2))
+    B[:n, :n] = A
+    edits = {"added": [], "removed": [], "reweighted": []}
+    for u in range(n + 2):
+        for v in range(u + 1):
+            if rng.random() < 0.3 and (B[u, v] > 0 or rng.random() < 0.5):
+                w = float(rng.integers(1, 5)) if weighted else 1.0
+                kind = "added" if B[u, v] == 0 else "removed" if rng.random() < 0.5 else "reweighted"
+                ends = (names[u], names[v]) if rng.random() < 0.5 else (names[v], names[u])
+                edits[kind].append(ends if kind == "removed" else (*ends, w))
+                B[u, v] = B[v, u] = 0.0 if kind == "removed" else w
+    if not named and len({u for edge in edits["added"] for u in edge[:2] if u >= n}) < 2:
+        edits["added"] = [edge for edge in edits["added"] if max(edge[:2]) < n]
+        B[n:] = B[:, n:] = 0.0
+    found = edited(graph, **edits)
+    listed = list(found.graph.nodes) if named else list(range(found.graph.n_nodes))
+    rows = [names.index(name) for name in listed]
+    assert (found.graph.to_scipy().toarray() == B[np.ix_(rows, rows)]).all()
+    assert not B[[u for u in range(n + 2) if u not in rows]].any()
+    again = as_graph(found.graph.to_scipy())
+    assert (found.graph.degrees == again.degrees).all() and (found.graph.loops == again.loops).all()
+    ends = [listed.index(u) for edges in edits.values() for edge in edges for u in edge[:2]]
+    assert found.n_changed.tolist() == [ends.count(u) for u in range(len(listed))]
+    assert found.before.tolist() == [row if row < n else -1 for row in rows]
+
+
+def test_nodes_leave_with_their_edges():
+    found = edited(as_graph(nx.path_graph(5)), removed_nodes=[1], added=[(0, 9), (3, 0)])
+    assert list(found.graph.nodes) == [0, 2, 3, 4, 9]
+    assert sorted(zip(*found.graph.to_scipy().nonzero(), strict=True)) == sorted(
+        [(0, 4), (4, 0), (1, 2), (2, 1), (2, 3), (3, 2), (0, 2), (2, 0)]
+    )
+    assert found.n_changed.tolist() == [3, 1, 1, 0, 1] and found.before.tolist() == [0, 2, 3, 4, -1]
+
+
+def test_arrays_are_edges_too():
+    graph = as_graph(nx.to_numpy_array(nx.path_graph(4)))
+    found = edited(graph, added=np.array([[0, 2], [3, 4]]), removed=np.array([[0, 1]]), reweighted=[[2, 3, 5.0]])
+    assert found.graph.to_scipy().toarray()[2].tolist() == [1.0, 1.0, 0.0, 5.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("edits", "error", "words"),
+    [
+        ({"added": [("a", "b")]}, ParameterError, r"added holds the edge \('a', 'b'\), which is there already"),
+        ({"removed": [("a", "c")]}, GraphValidationError, r"removed holds the edge \('a', 'c'\)"),
+        ({"reweighted": [("c", "a", 2.0)]}, GraphValidationError, r"reweighted holds the edge \('c', 'a'\)"),
+        ({"removed": [("a", "z")]}, ParameterError, "removed names node 'z'"),
+        ({"removed_nodes": ["z"]}, ParameterError, "removed_nodes names node 'z'"),
+        ({"added": [("a", "c"), ("c", "a")]}, ParameterError, r"the edge \('a', 'c'\) is edited twice"),
+        ({"added": [("a", "c", 0.0)]}, ParameterError, "added holds the weight 0"),
+        ({"added": ["ac"]}, TypeError, "added holds something else than edges"),
+        ({"added": [("a", "c"), ("a", "d", 2.0)]}, TypeError, "added has weights on some edges only"),
+        ({"reweighted": [("a", "b")]}, TypeError, "reweighted has no weights"),
+        ({"removed": np.zeros((2, 3))}, TypeError, r"removed has shape \(2, 3\)"),
+    ],
+)
+def test_impossible_edits_are_named(edits, error, words):
+    with pytest.raises(error, match="^" + words):
+        edited(as_graph(nx.path_graph(["a", "b", "c"])), **edits)
+
+
+def test_nodes_without_names_are_whole_numbers():
+    graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
+    with pytest.raises(TypeError, match="added names nodes by <U1"):
+        edited(graph, added=[("a", "b")])
+    with pytest.raises(ParameterError, match="added names node 900"):
+        edited(graph, added=[(0, 900)])

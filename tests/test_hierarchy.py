@@ -1,0 +1,375 @@
+"""Nested levels: bounds on size, nesting, connection, and the forms in which a hierarchy is handed on."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from itertools import chain
+
+import networkx as nx
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+
+from graphclust import communities, hierarchy
+from graphclust.errors import GraphWarning, ParameterError
+from graphclust.faces.cli import main
+from graphclust.partition.nested_levels import without_cut_edges
+
+
+def levels_of(G, **options):
+    """The hierarchy, without a word about isolated nodes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GraphWarning)
+        return hierarchy(G, **{"rng": 0} | options)
+
+
+def inner_edges(A, labels):
+    row, column = np.nonzero(A)
+    inside = (labels[row] == labels[column]) & (row != column)
+    return row[inside], column[inside]
+
+
+def number_of_parts(A, above, labels):
+    """Connected parts of all clusters, where nodes that hang on the same node alone inside `above` count as linked."""
+    n = len(A)
+    row, column = inner_edges(A, above)
+    hub = np.full(n, -1)
+    degree = np.bincount(row, minlength=n)
+    hub[row] = column
+    links = nx.Graph()
+    links.add_nodes_from(range(n))
+    links.add_edges_from(zip(*(ends.tolist() for ends in inner_edges(A, labels)), strict=True))
+    for u in range(n):
+        for v in range(u):
+            if degree[u] == degree[v] == 1 and hub[u] == hub[v] and labels[u] == labels[v]:
+                links.add_edge(u, v)
+    return nx.number_connected_components(links)
+
+
+def check_levels(A, found, most=np.inf, sizes=None):
+    """What holds of every hierarchy."""
+    sizes = np.ones(len(A)) if sizes is None else sizes
+    above = np.zeros(len(A), int)
+    for depth, labels in enumerate(found.levels):
+        k = labels.max() + 1
+        assert set(labels.tolist()) == set(range(k))
+        assert (np.diff(np.bincount(labels)) <= 0).all(), "clusters are numbered by decreasing size"
+        assert number_of_parts(A, above, labels) == k, "clusters are connected"
+        if depth:
+            assert (found.parents[depth][labels] == found.levels[depth - 1]).all(), "each is inside one above"
+            assert k > found.levels[depth - 1].max() + 1, "no level repeats another"
+        above = labels
+    assert np.bincount(found.levels[-1], weights=sizes).max() <= most
+
+
+@st.composite
+def small_graphs(draw):
+    n = draw(st.integers(2, 14))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    A = np.triu(rng.random((n, n)) < draw(st.sampled_from([0.1, 0.3, 0.8])), draw(st.integers(0, 1))).astype(float)
+    A[0, 1] = 1.0
+    if draw(st.booleans()):
+        A *= rng.integers(1, 4, (n, n))
+    return np.maximum(A, A.T)
+
+
+@settings(max_examples=20, deadline=None)
+@given(small_graphs(), st.integers(1, 6), st.sampled_from(["modularity", "constant_potts"]), st.integers(0, 3))
+def test_levels_are_nested_connected_and_within_the_bound(A, most, objective, seed):
+    check_levels(A, levels_of(A, max_size=most, objective=objective, rng=seed), most)
+
+
+@settings(max_examples=8, deadline=None)
+@given(small_graphs(), st.integers(1, 4), st.integers(0, 9))
+def test_the_bound_counts_the_weights_of_nodes(A, n_levels, seed):
+    weights = np.random.default_rng(seed).integers(1, 6, len(A)).astype(float)
+    found = levels_of(A, max_size=7, node_weight=weights, levels=n_levels)
+    check_levels(A, found, 7, weights)
+    assert len(found.levels) <= n_levels
+
+
+@settings(max_examples=8, deadline=None)
+@given(small_graphs(), st.integers(2, 5))
+def test_a_small_cluster_is_left_only_where_no_sibling_is_tied_to_it(A, least):
+    found = levels_of(A, min_size=least)
+    check_levels(A, found)
+    above = np.zeros(len(A), int)
+    for labels in found.levels:
+        row, column = inner_edges(A, above)
+        tied = labels[row][labels[row] != labels[column]]
+        assert np.bincount(labels)[tied].min(initial=least) >= least
+        above = labels
+
+
+@pytest.mark.parametrize(("n", "most", "sizes"), [(100, 10, [10] * 10), (31, 10, [8, 8, 8, 7]), (7, 3, [3, 2, 2])])
+def test_a_clique_is_split_evenly(n, most, sizes):
+    found = levels_of(nx.complete_graph(n), max_size=most)
+    assert [len(parents) for parents in found.parents] == [1, len(sizes)]
+    assert np.bincount(found.levels[-1]).tolist() == sizes
+
+
+def test_leaves_of_a_star_for_which_the_hub_has_no_room_stand_together():
+    found = levels_of(nx.star_graph(30), max_size=10)
+    assert np.bincount(found.levels[-1]).tolist() == [8, 8, 8, 7]
+
+
+def test_a_split_runs_along_the_weakest_connections():
+    """Four groups of five, tied a little more inside than to each other: modularity keeps them in one."""
+    A = np.kron(np.eye(4), np.full((5, 5), 1.0)) + np.full((20, 20), 6.0) - 7.0 * np.eye(20)
+    found = levels_of(A, max_size=5)
+    assert [len(parents) for parents in found.parents] == [1, 4]
+    assert sorted(map(set, np.split(np.argsort(found.levels[-1], kind="stable"), 4)), key=min) == [
+        set(range(first, first + 5)) for first in range(0, 20, 5)
+    ]
+
+
+def test_the_coarsest_level_is_that_of_communities():
+    graph = nx.les_miserables_graph()
+    for objective, resolution in (("modularity", 1.0), ("modularity", 2.5), ("constant_potts", 0.7)):
+        given_options = {"resolution": resolution, "objective": objective, "effort": "normal", "rng": 4}
+        found = hierarchy(graph, max_size=8, **given_options)
+        assert (found.levels[0] == communities(graph, **given_options).labels).all()
+        check_levels(nx.to_numpy_array(graph), found, 8)
+
+
+def planted(n_outer, n_inner, size, within, between, outside):
+    inner = np.arange(n_outer * n_inner * size) // size
+    outer = inner // n_inner
+    share = np.where(inner[:, None] == inner, within, np.where(outer[:, None] == outer, between, outside))
+    A = np.triu(np.random.default_rng(1).random(share.shape) < share, 1)
+    return (A | A.T).astype(float), outer, inner
+
+
+def same(one, other):
+    return len(np.unique(np.c_[one, other], axis=0)) == one.max() + 1 == other.max() + 1
+
+
+def test_natural_levels_are_the_planted_ones():
+    A, outer, inner = planted(5, 5, 20, 0.7, 0.07, 0.004)
+    found = levels_of(sparse.csr_array(A))
+    assert any(same(labels, outer) for labels in found.levels)
+    assert any(same(labels, inner) for labels in found.levels)
+    assert len(levels_of(sparse.csr_array(A), levels=1).levels) == 1
+
+
+def test_disjoint_cliques_are_one_level():
+    found = levels_of(nx.disjoint_union_all([nx.complete_graph(4)] * 12))
+    assert [len(parents) for parents in found.parents] == [12]
+
+
+def test_isolated_nodes_are_clusters_by_themselves():
+    graph = nx.path_graph(4)
+    graph.add_nodes_from(["x", "y"])
+    found = levels_of(graph, max_size=2)
+    assert np.bincount(found.levels[-1]).tolist() == [2, 2, 1, 1]
+    assert {one.node for one in found.records()} == set(graph)
+
+
+def test_levels_asked_for_keep_the_coarsest_and_the_finest():
+    graph = nx.to_scipy_sparse_array(nx.grid_2d_graph(15, 15), format="csr")
+    full, fewer = levels_of(graph, max_size=4), levels_of(graph, max_size=4, levels=2)
+    assert len(full.levels) > 2 == len(fewer.levels)
+    assert (fewer.levels[0] == full.levels[0]).all() and same(fewer.levels[1], full.levels[-1])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"max_size": 0}, "max_size=0"),
+        ({"max_size": 3, "min_size": 4}, "min_size=4 is above max_size=3"),
+        ({"resolution": 0.0}, "resolution=0.0"),
+        ({"levels": 0}, "levels=0"),
+        ({"objective": "cut"}, "objective='cut'"),
+        ({"node_weight": "mass"}, "node_weight='mass' is an attribute that not every node has"),
+        ({"node_weight": np.full(34, 5.0), "max_size": 4}, "node 0 alone weighs 5, more than max_size=4"),
+        ({"node_weight": np.zeros(34)}, "node_weight is zero everywhere"),
+    ],
+)
+def test_impossible_arguments_are_named(options, words):
+    with pytest.raises(ValueError, match="^" + words.replace("(", r"\(")):
+        hierarchy(nx.karate_club_graph(), **options)
+
+
+def test_an_attribute_of_nodes_weighs_them():
+    graph = nx.complete_graph(6)
+    nx.set_node_attributes(graph, {u: 3 if u == 0 else 1 for u in graph}, "mass")
+    found = hierarchy(graph, max_size=4, node_weight="mass", rng=0)
+    assert found.levels[-1].tolist().count(found.levels[-1][0]) <= 2
+    with pytest.raises(ParameterError, match="attribute of nodes, which ndarray does not have"):
+        hierarchy(nx.to_numpy_array(graph), node_weight="mass")
+
+
+KARATE = hierarchy(nx.karate_club_graph(), max_size=5, rng=0)
+
+
+def test_ids_are_those_of_clusters_that_a_level_leaves_whole():
+    seen = {}
+    for labels, ids in zip(KARATE.levels, KARATE.ids, strict=True):
+        for c, one in enumerate(ids.tolist()):
+            members = frozenset(np.flatnonzero(labels == c).tolist())
+            assert seen.setdefault(one, members) == members
+    assert sorted(seen) == list(range(len(seen))) == [one.id for one in KARATE.clusters]
+    assert len(set(seen.values())) == len(seen)
+
+
+def test_records_say_for_each_node_the_clusters_from_the_coarsest_to_its_leaf():
+    parent_of, leaf_of = {}, {}
+    for node, cluster, level, parent, is_leaf in KARATE.records():
+        assert (parent is None) == (level == 0)
+        assert KARATE.ids[level][KARATE.levels[level][node]] == cluster
+        assert parent is None or parent_of[node] == parent
+        parent_of[node] = cluster
+        if is_leaf:
+            assert node not in leaf_of
+            leaf_of[node] = cluster
+    assert [leaf_of[u] for u in range(34)] == KARATE.ids[-1][KARATE.levels[-1]].tolist()
+    frame = KARATE.to_frame()
+    assert frame["node"].tolist() == [one.node for one in KARATE.records()]
+    assert frame.columns.tolist() == ["node", "cluster", "level", "parent", "is_leaf"]
+
+
+def test_the_tree_and_newick_hold_every_cluster_once():
+    tree = KARATE.tree()
+    assert nx.is_arborescence(tree) and set(tree) == {-1} | {one.id for one in KARATE.clusters}
+    assert sum(data["size"] for _, data in tree.nodes(data=True) if data["is_leaf"]) == 34
+    text = KARATE.to_newick()
+    assert text.count("(") == text.count(")") == len(KARATE.clusters) + 1 and text.endswith(";")
+    nested = nx.Graph([("a b", "it's"), ("a b", "c")])
+    assert hierarchy(nested, max_size=3, rng=0).to_newick() == "(('a b',c,'it''s')0);"
+
+
+def test_the_linkage_gives_back_every_level():
+    linkage = KARATE.linkage()
+    assert is_valid_linkage(linkage)
+    for distance, labels in enumerate(KARATE.levels[::-1], start=1):
+        assert same(fcluster(linkage, distance, "distance") - 1, labels)
+
+
+def test_a_linkage_joins_what_no_edge_does():
+    graph = nx.disjoint_union(nx.star_graph(9), nx.path_graph(3))
+    found = levels_of(graph, max_size=3)
+    assert is_valid_linkage(found.linkage())
+    assert [found.cut(k).k for k in range(1, 14)] == list(range(1, 14))
+
+
+def test_a_cut_has_exactly_k_clusters_and_passes_through_the_levels():
+    for k in range(1, 35):
+        assert KARATE.cut(k).n_clusters == k
+    for labels in KARATE.levels:
+        assert (KARATE.cut(labels.max() + 1).labels == labels).all()
+    with pytest.raises(ParameterError, match="k=35 is out of range"):
+        KARATE.cut(35)
+
+
+def test_json_holds_what_made_the_levels_and_every_cluster():
+    graph = nx.relabel_nodes(nx.path_graph(6), {0: "b", 1: 2, 2: ("t", 1), 3: 10, 4: "a", 5: 1.5})
+    told = json.loads(hierarchy(graph, max_size=2, rng=3).to_json())
+    assert (told["seed"], told["version"], told["options"]["max_size"]) == (3, "0.1.0", 2.0)
+    leaves = [one["nodes"] for one in told["clusters"] if one["is_leaf"]]
+    assert sorted(map(str, chain(*leaves))) == sorted(["b", "2", "('t', 1)", "10", "a", "1.5"])
+    assert sum(one["size"] for one in told["clusters"] if one["level"] == 0) == 6
+    assert all(one["size"] == len(one["nodes"]) for one in told["clusters"])
+
+
+def named_graph(order, edges):
+    """A graph with names of three kinds, nodes and edges written down in some order."""
+    base = nx.les_miserables_graph()
+    names = {name: (name if i % 3 == 0 else i if i % 3 == 1 else (i, name)) for i, name in enumerate(sorted(base))}
+    listed = [(names[u], names[v], float(w)) for u, v, w in base.edges(data="weight")]
+    graph = nx.Graph()
+    graph.add_nodes_from(list(names.values())[place] for place in order)
+    for place in edges:
+        u, v, w = listed[place]
+        graph.add_edge(*((u, v) if place % 2 == order[0] % 2 else (v, u)), weight=w)
+    return graph
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.permutations(range(77)), st.permutations(range(254)))
+def test_names_decide_not_the_order_of_nodes_and_edges(order, edges):
+    expected = named_graph(range(77), range(254))
+    graph = named_graph(order, edges)
+    one, other = hierarchy(expected, max_size=6, rng=1), hierarchy(graph, max_size=6, rng=1)
+    assert one.to_json() == other.to_json() and one.to_newick() == other.to_newick()
+    assert one.to_frame().equals(other.to_frame())
+    first, second = communities(expected, rng=1), communities(graph, rng=1)
+    assert first.as_dict() == second.as_dict()
+
+
+def test_a_permuted_matrix_gives_the_same_sizes_and_value():
+    A, _, _ = planted(3, 3, 20, 0.4, 0.1, 0.02)
+    order = np.random.default_rng(5).permutation(len(A))
+    for make in (lambda G: communities(G, rng=2), lambda G: hierarchy(G, max_size=8, rng=2).cut(20)):
+        one, other = make(A), make(A[np.ix_(order, order)])
+        assert one.sizes.tolist() == other.sizes.tolist() and one.modularity == pytest.approx(other.modularity)
+        assert same(one.labels[order], other.labels)
+
+
+def test_edges_between_clusters_are_left_out_alone():
+    graph = nx.karate_club_graph()
+    found = communities(graph, rng=0)
+    part = without_cut_edges(found.graph, found.labels.astype(np.int32))
+    A, same_cluster = nx.to_numpy_array(graph), found.labels[:, None] == found.labels
+    assert (part.to_scipy().toarray() == np.where(same_cluster, A, 0.0)).all()
+    assert (part.degrees == part.to_scipy().sum(axis=1)).all()
+
+
+@pytest.fixture
+def edges(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target\nAda,Bob\nBob,Cyd\nCyd,Ada\nDan,Eve\nEve,Flo\nFlo,Dan\nAda,Dan\n")
+    return path
+
+
+def test_the_command_writes_levels(edges, tmp_path, capsys):
+    for ending in ("json", "csv", "nwk"):
+        output = tmp_path / f"levels.{ending}"
+        assert main(["hierarchy", str(edges), "--max-size", "3", "-o", str(output)]) == 0
+        assert f"levels in  {output}" in capsys.readouterr().out
+    clusters = json.loads((tmp_path / "levels.json").read_text())["clusters"]
+    assert [one["nodes"] for one in clusters] == [["Ada", "Bob", "Cyd"], ["Dan", "Eve", "Flo"]]
+    table = pandas.read_csv(tmp_path / "levels.csv")
+    assert table["node"].tolist() == ["Ada", "Bob", "Cyd", "Dan", "Eve", "Flo"]
+    assert (tmp_path / "levels.nwk").read_text() == "((Ada,Bob,Cyd)0,(Dan,Eve,Flo)1);"
+    assert main(["hierarchy", str(edges), "-o", str(tmp_path / "levels.json")]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_the_command_prints_json_and_refuses_other_endings(edges, capsys):
+    assert main(["hierarchy", str(edges), "--max-size", "2", "-o", "-", "-q"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_levels"] == 2
+    assert main(["hierarchy", str(edges), "--max-size", "2", "--report", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sizes"] == [[3, 3], [2, 2, 1, 1]]
+    assert main(["hierarchy", str(edges), "-o", "levels.xml"]) == 2
+    assert "expected one of .json, .csv, .tsv, .nwk" in capsys.readouterr().err
+
+
+IN_A_PROCESS = """
+import networkx as nx, graphclust
+graph = nx.relabel_nodes(nx.les_miserables_graph(), str.upper)
+shuffled = nx.Graph()
+shuffled.add_nodes_from(set(graph))
+shuffled.add_weighted_edges_from(sorted(graph.edges(data="weight"), key=hash))
+print(graphclust.hierarchy(shuffled, max_size=6, rng=1).to_json())
+print(sorted(graphclust.communities(shuffled, rng=1).as_dict().items()))
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_orders_and_any_seed_of_hashes_give_the_same_text():
+    said = {
+        subprocess.run([sys.executable, "-c", IN_A_PROCESS], env={**os.environ, "PYTHONHASHSEED": seed},
+                       capture_output=True, text=True, check=True).stdout
+        for seed in ("0", "1", "2")
+    }  # fmt: skip
+    assert len(said) == 1
+    rng = np.random.default_rng(0)
+    graphs = [named_graph(rng.permutation(77).tolist(), rng.permutation(254).tolist()) for _ in range(100)]
+    assert len({hierarchy(graph, max_size=6, rng=1).to_json() for graph in graphs}) == 1
+    assert len({frozenset(communities(graph, rng=1).as_dict().items()) for graph in graphs}) == 1

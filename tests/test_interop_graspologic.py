@@ -1,0 +1,81 @@
+"""Hierarchical Leiden's interface: the records and the names that its callers read."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust import modularity
+from graphclust.errors import ParameterError
+from graphclust.interop.graspologic import HierarchicalCluster, hierarchical_leiden
+
+KARATE = [(str(u), str(v), float(w)) for u, v, w in nx.karate_club_graph().edges(data="weight")]
+
+
+def check_records(found, nodes, most):
+    level_of_final, parent = {}, {}
+    for one in found:
+        assert (one.parent_cluster is None) == (one.level == 0)
+        assert one.level == 0 or parent[one.node] == one.parent_cluster
+        parent[one.node] = one.cluster
+        if one.is_final_cluster:
+            assert one.node not in level_of_final
+            level_of_final[one.node] = one.level
+    final = found.final_level_hierarchical_clustering()
+    assert set(final) == set(found.first_level_hierarchical_clustering()) == set(nodes)
+    assert max(list(final.values()).count(c) for c in set(final.values())) <= most
+
+
+def test_both_libraries_calls_give_the_same_records():
+    graph = nx.Graph()
+    graph.add_weighted_edges_from(KARATE)
+    one = hierarchical_leiden(graph, max_cluster_size=5, random_seed=7)
+    other = hierarchical_leiden(edges=KARATE[::-1], max_cluster_size=5, seed=7, iterations=1)
+    assert list(one) == list(other)
+    assert one[0]._fields == ("node", "cluster", "parent_cluster", "level", "is_final_cluster")
+    check_records(one, {str(u) for u in range(34)}, 5)
+
+
+def test_isolated_nodes_are_kept():
+    graph = nx.path_graph(["a", "b", "c"])
+    graph.add_node("x")
+    with pytest.warns(UserWarning, match="isolated"):
+        found = hierarchical_leiden(graph, max_cluster_size=3, random_seed=1)
+    assert HierarchicalCluster("x", 1, None, 0, True) in found
+    check_records(found, graph, 3)
+
+
+def test_the_first_level_is_no_worse_than_the_starting_communities():
+    graph = nx.karate_club_graph()
+    A = nx.to_numpy_array(graph)
+    best = hierarchical_leiden(graph, random_seed=1).first_level_hierarchical_clustering()
+    found = hierarchical_leiden(graph, random_seed=2, starting_communities=best).first_level_hierarchical_clustering()
+    values = [modularity(A, np.array([labels[u] for u in graph])) for labels in (best, found)]
+    assert values[1] >= values[0] - 1e-12
+    with pytest.raises(ParameterError, match="no community for node 33"):
+        hierarchical_leiden(graph, starting_communities=dict.fromkeys(range(33), 0))
+
+
+def test_the_constant_potts_model_and_unweighted_edges():
+    clique = [(u, v, 0.5) for u in range(6) for v in range(u)]
+    found = hierarchical_leiden(clique, use_modularity=False, resolution=0.4, seed=0)
+    assert len(set(found.first_level_hierarchical_clustering().values())) == 1
+    found = hierarchical_leiden(clique, use_modularity=False, resolution=0.6, seed=0)
+    assert len(set(found.first_level_hierarchical_clustering().values())) == 6
+    found = hierarchical_leiden(clique, use_modularity=False, resolution=0.6, seed=0, is_weighted=False)
+    assert len(set(found.first_level_hierarchical_clustering().values())) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"graph": None}, "graph=None"),
+        ({"edges": KARATE}, "graph= and edges= were both given"),
+        ({"random_seed": 1, "seed": 2}, "random_seed= and seed= were both given"),
+        ({"weight_default": 2.0}, "weight_default=2.0"),
+        ({"max_cluster_size": 0}, "max_cluster_size=0"),
+        ({"resolution": -1}, "resolution=-1"),
+    ],
+)
+def test_impossible_arguments_are_named(options, words):
+    with pytest.raises(ParameterError, match=f"^{words}"):
+        hierarchical_leiden(**{"graph": KARATE} | options)

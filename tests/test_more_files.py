@@ -1,0 +1,244 @@
+"""Files of further programs: Pajek, JSON of nodes and links, adjacency lists, DIMACS, Parquet, MATLAB."""
+
+import io
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+from graphclust import convert, load_graph
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
+
+PAJEK = """% a comment
+*Network little
+*Vertices 4
+1 "ann lee" 0.1 0.2
+2 "bob"
+3 "cid"
+4 "dot"
+*Edges
+1 2 2.5 l "friends"
+2 3
+*Edgeslist
+3 4 1
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    """The graph of some content under a name, and what was said of it; a warning is an error."""
+
+    def load(name, content, **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return load_graph(path, return_info=True, **options)
+
+    return load
+
+
+def weights_of(graph):
+    """Edge by the names of its ends -> weight."""
+    entries = sparse.triu(graph.to_scipy(), format="coo")
+    names = graph.nodes if graph.nodes is not None else range(graph.n_nodes)
+    return {frozenset((names[u], names[v])): w for u, v, w in zip(*entries.coords, entries.data.tolist(), strict=True)}
+
+
+def test_a_pajek_network_has_its_labels_weights_and_lists(load):
+    graph, info = load("a.net", PAJEK)
+    assert info.format == "pajek" and graph.nodes == ["ann lee", "bob", "cid", "dot"]
+    pairs = {("ann lee", "bob"): 2.5, ("bob", "cid"): 1, ("cid", "dot"): 1, ("ann lee", "cid"): 1}
+    assert weights_of(graph) == {frozenset(pair): weight for pair, weight in pairs.items()}
+    assert load("a.net", PAJEK, weights="ignore")[0].weights is None
+
+
+def test_a_pajek_network_need_not_name_its_vertices(load):
+    graph, info = load("a.net", "*vertices 3\n*arcs :1 'likes'\n1 2 1\n2 1 3\n*arcs\n3 2 1\n")
+    assert graph.nodes == [1, 2, 3] and weights_of(graph) == {frozenset((1, 2)): 3, frozenset((2, 3)): 1}
+    assert any("the larger of its two weights" in repair for repair in info.repairs)
+
+
+def test_a_pajek_network_may_be_a_matrix(load):
+    graph, _ = load("a.net", "*Vertices 3\n1 a\n2 b\n3 c\n*Matrix\n0 2 0\n2 0 1\n0 1 0\n")
+    assert weights_of(graph) == {frozenset("ab"): 2, frozenset("bc"): 1}
+
+
+def test_pajek_files_of_networkx_come_back(load):
+    G = nx.les_miserables_graph()
+    content = io.BytesIO()
+    nx.write_pajek(G, content)
+    graph, _ = load("a.net", content.getvalue())
+    assert weights_of(graph) == {frozenset((u, v)): w for u, v, w in G.edges(data="weight")}
+
+
+@pytest.mark.parametrize(
+    "content, line, message",
+    [
+        ("*Vertices 2\n*Edges\n1 3\n", 3, "'3' is no vertex, expected a number from 1 to 2"),
+        ("*Vertices 2\n*Edges\n1\n", 3, "expected the numbers of two vertices"),
+        ("*Vertices 2\n*Lines\n1 2\n", 2, "unknown part"),
+        ("*Vertices 2\n*Matrix\n0 1 1\n", 3, "a row of 3 numbers, expected 2"),
+        ("*Vertices 2\n*Matrix\n0 x\n", 3, "'x' in the matrix, expected a number"),
+        ("*Vertices 99999999\n", 1, "more than a file of its size describes"),
+        ("*Vertices 2\n*Edges\n1 2\n*Vertices 2\n", 4, "holds two graphs"),
+    ],
+)
+def test_a_damaged_pajek_network_is_refused_with_its_line(load, content, line, message):
+    with pytest.raises(GraphFormatError, match=message) as caught:
+        load("a.net", content)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize("key", ["links", "edges"])
+def test_json_of_nodes_and_links_is_a_graph(load, key):
+    G = nx.les_miserables_graph()
+    graph, info = load("a.json", json.dumps(nx.node_link_data(G, edges=key)))
+    assert info.format == "node_link" and graph.nodes == list(G)
+    assert weights_of(graph) == {frozenset((u, v)): w for u, v, w in G.edges(data="weight")}
+
+
+def test_links_of_d3_count_nodes_and_call_weights_values(load):
+    data = {"nodes": [{"name": "ann", "group": 1}, {"name": "bob"}, {"name": "cid"}]}
+    data["links"] = [{"source": 0, "target": 1, "value": 3}, {"source": 2, "target": 1, "value": 1.5}]
+    graph, info = load("a.json", json.dumps(data))
+    assert graph.nodes == ["ann", "bob", "cid"]
+    assert weights_of(graph) == {frozenset(("ann", "bob")): 3, frozenset(("bob", "cid")): 1.5}
+    assert any("'value' was read as weights" in repair for repair in info.repairs)
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        ({"links": [{"source": 1}]}, r"links\[0\] has no source or no target"),
+        ({"links": [{"source": [1], "target": 2}]}, r"links\[0\] names \[1\], expected an id"),
+        ({"links": 3}, "'links' is no list of objects"),
+        ({"nodes": [{"id": 1}, {"name": "x"}], "links": []}, "1 of its nodes have no 'id'"),
+        ({"nodes": [{"id": 1}, {"id": "1"}], "links": []}, "differ in their types alone"),
+    ],
+)
+def test_json_that_is_no_graph_is_refused(load, data, message):
+    with pytest.raises(GraphFormatError, match=message):
+        load("a.json", json.dumps(data))
+
+
+def test_damaged_json_is_refused_with_its_line(load):
+    with pytest.raises(GraphFormatError, match="is no JSON") as caught:
+        load("a.json", '{"nodes": [],\n "links": [,]}')
+    assert caught.value.line == 2
+    with pytest.raises(GraphFormatError, match="is no JSON"):
+        load("a.json", '{"links": ' + "[" * 100_000)
+
+
+def test_an_adjacency_list_names_an_edge_at_one_end_or_both(load):
+    graph, info = load("a.adjlist", "# of three\nann bob cid\nbob ann\ncid\ndot # alone\n")
+    assert info.format == "adjacency_list" and graph.nodes == ["ann", "bob", "cid", "dot"]
+    assert weights_of(graph) == {frozenset(("ann", "bob")): 1, frozenset(("ann", "cid")): 1}
+    assert load("a.txt", "1 2 3\n2 3\n", format="adjacency_list")[0].n_edges == 3
+
+
+def test_a_coloring_instance_may_list_edges_from_both_ends(load):
+    graph, info = load("a.col", "c of DIMACS\np edge 4 3\nn 1 2\ne 1 2\ne 2 1\ne 3 2\ne 2 3\ne 3 4\ne 4 3\n")
+    assert info.format == "dimacs" and graph.n_nodes == 4 and graph.nodes is None
+    assert weights_of(graph) == {frozenset((0, 1)): 1, frozenset((1, 2)): 1, frozenset((2, 3)): 1}
+
+
+def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
+    text = "c roads\np sp 3 4\na 1 2 7\na 2 1 7\na 2 3 2\na 3 2 2\n"
+    graph, info = load("a.gr", text)
+    assert weights_of(graph) == {frozenset((0, 1)): 7, frozenset((1, 2)): 2}
+    assert any("lengths of the arcs were read as weights" in repair for repair in info.repairs)
+    assert load("a.gr", text, weights="ignore")[0].weights is None and not load("a.gr", text, weights="file")[1].repairs
+
+
+@pytest.mark.parametrize(
+    "content, line, message",
+    [
+        ("p edge 3 2\ne 1 2\ne 1 4\n", 3, "expected nodes from 1 to 3"),
+        ("p edge 3 2\ne 1 2\ne 1\n", 3, "does not hold two nodes"),
+        ("p sp 3 2\na 1 2 x\na 1 3 1\n", 2, "does not hold two nodes and a length"),
+        ("p edge 3 2\ne 1 2\n", None, "the header says 2 edges, found 1"),
+    ],
+)
+def test_a_damaged_dimacs_graph_is_refused_with_its_line(load, content, line, message):
+    with pytest.raises(GraphFormatError, match=message) as caught:
+        load("a.col", content)
+    assert caught.value.line == line
+
+
+def test_negative_lengths_are_refused(load):
+    with pytest.raises(GraphValidationError, match=r"negative.*arc 2"):
+        load("a.gr", "p sp 3 2\na 1 2 1\na 2 3 -1\n")
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    def write(**columns):
+        parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+        return tmp_path / "a.parquet"
+
+    return write
+
+
+def test_a_parquet_table_is_read_by_the_names_of_its_columns(parquet):
+    path = parquet(when=[1, 2], src=["a", "b"], dst=["b", "c"], weight=[2.0, 3.0])
+    graph, info = load_graph(path, return_info=True)
+    assert info.format == "parquet" and weights_of(graph) == {frozenset("ab"): 2, frozenset("bc"): 3}
+    assert load_graph(path, weights="ignore").weights is None
+    path = parquet(x=[1, 2], y=[5, 6], z=[2, 3], load=[-1.0, 4.0])
+    with pytest.raises(GraphFormatError, match="no two are plainly the ends of an edge"):
+        load_graph(path)
+    graph = load_graph(path, source="x", target="z", weight="load", weights="abs")
+    assert weights_of(graph) == {frozenset((1, 2)): 1, frozenset((2, 3)): 4}
+    with pytest.raises(GraphValidationError, match="load"):
+        load_graph(path, source="x", target=2, weight="load")
+    with pytest.raises(ParameterError, match="target='w' is no column"):
+        load_graph(path, source="x", target="w")
+
+
+def test_a_damaged_parquet_file_is_refused(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(GraphFormatError, match="is no Parquet file"):
+        load_graph(tmp_path / "a.parquet")
+
+
+def matlab(**variables):
+    content = io.BytesIO()
+    scipy_io.savemat(content, variables, do_compression=True)
+    return content.getvalue()
+
+
+A = sparse.csc_array(np.array([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]]))
+
+
+@pytest.mark.parametrize(
+    "variables", [{"A": A, "info": np.ones((3, 7))}, {"Problem": {"A": A, "name": "x"}}, {"net": A.toarray()}]
+)
+def test_a_matrix_of_matlab_is_a_graph(load, variables):
+    graph, info = load("a.mat", matlab(**variables))
+    assert info.format == "mat" and weights_of(graph) == {frozenset((0, 1)): 2, frozenset((1, 2)): 1}
+
+
+def test_what_is_no_matrix_of_matlab_is_refused(load):
+    with pytest.raises(GraphFormatError, match="holds 2 matrices that may be the graph among A, B"):
+        load("a.mat", matlab(A=A, B=A))
+    with pytest.raises(GraphFormatError, match="holds no matrix of MATLAB"):
+        load("a.mat", matlab(A=A)[:-40])
+    with pytest.raises(GraphFormatError, match="save it with the option -v7"):
+        load("a.mat", b"MATLAB 7.3 MAT-file" + bytes(200))
+    with pytest.raises(GraphValidationError, match=r"shape \(2, 3\), expected a square one"):
+        load("a.mat", matlab(A=A[:2]))
+    with pytest.raises(ParameterError, match="bipartite=True needs a text file"):
+        load("a.mat", matlab(A=A), bipartite=True)
+
+
+def test_they_become_stores_as_other_files_do(tmp_path):
+    (tmp_path / "a.mat").write_bytes(matlab(A=A))
+    assert convert(tmp_path / "a.mat", tmp_path / "one").degrees.tolist() == [2, 3, 1]
+    (tmp_path / "a.net").write_text(PAJEK)
+    assert convert(tmp_path / "a.net", tmp_path / "two").n_edges == 4

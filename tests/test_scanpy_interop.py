@@ -1,0 +1,109 @@
+"""scanpy's clustering functions and ours side by side: the same arguments, the same places of the results."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from graphclust import planted_partition
+from graphclust.errors import ParameterError
+from graphclust.interop.scanpy import cluster, leiden, sweep
+
+anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def cells():
+    """Cells in 12 planted groups, with neighbors where scanpy leaves them."""
+    graph = planted_partition(12, 30, 10.0, 2.0, rng=4).graph
+    adata = anndata.AnnData(shape=(graph.n_nodes, 0))
+    adata.obsp["connectivities"] = sparse.csr_matrix(graph.to_scipy())
+    adata.obsp["other"] = adata.obsp["connectivities"].copy()
+    adata.uns["neighbors"] = {"connectivities_key": "connectivities", "distances_key": "distances", "params": {}}
+    adata.uns["mine"] = {"connectivities_key": "other", "distances_key": "other", "params": {}}
+    return adata
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"resolution": 0.5, "random_state": 7},
+        {"key_added": "mine", "neighbors_key": "mine"},
+        {"obsp": "other", "use_weights": False},
+        {"n_iterations": 2, "directed": False},
+        {"objective_function": "CPM", "resolution": 0.1},
+    ],
+)
+def test_leiden_writes_what_that_of_scanpy_writes(options):
+    sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
+    ours, theirs = cells(), cells()
+    leiden(ours, **options)
+    sc.tl.leiden(theirs, flavor="igraph", **({"directed": False} | options))
+    key = options.get("key_added", "leiden")
+    assert {*ours.obs} == {*theirs.obs} and {*ours.uns} == {*theirs.uns}
+    assert ours.obs[key].dtype.name == theirs.obs[key].dtype.name == "category"
+    assert list(ours.obs[key].cat.categories) == [str(i) for i in range(ours.obs[key].nunique())]
+    params = theirs.uns[key]["params"]
+    assert {name: ours.uns[key]["params"][name] for name in params} == params
+
+
+def test_leiden_finds_no_less_modularity_than_that_of_scanpy():
+    sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
+    import graphclust
+
+    adata = sc.datasets.pbmc68k_reduced()
+    for resolution in (0.5, 1.0, 2.0):
+        leiden(adata, resolution, key_added="ours")
+        sc.tl.leiden(adata, resolution, key_added="theirs", flavor="igraph", n_iterations=-1, directed=False)
+        ours, theirs = (
+            graphclust.modularity(adata.obsp["connectivities"], adata.obs[key].cat.codes, resolution=resolution)
+            for key in ("ours", "theirs")
+        )
+        assert ours >= theirs - 1e-9
+
+
+def test_some_groups_are_clustered_anew_under_the_name_that_scanpy_gives():
+    sc = pytest.importorskip("scanpy", reason="scanpy is not installed")
+    adata = cells()
+    adata.obs["group"] = pandas.Categorical(["a"] * 180 + ["b"] * 180)
+    ours, theirs = adata.copy(), adata.copy()
+    leiden(ours, 5.0, restrict_to=("group", ["a"]))
+    sc.tl.leiden(theirs, 5.0, restrict_to=("group", ["a"]), flavor="igraph", directed=False)
+    assert "leiden_R" in ours.obs and "leiden_R" in theirs.obs
+    names = list(ours.obs["leiden_R"].cat.categories)
+    assert names == [f"a,{i}" for i in range(len(names) - 1)] + ["b"] and len(names) > 11
+
+
+def test_a_matrix_may_take_the_place_of_the_neighbors(tmp_path):
+    adata = cells()
+    changed = leiden(adata, adjacency=adata.obsp["other"], copy=True)
+    assert "leiden" not in adata.obs and changed.uns["leiden"]["params"]["resolution"] == 1
+    changed.write_h5ad(tmp_path / "cells.h5ad")
+    with pytest.raises(ParameterError, match="one of the three"):
+        leiden(adata, adjacency=adata.obsp["other"], obsp="other")
+
+
+def test_cells_come_in_exactly_k():
+    adata = cells()
+    assert cluster(adata, 7, key_added="seven", random_state=np.random.RandomState(3)) is None
+    assert adata.obs["seven"].nunique() == 7
+
+
+def test_a_sweep_says_which_values_are_stable():
+    adata = cells()
+    table = sweep(adata, resolutions=[0.05, 1.0, 20.0], random_state=5)
+    assert table["n_clusters"].is_monotonic_increasing and table["n_clusters"][1] == 12
+    assert table["stability"][1] == 1.0 > table["stability"][2]
+    assert adata.obs["leiden_1.0"].nunique() == 12 and adata.uns["leiden_sweep"] is table
+    alone = cells()
+    leiden(alone, 20.0, random_state=5)
+    assert (alone.obs["leiden"] == adata.obs["leiden_20.0"]).all()
+    assert sweep(adata, ks=[4, 12])["n_clusters"].tolist() == [4, 12]
+    with pytest.raises(ParameterError, match="one of resolutions and ks"):
+        sweep(adata)
+
+
+def test_other_kinds_of_partitions_are_refused_by_name():
+    with pytest.raises(ParameterError, match="'SurpriseVertexPartition' is not served"):
+        leiden(cells(), partition_type="SurpriseVertexPartition")

@@ -1,0 +1,23 @@
+"""Shuffles in compiled loops are those of numpy, draw for draw."""
+
+import numpy as np
+import pytest
+
+from graphclust.compiled.runtime import shuffling
+from graphclust.compiled.runtime.read_only import read_only
+
+
+@pytest.mark.parametrize("shuffle", [shuffling.shuffle, pytest.param(shuffling.shuffle_any, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+def test_orders_and_draws_are_those_of_numpy(shuffle, bits):
+    ours, expected = np.random.Generator(bits(5)), np.random.Generator(bits(5))
+    for n in (0, 1, 2, 3, 1000):
+        order = np.arange(n, dtype=np.int32)
+        shuffle(order, ours if shuffle is shuffling.shuffle_any else shuffling.draws_of(ours))
+        assert (order == expected.permutation(n)).all()
+    assert ours.random() == expected.random()
+
+
+def test_a_read_only_array_is_the_same_one():
+    values = np.arange(3.0)
+    assert read_only(values) is values

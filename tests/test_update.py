@@ -1,0 +1,228 @@
+"""Clusterings after edits: as good as made anew, with the labels and ids that they had."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_hierarchy import check_levels
+
+from graphclust import adjusted_rand_index, communities, coreset_sc, hierarchy, modularity, remap_labels
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.partition.label_matching import changes_between
+
+pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+
+
+def planted(seed, k=6, size=15, within=0.5, between=0.02):
+    graph = nx.empty_graph(k * size)
+    graph.add_edges_from(nx.random_partition_graph([size] * k, within, between, seed=seed).edges)
+    return graph
+
+
+def random_edits(graph, rng, share):
+    """Edits in the forms that update takes, made on a copy of the graph too."""
+    later, nodes = graph.copy(), list(graph)
+    edges = [edge for edge in graph.edges if rng.random() < share]
+    removed = [edge for edge in edges if rng.random() < 0.5]
+    reweighted = [(*edge, float(rng.integers(1, 4))) for edge in edges if edge not in removed]
+    added = {}
+    for _ in range(len(edges)):
+        u, v = sorted(rng.choice(len(nodes), 2, replace=False).tolist())
+        if not graph.has_edge(nodes[u], nodes[v]):
+            added[nodes[u], nodes[v]] = float(rng.integers(1, 4))
+    later.remove_edges_from(removed)
+    for u, v, w in [*reweighted, *((u, v, w) for (u, v), w in added.items())]:
+        later.add_edge(u, v, weight=w)
+    return later, {"added": [(u, v, w) for (u, v), w in added.items()], "removed": removed, "reweighted": reweighted}
+
+
+def connected(graph, labels):
+    return all(nx.is_connected(graph.subgraph(np.flatnonzero(labels == c).tolist())) for c in set(labels.tolist()))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_random_edits_keep_the_value_of_a_full_run(seed):
+    rng, graph = np.random.default_rng(seed), planted(seed)
+    found = communities(graph, rng=0)
+    for _ in range(8):
+        graph, edits = random_edits(graph, rng, 0.05)
+        found = found.update(**edits, rng=0)
+        assert (found.graph.to_scipy().toarray() == nx.to_numpy_array(graph)).all()
+        assert sorted(set(found.labels.tolist())) == list(range(found.k)) and connected(graph, found.labels)
+    anew = communities(graph, rng=0)
+    assert found.modularity >= anew.modularity - 0.01
+
+
+def test_far_clusters_keep_their_labels():
+    graph = nx.ring_of_cliques(20, 6)
+    found = communities(graph, rng=0)
+    later = found.update(removed=[(0, 1), (0, 2), (0, 3)], added=[(0, 119)], rng=1)
+    far = [u for u in graph if min(nx.shortest_path_length(graph, u, v) for v in (0, 1, 2, 3, 119)) > 2]
+    assert len(far) > 80 and (later.labels[far] == found.labels[far]).all()
+
+
+def test_exactly_k_clusters_stay():
+    for objective in ("modularity", "normalized_cut"):
+        graph = planted(3, k=4)
+        found = coreset_sc(graph, 4, objective=objective, rng=0)
+        later = found.update(added=[(0, "new"), (1, "new")], removed=list(graph.edges(2)), rng=0)
+        assert later.k == later.n_clusters == 4 and later.labels[2] == -1
+        assert later.as_dict()["new"] == later.as_dict()[0]
+        kept = [u for u in graph if u != 2]
+        assert adjusted_rand_index(found.labels[kept], later.labels[kept]) > 0.95
+
+
+def test_a_cluster_that_loses_all_its_nodes_is_replaced_where_k_was_asked_for():
+    graph = nx.ring_of_cliques(4, 5)
+    found = coreset_sc(graph, 4, rng=0)
+    later = found.update(removed_nodes=range(5), rng=0)
+    assert later.n_clusters == 4 and len(later.labels) == 15
+    with pytest.raises(ParameterError, match="3 nodes have edges, fewer than k=4"):
+        found.update(removed_nodes=range(17), rng=0)
+
+
+def test_ids_are_never_given_again():
+    graph = nx.disjoint_union_all([nx.complete_graph(n) for n in (7, 6, 5)])
+    found = communities(graph, rng=0)
+    without = found.update(removed_nodes=range(13, 18), rng=0)
+    assert (without.k, without.ids.tolist()) == (2, [0, 1])
+    with_new = without.update(added=[(20, 21), (21, 22), (20, 22)], rng=0)
+    assert with_new.ids.tolist() == [0, 1, 3] and with_new.labels.tolist()[-3:] == [2, 2, 2]
+    assert [change.kind for change in with_new.changes] == ["kept", "kept", "born"]
+    gone = with_new.update(removed_nodes=range(7), rng=0)
+    assert gone.labels.tolist() == [1] * 6 + [0] * 3 and gone.ids.tolist() == [3, 1]
+    assert {change.kind: change.before for change in gone.changes} == {"kept": (3,), "died": (0,)} | {"kept": (3,)}
+
+
+def test_split_and_merged_clusters_are_told():
+    left, right = nx.complete_graph(6), nx.relabel_nodes(nx.complete_graph(6), {u: u + 6 for u in range(6)})
+    apart = nx.compose(left, right)
+    apart.add_edge(0, 6)
+    across = [(u, v) for u in range(6) for v in range(6, 12) if (u, v) != (0, 6)]
+    two = communities(apart, rng=0)
+    one = two.update(added=across, rng=0)
+    assert one.k == 1 and [(c.kind, c.before, c.after) for c in one.changes] == [("merged", (0, 1), (0,))]
+    again = one.update(removed=across, rng=0)
+    assert [(c.kind, c.before, c.after) for c in again.changes] == [("split", (0,), (0, 2))]
+
+
+def test_what_cannot_be_edited_is_refused():
+    found = communities(nx.path_graph(3), rng=0)
+    with pytest.raises(ParameterError, match="is there already"):
+        found.update(added=[(0, 1)])
+    with pytest.raises(GraphValidationError, match="no edges are left"):
+        found.update(removed=[(0, 1), (1, 2)])
+
+
+def test_no_edits_change_nothing():
+    found = communities(nx.karate_club_graph(), rng=0)
+    later = found.update(rng=0)
+    assert (later.labels == found.labels).all() and {change.kind for change in later.changes} == {"kept"}
+
+
+labels = st.lists(st.integers(-1, 4), min_size=1, max_size=12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data(), st.sampled_from(["auto", "hungarian", "greedy"]))
+def test_remapped_labels_are_the_same_clusters(data, method):
+    new = data.draw(labels)
+    old = data.draw(st.lists(st.integers(-1, 9), min_size=len(new), max_size=len(new)))
+    found = remap_labels(np.array(old), np.array(new), method=method)
+    assert ((found == -1) == (np.array(new) == -1)).all()
+    pairs = {(a, b) for a, b in zip(new, found.tolist(), strict=True)}
+    assert len(pairs) == len(set(new)) == len(set(found.tolist()))
+    for label in set(found.tolist()) - set(old) - {-1}:
+        assert label > max(old)
+    for label in set(found.tolist()) & set(old) - {-1}:
+        assert label in np.array(old)[found == label]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.permutations(range(6)))
+def test_the_same_clusters_get_their_numbers_back(old, order):
+    new = [order[label] for label in old]
+    for method in ("hungarian", "greedy"):
+        assert remap_labels(old, new, method=method).tolist() == old
+
+
+def test_hungarian_keeps_more_nodes_than_greedy():
+    """One pair overlaps in 5, which costs greedy the two pairs of 4 and 4."""
+    old = [0] * 5 + [0] * 4 + [1] * 4
+    new = [0] * 5 + [1] * 4 + [0] * 4
+    assert (remap_labels(old, new, method="hungarian") == old).sum() == 8
+    assert (remap_labels(old, new, method="greedy") == old).sum() == 5
+
+
+def test_names_may_come_and_go():
+    assert remap_labels({"a": 5, "b": 5, "x": 9}, {"c": 1, "a": 0, "b": 0}) == {"c": 10, "a": 5, "b": 5}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=14), st.integers(0, 5))
+def test_every_cluster_is_in_the_change_log(pairs, n_gone):
+    old, new = (np.array(values) for values in zip(*pairs, strict=True))
+    before = np.arange(len(old))
+    before[: min(n_gone, len(old) - 1)] = -1
+    changes = changes_between(old, new, before)
+    assert {one for change in changes for one in change.before} == set(old.tolist())
+    assert {one for change in changes for one in change.after} == set(new.tolist())
+    for change in changes:
+        assert change.size_before == sum((old == one).sum() for one in change.before)
+        assert {"born": 0, "died": 0}.get(change.kind, 1) == min(len(change.before), len(change.after), 1)
+
+
+def bounded(found, graph, most):
+    """Bounds, nesting and ids of a hierarchy, and that it has the edited graph."""
+    assert (found.graph.to_scipy().toarray() == nx.to_numpy_array(graph, nodelist=found.nodes)).all()
+    check_levels(found.graph.to_scipy().toarray(), found, most)
+    members = {}
+    for labels, ids in zip(found.levels, found.ids, strict=True):
+        assert len(set(ids.tolist())) == len(ids)
+        for c, one in enumerate(ids.tolist()):
+            nodes = frozenset(np.flatnonzero(labels == c).tolist())
+            assert members.setdefault(one, nodes) == nodes
+    assert len(set(members.values())) == len(members)
+
+
+@pytest.mark.parametrize("options", [{"max_size": 5}, {"max_size": 7, "min_size": 2}, {}, {"max_size": 6, "levels": 2}])
+def test_a_hierarchy_holds_its_bounds_through_edits(options):
+    rng, graph = np.random.default_rng(7), planted(7, k=4)
+    found = hierarchy(graph, **options, rng=0)
+    for step in range(5):
+        graph, edits = random_edits(graph, rng, 0.04)
+        found = found.update(**edits, rng=step)
+        bounded(found, graph, options.get("max_size", np.inf))
+    anew = hierarchy(graph, **options, rng=0)
+    assert modularity(found.graph, found.levels[0]) >= modularity(found.graph, anew.levels[0]) - 0.01
+
+
+def test_far_clusters_of_every_level_keep_their_ids_and_nodes():
+    graph = nx.ring_of_cliques(20, 7)
+    found = hierarchy(graph, max_size=4, rng=0)
+    later = found.update(removed=[(0, 1), (0, 2)], added=[(0, 139)], rng=3)
+    graph.remove_edges_from([(0, 1), (0, 2)])
+    graph.add_edge(0, 139)
+    bounded(later, graph, 4)
+    far = list(range(30, 120))
+    for old, new, old_ids, new_ids in zip(found.levels, later.levels, found.ids, later.ids, strict=True):
+        assert (old_ids[old[far]] == new_ids[new[far]]).all()
+
+
+def test_leaves_of_a_star_come_and_go():
+    graph = nx.star_graph(20)
+    found = hierarchy(graph, max_size=6, rng=0)
+    later = found.update(added=[(0, 21), (0, 22)], removed_nodes=[3], rng=0)
+    graph.add_edges_from([(0, 21), (0, 22)])
+    graph.remove_node(3)
+    bounded(later, graph, 6)
+    assert later.n_ids >= len(later.clusters)
+
+
+def test_a_hierarchy_without_edits_is_the_same():
+    found = hierarchy(nx.karate_club_graph(), max_size=5, rng=0)
+    later = found.update(rng=5)
+    assert [ids.tolist() for ids in later.ids] == [ids.tolist() for ids in found.ids]
+    assert all((one == other).all() for one, other in zip(found.levels, later.levels, strict=True))
+    assert {change.kind for change in later.changes} == {"kept"}
