@@ -1,5 +1,6 @@
 """The pages that people read first: README, the site's sources, and what the project says of itself."""
 
+import importlib
 import inspect
 import pathlib
 import re
@@ -47,8 +48,9 @@ def test_the_reference_has_every_public_name_once():
     names = listed()
     assert sorted(name for name in names if names.count(name) > 1) == []
     public = {f"graphclust.{name}" for name in graphclust.__all__}
-    for part in ("datasets", "distributed", "nx", "plots"):
-        module = getattr(graphclust, part)
+    others = ("interop.graspologic", "interop.pyg", "interop.scanpy")
+    for part in ("datasets", "distributed", "nx", "plots", *others):
+        module = importlib.import_module(f"graphclust.{part}")
         for name in module.__all__:
             same = inspect.unwrap(getattr(graphclust, name, None)) is inspect.unwrap(getattr(module, name))
             if not same:  # else it is there already

@@ -15,8 +15,6 @@ HERE = pathlib.Path(__file__).parents[1]
 ROOT = HERE.parent
 NOTEBOOKS = ROOT / "notebooks"
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
-OPTIONAL = ("coming-from",)
-
 GALLERY = """# Gallery
 
 One question each. The notebooks are shown as they were stored, run at full size;
@@ -108,14 +106,6 @@ def make(app: Any) -> None:
     make_command_line()
 
 
-def drop_missing(app: Any, docname: str, source: list[str]) -> None:
-    """Take from the first table of contents what has no page yet."""
-    for name in OPTIONAL if docname == app.config.root_doc else ():
-        if not (HERE / f"{name}.md").exists():
-            source[0] = source[0].replace(f"\n{name}\n", "\n")
-
-
 def setup(app: Any) -> dict[str, bool]:
-    app.connect("source-read", drop_missing)
     app.connect("builder-inited", make, priority=100)  # before stubs of the reference are looked for
     return {"parallel_read_safe": True, "parallel_write_safe": True}
