@@ -138,6 +138,17 @@ def test_a_child_has_what_is_good_in_each_parent():
     assert value(engine.recombine(run.finest, parents, plan, run), plan.goal) >= right - 1e-9
 
 
+def test_a_child_is_no_worse_than_the_best_parent():
+    """Here it is one that V-cycles from other regions seldom reach, and the other parent is of chance."""
+    run = run_on(weighed(make_graph("power-law blocks"), "normalized_cut"))
+    plan = engine.plan_on(run.finest, 9, as_aim("normalized_cut", None), run)
+    best, _ = engine.partition_into(run.finest, 9, as_aim("normalized_cut", None), engine.EFFORTS["high"], run)
+    for seed in range(10):
+        labels = np.random.default_rng(seed).permutation(np.arange(len(best.labels)) % 9).astype(np.int32)
+        child = engine.recombine(run.finest, [best, with_sums(run.finest, labels, 9, run)], plan, run)
+        assert value(child, plan.goal) >= value(best, plan.goal) - 1e-12
+
+
 def test_a_pool_keeps_the_best_and_of_equal_ones_the_first():
     run = run_on(weighed(make_graph("karate"), "modularity"))
     goal = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run).goal

@@ -22,7 +22,6 @@ from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import Weighed, weighed
-from graphclust.partition.levels import read_only_level
 
 
 class GraphSource:
@@ -163,4 +162,4 @@ def level_of_links(source: GraphSource, parts: list[MadeRows], sums: ClusterSums
     entries = np.concatenate([part.weights for part in parts])
     links = sparse.coo_array((entries, (rows, columns)), shape=(k, k)).tocsr()
     made = Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)
-    return read_only_level(made, Terms(sums.inside, sums.mass))
+    return Level(made, Terms(sums.inside, sums.mass))

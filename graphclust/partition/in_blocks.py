@@ -32,7 +32,7 @@ from graphclust.partition.components import searched_nodes
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.in_memory import HARDLY_ANY, labels_of_regions
-from graphclust.partition.levels import run_on
+from graphclust.partition.levels import read_only_level, run_on
 from graphclust.partition.overlay import number_used, pieces_of
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
@@ -134,7 +134,8 @@ class InBlocks:
     def contract(self, labels: Whole, k: int, name: str) -> Level:
         """See `WholeGraph`."""
         links = self.engine.each(steps.links_in_block, labels, k)
-        return self.engine.fetch(self.engine.once(steps.level_of_links, links, self.sums(labels, k, name)))
+        level = self.engine.fetch(self.engine.once(steps.level_of_links, links, self.sums(labels, k, name)))
+        return read_only_level(*level)  # what comes from another process can be written to
 
     def project(self, of_clusters: np.ndarray, labels: Whole) -> Whole:
         """See `WholeGraph`."""
