@@ -84,7 +84,9 @@ def partition_by_coreset(whole: WholeGraph, aim: Aim, sampling: Sampling) -> tup
     )  # fmt: skip
 
 
-def part_pieces(whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim) -> tuple[Partition, Plan]:
+def part_pieces(
+    whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim, most_rounds: float = np.inf
+) -> tuple[Partition, Plan]:
     """The partition after rounds in which pieces are parted anew and nodes move, while the edges become likelier.
 
     Pieces are parted at the resolution at which k is natural, and at the one that the clusters call for, in turn: where
@@ -94,7 +96,7 @@ def part_pieces(whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim) -
     by = MODULARITY if aim.is_ratio else aim
     best: tuple[Partition, Plan] | None = None
     n_rounds, in_vain = 0, 0
-    while in_vain < 2 and not (n_rounds and whole.progress.out_of_time()):
+    while in_vain < 2 and n_rounds < most_rounds and not (n_rounds and whole.progress.out_of_time()):
         pieces, n_pieces = whole.pieces(labels, regions.labels)
         run = run_on_clusters(whole, pieces, n_pieces, by.name)
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)

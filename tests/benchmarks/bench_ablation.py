@@ -24,7 +24,6 @@ from peers_data import largest_component, meshes, nearest_neighbors, planted, re
 from tables import write_table
 
 from graphclust import (
-    Progress,
     adjusted_rand_index,
     coreset_graph,
     coreset_sc,
@@ -33,24 +32,11 @@ from graphclust import (
     normalized_cut,
     stochastic_block_model,
 )
-from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset import two_step
 from graphclust.graph.checked_rows import graph_from_csr
-from graphclust.partition import (
-    budget,
-    coarsening,
-    coreset_regions,
-    cycles,
-    healing,
-    in_memory,
-    leaves,
-    moves,
-    multilevel,
-    pieces,
-    resolution,
-    small_graphs,
-    turning,
-)
+from graphclust.partition import coreset_parents, engine, in_memory, local_moving, overlay, pipeline, resolution
+from graphclust.partition.engine import EFFORTS
+from graphclust.partition.levels import value
 
 OBJECTIVES = ("modularity", "normalized_cut")
 KINDS = ("planted", "real", "k-NN", "weighted", "mesh", "tree")
@@ -80,14 +66,19 @@ def everywhere(method: str, name: str, values: tuple, module: Any, *others: Any)
     return [Change(f"{name} {before} -> {value}", method, tuple((m, name, value) for m in others)) for value in values]
 
 
-def no_cycles(on, found, search, **how) -> cycles.Assigned:
-    """In place of cycles: none."""
+def as_it_is(level, found, *rest):
+    """In place of a step that betters a partition: none."""
     return found
 
 
-def not_moved(on, labels, k, objective, progress: Progress, most_sweeps=1, few=0.0, sums=None) -> ClusterSums:
-    """In place of the moves of single nodes: none."""
-    return moves.summed(on, labels, k)[1]
+def best_parent(level, parents, plan, run):
+    """In place of recombination: the best of the parents."""
+    return max(parents, key=lambda one: value(one, plan.goal))
+
+
+def efforts(**changed) -> dict[str, engine.Effort]:
+    """The efforts, with another for "normal"."""
+    return EFFORTS | {"normal": EFFORTS["normal"]._replace(**changed)}
 
 
 def one_step_graph(kernel, coreset):
@@ -103,75 +94,49 @@ def to_any_region(kernel, coreset, labels, met_only):
     return extend_labels(kernel, coreset, labels)
 
 
-def by_the_cut_alone(aim, whole, found, most_sweeps=moves.MOST_SWEEPS):
-    """In place of moves by both aims before pieces are merged anew: those by the cut."""
-    if most_sweeps == 1:
-        return found, whole.implied_goal(aim, found.sums)
-    return MOVED_BY_IMPLIED(aim, whole, found, most_sweeps)
+def one_round(whole, labels, regions, aim):
+    """In place of rounds over pieces: the first alone."""
+    return PART_PIECES(whole, labels, regions, aim, most_rounds=1)
 
 
-MOVED_BY_IMPLIED = turning.moved_by_implied
-
-
-def left_as_they_are(aim, quotient, of_piece, k, *rest) -> tuple[cycles.Assigned, resolution.Goal]:
-    """In place of pieces merged anew: the clusters that they are of."""
-    found = cycles.assigned(quotient, of_piece, k)
-    return found, resolution.implied_goal(aim, quotient, k, found.sums)
-
-
-def start_without_excess(on, by_excess, search) -> cycles.Assigned:
-    """In place of the starts of cuts: those that are merged by the cut alone."""
-    return cycles.best_start(on, None, search)
-
-
-def of_own_regions(on, found, search, res, at_hand, **how) -> cycles.Assigned:
-    """In place of a cycle of the regions that all starts share: one that makes its own."""
-    return cycles.cycle(on, found, search, res, **how)
-
+PART_PIECES = coreset_parents.part_pieces
 
 CHANGES = [
-    *everywhere(
-        "multilevel", "REGIONS", ((4,), (8,), (4, 8), (4, 8, 16, 32)), coarsening, coarsening, multilevel, healing
-    ),
-    *everywhere("multilevel", "ENOUGH", (6, 24), coarsening, multilevel),
-    *numbers("multilevel", multilevel, {"ALL_SIZES": (12, 64), "BUDGET": (0, 10**7)}),
-    *numbers("multilevel", cycles, {
-        "HEAVY": (1e-9, 1.0, 4.0), "LEAST": (1, 10, 40), "PATIENCE": (0.0, 0.1, 1.0), "ANYWAY": (0, 1 << 14),
+    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "REGIONS_PER_CLUSTER": ((4,), (8,), (4, 8, 16, 32))}),
+    *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
+    *numbers("multilevel", engine, {
+        "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "MAX_REGIONS": (24, 256), "COARSER": (2.0, 8.0),
+        "SPARE_ENTRIES": (0, 1 << 20),
     }),
-    *everywhere("multilevel", "HARDLY_ANY", (0.005, 0.1), budget, cycles, coarsening, multilevel),
-    *numbers("multilevel", leaves, {"MANY": (0.02, np.inf)}),
-    *numbers("multilevel", coarsening, {"UNSETTLED": (0.1, 0.5, 1.0)}),
-    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5)}),
+    Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
+    Change("first V-cycles 5 -> 2", "multilevel", ((pipeline, "EFFORTS", efforts(first=2)),)),
+    Change("first V-cycles 5 -> 8", "multilevel", ((pipeline, "EFFORTS", efforts(first=8)),)),
+    Change("V-cycles inside clusters 3 -> 1", "multilevel", ((pipeline, "EFFORTS", efforts(iterated=1)),)),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
-    Change("no cycles", "multilevel", ((multilevel, "in_cycles", no_cycles),)),
-    Change("never in doubt", "multilevel", ((multilevel, "is_in_doubt", lambda *of: False),)),
-    Change("partitions together that agree on little", "multilevel", ((cycles, "ENOUGH", np.inf),)),
-    Change("the best cut alone", "multilevel", ((cycles, "together", lambda on, best, *of: best),)),
-    Change("no start by excess", "multilevel", ((multilevel, "best_start", start_without_excess),)),
-    Change("no cycle of regions at hand", "multilevel", ((cycles, "cycle_of_regions_at_hand", of_own_regions),)),
-    Change("no cycle by the ratio", "multilevel", ((multilevel, "likelier_by_ratio", lambda on, found, *of: found),)),
-    Change(
-        "no moves of single nodes, no climbs",
-        "multilevel",
-        ((cycles, "moved_until_stable", not_moved), (small_graphs, "AT_ONCE", 0), (cycles, "PATIENCE", 0.0)),
-    ),
-    *numbers("two-step", coreset_regions, {"REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0)}),
-    *everywhere("two-step", "HARDLY_ANY", (0.005, 0.1), budget, pieces, in_memory, coarsening),
+    Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),
+    Change("no recombination", "multilevel", ((engine, "recombine", best_parent),)),
+    Change("no V-cycle by the ratio", "multilevel", ((engine, "accept_likelier", as_it_is),)),
+    Change("clusters need not be connected", "multilevel", ((engine, "connect", as_it_is),)),
+    *numbers("two-step", coreset_parents, {
+        "REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
+    }),
+    *numbers("two-step", overlay, {"CRUMB": (0.0, 0.1)}),
+    *numbers("two-step", in_memory, {"HARDLY_ANY": (0.005, 0.1)}),
     *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
-    Change("pieces never merged anew", "two-step", ((in_memory, "merged_anew", left_as_they_are),)),
-    Change("pieces of moves by the cut alone", "two-step", ((turning, "moved_by_implied", by_the_cut_alone),)),
+    Change("one round over pieces", "two-step", ((coreset_parents, "part_pieces", one_round),)),
     Change("any region may be the nearest", "two-step", ((in_memory, "extend_labels", to_any_region),)),
     Change("coreset linked as published", "two-step", ((in_memory, "link_coreset", one_step_graph),)),
 ]  # fmt: skip
 
-# These follow from others: SMALL, NODES_PER_CLUSTER, ALL_SIZES, ANYWAY. And these only choose: that regions
-# of a coreset take a single start, when its clusters are looked at once more, which of two ways to the same labels is
-# quicker, how many cores are made use of, and what is done of all in a hurry.
+# These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
+# of, what is round-off, and when work is given up that gains nothing. REGION_SIZES and FINEST are for a free number of
+# clusters, the pool of children for high effort.
 NOT_VARIED = {
-    "SMALL", "NODES_PER_CLUSTER", "ALL_SIZES", "ANYWAY", "AT_ONCE", "HASTY_ROUNDS", "LEAST_SIGNAL",
-    "SINGLE_START", "WEIGHTS_AT_A_TIME", "WORTH_A_THREAD", "PAIR",
+    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "POOL", "LITTER", "FRESH",
+    "MOST_SPARE", "SAME", "PATIENCE", "SHORT_PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
+    "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
