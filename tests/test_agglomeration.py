@@ -18,7 +18,7 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import ParameterError
 from graphclust.graph.gate import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import RATIOS, chance_objective, weighed
+from graphclust.objective.objective import OBJECTIVES, chance_objective, weighed
 from graphclust.partition import agglomeration, levels
 from graphclust.partition.agglomeration import agglomerate, merge_clusters
 from graphclust.partition.levels import run_on, with_sums
@@ -92,7 +92,7 @@ def test_every_union_is_the_best_that_is_allowed(name, objective, resolution):
     run, wanted = run_and_objective(graph, objective, resolution, 2)
     trace, mass_of_nodes = np.full(n, np.nan), run.finest.terms.mass
     agglomerate(run.finest, Goal(wanted, 1), run, trace)
-    ratio = objective in RATIOS
+    ratio = OBJECTIVES[objective].is_ratio
     slack = (NEAR_ENOUGH if ratio else 0.0) * wanted.unit + 1e-9 * wanted.unit
     labels = np.arange(n)
     for k in range(n - 1, 0, -1):

@@ -90,4 +90,4 @@ def numbers_of(module) -> list[str]:
     statements = ast.parse(inspect.getsource(module)).body
     targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
     names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-    return [name for name in names if name.isupper() and isinstance(getattr(module, name), int | float | tuple)]
+    return [name for name in names if name.isupper() and type(getattr(module, name)) in (int, float, tuple)]

@@ -281,7 +281,7 @@ def test_clusters_keep_a_node_that_is_searched(two_as_one):
     plan = coreset_parents.plan_on(
         whole.run("modularity").finest, 8, as_aim("modularity", 0.5), whole.run("modularity")
     )
-    found = whole.refine(few, plan.goal, "modularity")
+    found = whole.refine(few, None, plan.goal, "modularity")
     assert np.bincount(found.labels[searched], minlength=8).all() and len(found.sums.size) == 8
     assert value_of(plan.goal.objective, found.sums) > 0 and found.sums.size.sum() == 480
 

@@ -149,7 +149,7 @@ REFUSED = [
     ("L29 comments only", "a.txt", b"# Nodes: 3\n# nothing\n", VALIDATION, ["no edges"]),
     ("L30 ragged", "a.txt", b"1 2\n1 3\n2 3 5\n", FORMAT, ["line 3", "more columns"]),
     ("L30 ragged the other way", "a.txt", b"1 2 1\n1 3\n", FORMAT, ["line 2", "fewer columns"]),
-    ("L30 four columns", "a.txt", b"1 2 1 1082040961\n", FORMAT, ["line 1", "4 columns"]),
+    ("L30 five columns", "a.txt", b"1 2 1 1082040961 7\n", FORMAT, ["line 1", "5 columns"]),
     ("L31 negative id", "a.txt", b"1 2\n-1 2\n", FORMAT, ["line 2", "-1 2"]),
     ("L31 negative id first", "a.txt", b"-1 2\n1 2\n", FORMAT, ["line 1"]),
     ("L31 2^63", "a.txt", b"1 2\n1 9223372036854775808\n", FORMAT, ["line 2"]),

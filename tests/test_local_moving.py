@@ -27,7 +27,7 @@ from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import RATIOS, weighed
+from graphclust.objective.objective import OBJECTIVES, weighed
 from graphclust.partition import levels, local_moving
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.local_moving import find_regions, refine
@@ -97,7 +97,7 @@ def test_every_single_move_is_the_best_of_its_node_and_changes_the_value_by_its_
     run, wanted = run_and_objective(graph, objective, resolution, 3)
     (labels, sums), A = random_partition(run, 3, 7), graph.to_scipy().toarray()
     # A ratio needs the mass of the lightest cluster; a plain score has the round-off of the heaviest ones anyway.
-    least_mass = 0.0 if objective in RATIOS else 1e-12 * run.units.mass
+    least_mass = 0.0 if OBJECTIVES[objective].is_ratio else 1e-12 * run.units.mass
     moving = loops.moving_of(np.arange(graph.n_nodes, dtype=np.int32), sums)
     n_moved, now = 0, reference.value(A, labels, objective, resolution)
     while moving.state[1]:
@@ -127,7 +127,7 @@ def test_the_chosen_moves_are_the_best_of_all(graph, objective, resolution):
     for seed in range(3):
         labels, sums = random_partition(run, k, seed)
         before = reference.value(A, labels, objective, resolution)
-        for rules in (KEPT, FREE) if objective not in RATIOS else (KEPT,):
+        for rules in (KEPT, FREE) if not OBJECTIVES[objective].is_ratio else (KEPT,):
             chosen = local_moving._choose(run.finest, wanted, loops.Standing(labels, sums, rules), run)
             assert rules.empties or (chosen[sums.size[labels] == 1] == -1).all()
             for u in np.flatnonzero(sums.size[labels] > 1):
@@ -275,7 +275,7 @@ def test_a_pass_follows_while_the_last_moved_many_nodes():
 
     def n_passes(unsettled):
         rng = np.random.default_rng(1)
-        return loops.find_regions(level, pull, unsettled, draws_of(rng))[1] / len(level.rows.indices)
+        return loops.find_regions(level, pull, np.inf, unsettled, draws_of(rng))[1] / len(level.rows.indices)
 
     passes = [n_passes(share) for share in (1.0, 0.7, 0.3, 0.1, 0.5 / n)]
     assert passes == sorted(passes) and passes[0] == 1 and passes[-1] > 4 and len(set(passes)) > 3

@@ -71,6 +71,7 @@ def calls(folder):
         "classic_graph": {"name": "karate"},
         "cluster_coreset": {"induced": KERNEL.graph.to_scipy(), "weights": np.ones(10)} | k,
         "cluster_path": graph | {"ks": [2, 3]},
+        "balanced_partition": graph | k,
         "communities": graph,
         "conductance": labels,
         "construct_coreset": {"kernel": KERNEL, "size": 6} | k,

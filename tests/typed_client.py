@@ -228,6 +228,7 @@ def at_a_resolution(G: Any) -> None:
     assert_type(found.to_json(), str)
     assert_type(found.update(added=[(0, 1)], rng=1).changes, tuple[gc.ClusterChange, ...])
     assert_type(gc.communities(G).update(removed=[(0, 1)]), gc.Clustering)
+    assert_type(gc.balanced_partition(G, 4, max_imbalance=0.1, rng=0), gc.Clustering)
     gc.remap_labels([0, 1], [1, 0], method="greedy")
     gc.hierarchy(G, 10)  # type: ignore[call-arg]
     gc.hierarchy(G, levels="3")  # type: ignore[arg-type]

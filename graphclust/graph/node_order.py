@@ -76,7 +76,7 @@ def _rank(name: Any) -> tuple[Any, ...]:
 def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Places in the order before, by number of neighbors, then by a hash of what is within a few steps; ties stay."""
     n_neighbors = np.diff(graph.indptr)
-    edges = np.uint64(1) if graph.weights is None else _mixed(graph.weights.view(np.uint64))
+    edges = np.uint64(1) if graph.weights is None else _mixed((graph.weights / graph.weights.max()).view(np.uint64))
     seen = _mixed(n_neighbors.astype(np.uint64))
     for _ in range(ROUNDS):
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(seen[graph.indices] * edges, dtype=np.uint64)])

@@ -18,6 +18,7 @@ def is_edge_arrays(G: Any) -> bool:
     """Whether something is a pair of an array, of two rows or columns, and a whole number."""
     return (
         isinstance(G, tuple) and len(G) == 2 and len(getattr(G[0], "shape", ())) == 2
+        and (hasattr(G[0], "__array__") or hasattr(G[0], "detach"))
         and not isinstance(G[1], bool) and isinstance(G[1], int | np.integer)
     )  # fmt: skip
 
