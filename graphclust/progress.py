@@ -123,7 +123,7 @@ class Progress:
             return ""
         return (
             f"the time budget of {self.time_budget:g} s ran out in the stage {self.cut_short!r}: this is the best so "
-            "far, other starts and moves may improve it"
+            "far, more time may find a better one"
         )
 
     def out_of_time(self) -> bool:

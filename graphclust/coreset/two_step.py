@@ -3,7 +3,7 @@
 In a sparse graph two nodes of one cluster rarely share an edge but share many neighbours, so the coreset graph of
 K = D^-1 A D^-1 falls apart where that of two steps along edges does not. Its graph is A_H = B B^T with
 B = W' D_C^-1 A[C, :] D^-1/2. Two steps fold a bipartite structure: they link the nodes of one side only. Whoever
-clusters A_H must therefore ask for several times k pieces and merge them by the links of the whole graph, as
+clusters A_H must therefore ask for more than k regions and merge them by the links of the whole graph, as
 `coreset_sc` does; adding the one-step links of the lazy walk instead drowns a sample, since the few edges that it
 holds weigh as much as all its paths.
 """

@@ -30,7 +30,8 @@ def partition(
     edge_index : whole numbers of shape (2, n_edges), the ends of the edges, a torch tensor or an array. An edge may
         come once or in both directions, as PyG has it; repeated edges are added up, or count once without weights.
     n_nodes : number of nodes; the ends are below it.
-    k : number of parts, exactly. They differ in size where the graph does: there is no balance constraint.
+    k : number of parts, exactly. They differ in size where the graph does; with objective="edge_cut" they are of
+        equal size, up to `max_imbalance`, as METIS makes them.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
     random_state : None, a seed or a numpy Generator.
     options : of `graphclust.coreset_sc`; the objective is the normalized cut unless it is given.

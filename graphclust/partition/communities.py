@@ -128,7 +128,7 @@ def communities(
         )
 
     def interrupted(labels: np.ndarray) -> Clustering:
-        said = "interrupted: these are the best labels so far, other starts and moves may improve them"
+        said = "interrupted: these are the best labels so far, more time may find better ones"
         return clustering_with(np.unique(labels, return_inverse=True)[1], [*remarks, said])
 
     with progress.interruptible(interrupted), progress.stage("partition"):

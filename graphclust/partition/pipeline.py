@@ -80,9 +80,9 @@ def coreset_sc(
         of some 20 to 35 clusterings, and a remark says why.
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
-        "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and mends the
-        partition on the whole graph. "auto" takes it for large graphs with few triangles, for very dense ones, and when
-        `coreset_size`, `oversampling` or `sampling` is given.
+        "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and
+        improves the partition on the whole graph. "auto" takes it for graphs of more than four million entries that
+        have few triangles or are very dense, and when `coreset_size`, `oversampling` or `sampling` is given.
         "paper" is the published algorithm; how its spectral clustering rounds the coreset's eigenvectors is a choice of
         this package: rows of unit length, the coreset's weights, the best of ten starts of k-means. After the gate it
         reads only rows of sampled nodes, so that a graph from `open_store` is clustered without any pass over its
@@ -176,7 +176,7 @@ def coreset_sc(
     plan = None
 
     def interrupted(labels: np.ndarray) -> Clustering:
-        said = [*remarks, "interrupted: these are the best labels so far, other starts and moves may improve them"]
+        said = [*remarks, "interrupted: these are the best labels so far, more time may find better ones"]
         found = {"objective": options["objective"], "parameters": used_settings(options) | asked, "seed": seed}
         return clustering_of(graph, k, _in_rows(labels.astype(np.int64), order), said, progress, **found)
 

@@ -140,7 +140,7 @@ def meshes() -> str:
     lower = sum(float(metis["NCut/k"]) < float(ours["NCut/k"]) for ours, metis in pairs)
     cut, seconds = mean_ratio("NCut/k"), mean_ratio("seconds")
     return (
-        f"METIS for balanced parts, and for meshes in a hurry: over {len(pairs)} pairs of mesh and k its normalized\n"
+        f"METIS for equal parts and meshes in a hurry: over {len(pairs)} pairs of mesh and k its normalized\n"
         f"cuts are {cut:.2f} times ours, lower on {lower}, in {seconds:.2f} of the time\n"
         "([table](results/normalized_cut_meshes.md))."
     )
