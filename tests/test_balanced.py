@@ -26,7 +26,10 @@ from graphclust.partition.equal_parts import _level_of
 from graphclust.partition.levels import Run, filled, room_for, value, with_sums
 from graphclust.progress import Progress
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning")
+pytestmark = [
+    pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
+    pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning"),
+]
 MESH = nx.convert_node_labels_to_integers(nx.triangular_lattice_graph(18, 36))
 
 

@@ -20,7 +20,10 @@ from graphclust.partition.communities import goal_at
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.local_moving import find_regions, refine
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning")
+pytestmark = [
+    pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
+    pytest.mark.filterwarnings("ignore:.*isolated node:graphclust.errors.GraphWarning"),
+]
 
 
 def random_graph(n, seed, share):

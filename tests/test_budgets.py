@@ -108,7 +108,7 @@ def test_the_published_method_has_nothing_to_carry():
     assert not isinstance(stop.value, Interrupted)
 
 
-@pytest.mark.parametrize("method", ["multilevel", "two-step"])
+@pytest.mark.parametrize("method", [pytest.param("multilevel", marks=pytest.mark.slow), "two-step"])
 def test_a_budget_that_is_used_up_leaves_out_what_only_improves(method):
     def clustered(time_budget):
         counter = InterruptAt(0)
@@ -140,7 +140,11 @@ class TimeIsUpAt(Progress):
 
 @pytest.mark.parametrize(
     "options",
-    [{"method": "multilevel"}, {"method": "two-step"}, pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow)],
+    [
+        pytest.param({"method": "multilevel"}, marks=pytest.mark.slow),
+        {"method": "two-step"},
+        pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_wherever_time_runs_out_there_are_k_complete_clusters(options):
@@ -167,6 +171,7 @@ def test_a_budget_that_is_used_up_takes_a_short_way_to_good_clusters(method, lea
     assert graphclust.adjusted_rand_index(hasty.labels, planted.labels) > least
 
 
+@pytest.mark.slow
 def test_a_third_of_the_time_is_a_third_of_the_time():
     graph = graphclust.planted_partition(60, 250, 12, 3, rng=2209).graph
     seconds = []

@@ -67,6 +67,7 @@ def test_readme_is_short_and_begins_with_its_two_commands():
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
+@pytest.mark.slow
 def test_the_examples_of_readme_run():
     pytest.importorskip("sklearn")
     names: dict = {}

@@ -67,7 +67,10 @@ READERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", READERS)
+SOME_READERS = [pytest.param(name, marks=[pytest.mark.slow] * (name == "balanced_partition")) for name in READERS]
+
+
+@pytest.mark.parametrize("name", SOME_READERS)
 def test_weight_names_the_same_attribute_everywhere(name):
     graph, result = two_attributes(), READERS[name]
     by_weight = []
@@ -81,7 +84,7 @@ def test_weight_names_the_same_attribute_everywhere(name):
     assert not np.array_equal(by_weight[0], by_weight[1]) and not np.array_equal(by_weight[0], by_weight[2])
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", SOME_READERS)
 def test_a_weight_that_no_edge_has_is_refused_everywhere(name):
     with pytest.raises(GraphValidationError, match="no edge has the attribute 'power'"):
         READERS[name](two_attributes(), weight="power")

@@ -270,6 +270,7 @@ def test_the_largest_component_alone():
     assert any("1 component of 3 nodes put aside" in remark for remark in found.remarks)
 
 
+@pytest.mark.slow
 def test_more_effort_and_more_time_find_better_partitions():
     graph = graphclust.lfr_like(1500, mean_degree=12, mixing=0.55, rng=3).graph
     low, normal, high, timed = (

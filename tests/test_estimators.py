@@ -354,6 +354,7 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     importlib.import_module("graphclust.estimators")
 
 
+@pytest.mark.slow
 def test_a_star_takes_what_can_be_had():
     code = (
         "import importlib.util as u; real = u.find_spec\n"

@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_hierarchy import check_levels
 
-from graphclust import adjusted_rand_index, communities, coreset_sc, hierarchy, modularity, remap_labels
+from graphclust import (
+    adjusted_rand_index,
+    balanced_partition,
+    communities,
+    coreset_sc,
+    hierarchy,
+    modularity,
+    remap_labels,
+)
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.partition.label_matching import changes_between
 
@@ -226,3 +234,17 @@ def test_a_hierarchy_without_edits_is_the_same():
     assert [ids.tolist() for ids in later.ids] == [ids.tolist() for ids in found.ids]
     assert all((one == other).all() for one, other in zip(found.levels, later.levels, strict=True))
     assert {change.kind for change in later.changes} == {"kept"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda G: communities(G, max_size=12, rng=0),
+        lambda G: balanced_partition(G, 4, rng=0),
+    ],
+)
+@pytest.mark.slow
+def test_a_clustering_within_bounds_is_not_updated_without_them(make):
+    found = make(nx.karate_club_graph())
+    with pytest.raises(ParameterError, match=r"was made with max_\w+=.*which an update would not keep"):
+        found.update(added=[(0, 9)])

@@ -83,8 +83,6 @@ def communities(
     >>> clustering = communities(nx.karate_club_graph(), weight=None, rng=0)
     >>> clustering.k, round(clustering.modularity, 4)
     (4, 0.4198)
-    >>> communities(nx.karate_club_graph(), weight=None, min_size=4, max_size=8, rng=0).sizes.max()
-    np.int64(8)
     """
     resolution = as_number(resolution, "resolution", above=0.0)
     objective = as_choice(objective, "objective", PLAIN_OBJECTIVES)

@@ -37,6 +37,12 @@ def updated(
     progress: ProgressLike,
 ) -> Clustering:
     """See `Clustering.update`."""
+    for name in ("min_size", "max_size", "max_imbalance"):
+        if clustering.parameters.get(name) is not None:
+            raise ParameterError(
+                f"the clustering was made with {name}={clustering.parameters[name]!r}, which an update would not keep; "
+                "cluster the changed graph anew, or update a hierarchy, which keeps its bounds"
+            )
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     with progress.stage("edits"):
         edit = edited(clustering.graph, added, removed, reweighted, removed_nodes)
