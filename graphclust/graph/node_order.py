@@ -1,7 +1,7 @@
 """An order of the nodes that depends on the graph, not on how it was written down.
 
-Nodes are ordered by the number of their neighbors, then by a hash of what surrounds them. Those that this cannot tell
-apart are in the order of their names, or without names in the order they came in.
+Nodes are ordered by a hash of what surrounds them. Those that this cannot tell apart are in the order of their names,
+or without names in the order they came in.
 
 Source: Weisfeiler & Lehman 1968 for the refinement of the hash.
 """
@@ -74,14 +74,17 @@ def _rank(name: Any) -> tuple[Any, ...]:
 
 
 def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Places in the order before, by number of neighbors, then by a hash of what is within a few steps; ties stay."""
+    """Places in the order before, by a hash of what is within a few steps; ties stay.
+
+    Not by number of neighbors first: of equal gains the lower number is taken, and so would be the smaller node.
+    """
     n_neighbors = np.diff(graph.indptr)
     edges = np.uint64(1) if graph.weights is None else _mixed((graph.weights / graph.weights.max()).view(np.uint64))
     seen = _mixed(n_neighbors.astype(np.uint64))
     for _ in range(ROUNDS):
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(seen[graph.indices] * edges, dtype=np.uint64)])
         seen = _mixed(seen + _mixed(np.diff(sums[graph.indptr])))
-    return np.lexsort((seen[before], n_neighbors[before])).astype(np.int64)
+    return np.argsort(seen[before], kind="stable").astype(np.int64)
 
 
 def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -82,6 +82,8 @@ def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> 
     steps = coarsen(level, pull_of_regions(k, run), MIN_REGIONS * k, run)
     top = steps[-1].coarse if steps else level
     plan = plan_on(top, k, aim, run)
+    if not aim.is_ratio:  # cuts have many more local optima
+        effort = effort._replace(first=min(effort.first, len(plan.pulls)), iterated=min(effort.iterated, 1))
     found = search(level, steps, top, plan, effort, run)
     if aim.resolution == "auto" and effort.iterated:
         found = accept_likelier(level, found, k, run)
