@@ -31,7 +31,7 @@ with event.install_recorder("numba:compile") as recorder:
 loops = [record.data["dispatcher"].py_func for _, record in recorder.buffer if record.is_start]
 print(*(loop.__name__ for loop in loops if loop.__module__.startswith("graphclust")))
 """
-LOOPS = ["_join", "_root", "flatten", "insert", "insert", "join_first_neighbors"]
+LOOPS = ["flatten", "insert", "insert", "join", "join_first_neighbors", "root"]
 
 
 def compiled(folder: pathlib.Path, script: str = SCRIPT, **environment) -> list[str]:

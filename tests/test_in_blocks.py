@@ -39,7 +39,7 @@ def in_blocks_of(engine, k, key=0):
 def moved_in_blocks(engine, labels, k, objective, name, key=0):
     """Labels after rounds of moves."""
     given = engine.once(lambda source: labels)
-    return engine.fetch(in_blocks_of(engine, k, key).refine(given, Goal(objective, k), name).labels)
+    return engine.fetch(in_blocks_of(engine, k, key).refine(given, None, Goal(objective, k), name).labels)
 
 
 def sums_of(graph, labels, k, name):

@@ -17,8 +17,8 @@ LOOPS = [
     "test_gate_refusals.py",
     "test_gate_repairs.py",
     "test_k_means_bounds.py",
-    "test_merging.py",
-    "test_moves.py",
+    "test_agglomeration.py",
+    "test_local_moving.py",
     "test_objectives.py",
     "test_row_loops.py",
     "test_two_step.py",
@@ -61,7 +61,7 @@ def test_loops_of_every_kind_as_plain_python():
 
 @pytest.mark.slow
 def test_loops_of_every_kind_with_checked_bounds():
-    assert "passed" in run_tests([*LOOPS, "test_multilevel.py", "test_coreset_regions.py"], CHECKED)
+    assert "passed" in run_tests([*LOOPS, "test_multilevel.py", "test_coreset_parents.py"], CHECKED)
 
 
 @pytest.mark.hours

@@ -178,23 +178,23 @@ SHORT_CALLS = """
 import faulthandler, random, signal, sys, time
 import numpy as np
 import graphclust
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.objective.objective import ratio_objective, weighed
-from graphclust.partition.coarsening import joined
-from graphclust.partition.cycles import Assigned, Search, cycle, moved
-from graphclust.partition.merging import merged
-from graphclust.partition.quotient import contracted
-from graphclust.progress import Progress
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.contraction import contract
+from graphclust.partition.engine import v_cycle
+from graphclust.partition.levels import run_on
+from graphclust.partition.local_moving import find_regions, refine
 
 faulthandler.enable()
-on = weighed(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut")
-search = Search(10, ratio_objective(on), [], 1.0, np.random.default_rng(0), Progress())
+run = run_on(weighed(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut"))
+level, goal, pull = run.finest, Goal(ratio_objective(run.units), 10), 4.0 * run.units.chance
 
 def work(times):
     for _ in range(times):
-        region, n_regions = joined(on, 4.0, None, 10, search.rng, search.progress)
-        contracted(on, region, n_regions)
-        found = moved(on, Assigned(*merged(on, 10, search.objective, search.progress)), search)
-        cycle(on, found, search, 4.0)
+        contract(level, find_regions(level, pull, run), run)
+        found = refine(level, agglomerate(level, goal, run), goal, run)
+        v_cycle(level, found, goal, pull, run)
 
 def strike(number, frame):
     raise KeyboardInterrupt

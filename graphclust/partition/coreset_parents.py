@@ -59,7 +59,8 @@ def partition_by_coreset(whole: WholeGraph, aim: Aim, sampling: Sampling) -> tup
     regions = whole.regions(sampling)
     with whole.progress.stage("merging"):
         run = run_on_clusters(whole, regions.labels, regions.k, CUT.name)
-        merged, _ = partition_into(run.finest, whole.k, CUT, ONE_V_CYCLE, run)
+        with whole.progress.within(None):
+            merged, _ = partition_into(run.finest, whole.k, CUT, ONE_V_CYCLE, run)
         labels = whole.project(merged.labels, regions.labels)
         whole.progress.offer(lambda: whole.bring_here(labels))
     with whole.progress.stage("refining"):
@@ -97,13 +98,15 @@ def part_pieces(
     best: tuple[Partition, Plan] | None = None
     n_rounds, in_vain = 0, 0
     while in_vain < 2 and n_rounds < most_rounds and not (n_rounds and whole.progress.out_of_time()):
+        whole.progress.step(n_rounds, n_rounds + 1)
         pieces, n_pieces = whole.pieces(labels, regions.labels)
         run = run_on_clusters(whole, pieces, n_pieces, by.name)
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
         plan = plan_on(run.finest, whole.k, by, run)
         if n_rounds % 2:
             plan = plan_for_clusters(kept, by, plan, run)
-        better = improve(run.finest, kept, plan, run)
+        with whole.progress.within(None):
+            better = improve(run.finest, kept, plan, run)
         sums = known_sums(whole, better, n_pieces)
         found = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, by.name)
         before, after = (log_likelihood(run.units, one.sums) for one in (kept, found))
@@ -132,7 +135,7 @@ def plan_for_clusters(found: Partition, aim: Aim, plan: Plan, run: Run) -> Plan:
 
 def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:
     """A run over the graph contracted to k clusters."""
-    return Run(None, whole.contract(labels, k, name), whole.units(name), whole.rng, whole.progress.aside())
+    return Run(None, whole.contract(labels, k, name), whole.units(name), whole.rng, whole.progress)
 
 
 def number_of_regions(k: int, n_linked: int) -> int:

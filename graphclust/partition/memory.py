@@ -14,6 +14,7 @@ from graphclust.coreset.two_step import MOST_NEIGHBORS, MOST_VISITORS
 from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.graph.node_order import MOST_ENTRIES
 from graphclust.io.edges import available_bytes
 from graphclust.partition.contraction import ENTRIES_PER_BLOCK
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, default_size
@@ -27,6 +28,7 @@ __all__ = ["estimate_memory"]
 # on their way into the tree 8, components and labels 8 each, four masks. Afterwards, while the coreset is linked or
 # nodes move, fewer. Coarsening: a permutation, a queue, sums of every node's own cluster, weights to it.
 TO_SAMPLE, AFTERWARDS, TO_COARSEN = 76, 60, 90
+TO_ORDER = 40  # a node of a graph put in another order: hashes, places, degrees and loops
 LINK, COPIES = 12, 3  # an entry of a weighted graph, and how many of a coarser graph there are at a time
 ROWS = 2  # copies of the coreset's rows: by coreset node, and by neighbor
 COARSE_ENTRY = 16  # bytes for each entry of a graph with clusters: few of them are there again a level higher
@@ -89,7 +91,7 @@ def _needed(
 ) -> int:
     """rows_by_length : gives the lengths that rows have, and how many have each; only a coreset's rows ask for it."""
     if method == "multilevel":
-        return _most_of_levels(n_nodes, n_entries)
+        return _most_of_levels(n_nodes, n_entries) + _in_order(n_nodes, n_entries)
     if method == "paper":
         size = coreset_size or published_size(n_nodes, k)
         return TO_SAMPLE * n_nodes + DIMENSION * size * min(k, 64)
@@ -111,6 +113,11 @@ def _needed(
     else:
         quotient = SAMPLED_ENTRY * SAMPLED
     return max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links + linking, quotient))
+
+
+def _in_order(n_nodes: int, n_entries: int) -> int:
+    """Bytes of a copy of the graph in another order of its nodes, and of what makes it; larger ones keep theirs."""
+    return TO_ORDER * n_nodes + COPIES * LINK * n_entries if n_entries <= MOST_ENTRIES else 0
 
 
 def _most_of_levels(n_nodes: int, n_entries: int) -> int:

@@ -162,18 +162,18 @@ def coreset_sc(
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
-    order = np.arange(graph.n_nodes) if method == "paper" else node_order(graph)
-    ordered = in_order(graph, order)
-    progress.watch(ordered)
     k = _suggested(graph, aim, given, remarks, rng, progress) if k_given is None else k_given
     chosen_here = method == "auto"
     if chosen_here:
         with progress.stage("method"):
-            method = "two-step" if suits_a_coreset(ordered, k, rng) else "multilevel"
+            method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
     asked = asked_of_the_graph(weight, symmetrize, time_budget)
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
-    plan = None
+    as_it_is = method == "paper" or options["sampling"] == "parallel"  # these read rows of a store as they lie
+    order = np.arange(graph.n_nodes) if as_it_is else node_order(graph)
+    ordered, plan = in_order(graph, order), None
+    progress.watch(ordered)
 
     def interrupted(labels: np.ndarray) -> Clustering:
         said = [*remarks, "interrupted: these are the best labels so far, more time may find better ones"]

@@ -72,6 +72,7 @@ def move_nodes(
         while before is None or (not np.array_equal(found.labels, before) and not progress.out_of_time()):
             before = found.labels
             progress.offer(found.labels.copy)
+            progress.step(0, 1)
             found = refine(run.finest, found, goal, run)
         return in_all(found.labels)
 
@@ -117,10 +118,11 @@ def refine_partition(
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
         plan = plan_on(level, k, aim, run)
         found = with_sums(level, cluster.astype(np.int32), k, run)
-        for _ in range(MOST_ROUNDS):
+        for done in range(MOST_ROUNDS):
             before = value(found, plan.goal)
             for pull in plan.pulls:
                 progress.offer(found.labels.copy)
+                progress.step(done, MOST_ROUNDS)
                 found = v_cycle(level, found, plan.goal, pull, run)
             if value(found, plan.goal) <= before or progress.out_of_time():
                 break
