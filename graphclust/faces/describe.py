@@ -13,7 +13,7 @@ from graphclust.io.load import LoadInfo
 __all__ = ["describe"]
 
 
-PER_NODE, PER_ENTRY = 120, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
+PER_NODE, PER_ENTRY = 145, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
 
 
 def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
