@@ -166,7 +166,7 @@ def test_disconnected_clusters_are_natural_down_to_no_resolution():
             for graph, k in (
                 (nx.caveman_graph(100, 3), 100),
                 (nx.disjoint_union_all([nx.complete_graph(3)] * 300), 300),
-                (nx.disjoint_union_all([nx.path_graph(n) for n in (2, 3, 4, 5) * 20]), 80),
+                (nx.disjoint_union_all([nx.path_graph(n) for n in (4, 5, 6) * 25]), 75),
                 (nx.connected_caveman_graph(100, 4), 100),
                 (planted_partition(200, 12, 8, 1.5, rng=1).graph.to_scipy(), 200),
             )
