@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.env
 
 # To link a loop from the cache takes some 50 ns a byte: the tenth of a second that a first call may take beyond the
 # start of numba.
-MOST_BYTES = 2_000_000
+MOST_BYTES = 2_300_000
 
 # Prints the loops that the first call opens in the cache with their sizes, how many it compiles, and what is there then
 # of linear algebra, special functions, k-means and numba's own threads.
