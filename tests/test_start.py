@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.env
 
 # To link a loop from the cache takes some 50 ns a byte: the tenth of a second that a first call may take beyond the
 # start of numba.
-MOST_BYTES = 2_300_000
+MOST_BYTES = 2_000_000
 
 # Prints the loops that the first call opens in the cache with their sizes, how many it compiles, and what is there then
 # of linear algebra, special functions, k-means and numba's own threads.
@@ -44,6 +44,7 @@ def first_call() -> tuple[dict[str, int], int, list[str]]:
     return loaded, n_compiled, modules
 
 
+@pytest.mark.xfail(strict=True, reason="the loops of a first call take 2.17 MB")
 def test_a_first_call_compiles_nothing_and_loads_as_much_as_a_tenth_of_a_second_is_enough_for():
     first_call()  # may compile
     loaded, n_compiled, _ = first_call()
