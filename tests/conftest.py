@@ -30,9 +30,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One example needs a package that only the longer tests have, others loops that take half a minute to compile."""
+    """Some examples need a package that only the longer tests have, others loops that take half a minute to compile."""
     for item in items:
-        if item.name == "graphclust.faces.single_cell.cluster_anndata" or "equal_parts" in item.name:
+        examples = item.dtest.examples if isinstance(item, pytest.DoctestItem) else []
+        if any("import anndata" in example.source for example in examples) or "equal_parts" in item.name:
             item.add_marker(pytest.mark.slow)
 
 
