@@ -136,9 +136,9 @@ def escape_controls(text: str, keep: str = "") -> str:
 
 def in_mebibytes(n_bytes: int) -> str:
     """A size in memory as text: whole MiB, or below one of them the bytes themselves."""
-    return counted(n_bytes, "byte") if n_bytes < 1 << 20 else f"{n_bytes >> 20} MiB"
+    return amount(n_bytes, "byte") if n_bytes < 1 << 20 else f"{n_bytes >> 20} MiB"
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
+def amount(n: int, one: str, many: str | None = None) -> str:
     """The number before what it counts, as in "1 node is" and "2 nodes are"; by default with an s for more."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

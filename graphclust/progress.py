@@ -11,7 +11,7 @@ from typing import Any
 
 from graphclust.checks import as_number
 from graphclust.errors import Interrupted
-from graphclust.progress_bar import ProgressLine, TqdmBar, shown_bar
+from graphclust.progress_bar import ProgressLine, TqdmBar, visible_bar
 
 Listener = Callable[[str, int, int], None]
 log = logging.getLogger("graphclust")
@@ -44,7 +44,7 @@ class Progress:
 
     def __init__(self, listener: Listener | bool | None = None, *, time_budget: float | None = None):
         if isinstance(listener, bool):
-            listener = shown_bar() if listener else None
+            listener = visible_bar() if listener else None
         if listener is not None and not callable(listener):
             raise TypeError(f"progress={listener!r} is a {type(listener).__name__}, expected a function, True or None")
         self.listener = listener

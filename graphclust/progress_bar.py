@@ -72,7 +72,7 @@ def is_terminal(stream: Any) -> bool:
     return stream is not None and stream.isatty()
 
 
-def shown_bar() -> ProgressLine | TqdmBar | None:
+def visible_bar() -> ProgressLine | TqdmBar | None:
     """What shows progress here: tqdm where it is installed, else a plain line; None where there is no one to look."""
     in_notebook = "ipykernel" in sys.modules
     if not (is_terminal(sys.stderr) or in_notebook):

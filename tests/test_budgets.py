@@ -108,7 +108,8 @@ def test_the_published_method_has_nothing_to_carry():
     assert not isinstance(stop.value, Interrupted)
 
 
-@pytest.mark.parametrize("method", [pytest.param("multilevel", marks=pytest.mark.slow), "two-step"])
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["multilevel", "two-step"])
 def test_a_budget_that_is_used_up_leaves_out_what_only_improves(method):
     def clustered(time_budget):
         counter = InterruptAt(0)
@@ -142,7 +143,7 @@ class TimeIsUpAt(Progress):
     "options",
     [
         pytest.param({"method": "multilevel"}, marks=pytest.mark.slow),
-        {"method": "two-step"},
+        pytest.param({"method": "two-step"}, marks=pytest.mark.slow),
         pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow),
     ],
     ids=str,
@@ -158,6 +159,33 @@ def test_wherever_time_runs_out_there_are_k_complete_clusters(options):
         found = clustered(progress)
         assert found.n_clusters == 20 and (found.labels >= 0).all() and found.resolution > 0
         assert progress.cut_short and any("ran out in the stage" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+@pytest.mark.parametrize(
+    "way", [{"method": "two-step"}, pytest.param({"sampling": "parallel"}, marks=pytest.mark.slow)], ids=str
+)
+def test_more_time_is_never_worse_and_is_used_while_it_gains(way, objective):
+    """Half of the links leave a block: one coreset does not show the blocks well, and more of them do."""
+    graph = graphclust.planted_partition(12, 60, 6, 6, rng=3).graph
+    resolution = 1.0 if objective == "modularity" else None
+
+    def value_within(n):
+        progress = TimeIsUpAt(n)
+        found = graphclust.coreset_sc(
+            graph, 12, objective=objective, resolution=resolution, rng=0, progress=progress, **way
+        )
+        return found.modularity if objective == "modularity" else -found.normalized_cut, progress
+
+    without = TimeIsUpAt(10**9)
+    without.time_budget = None
+    found = graphclust.coreset_sc(graph, 12, objective=objective, resolution=resolution, rng=0, progress=without, **way)
+    values = [found.modularity if objective == "modularity" else -found.normalized_cut]
+    for more in (1, 20, 80):
+        value, progress = value_within(without.asked + more)
+        assert progress.cut_short and progress.asked >= without.asked + more, "to the end"
+        values.append(value)
+    assert (np.diff(values) >= -1e-12).all() and values[-1] > values[0] + 1e-6, values
 
 
 @pytest.mark.parametrize(("method", "least"), [("multilevel", 0.85), ("two-step", 0.95)])

@@ -429,7 +429,7 @@ def test_real_files(capsys, data_folder):
 def test_the_path_of_k_is_printed_with_its_suggestion(capsys):
     code, out, err = said(capsys, "path", "karate", "--to", 9)
     assert code == 0 and "34 nodes, k from 1 to 9" in out and err == ""
-    assert "suggestion: 2" in out and "2 clusters are natural from resolution" in out
+    assert "suggestion: 2" in out and "2 clusters are the best from resolution" in out
     code, out, _ = said(capsys, "path", "karate", "--from", 2, "--report", "json", "--objective", "normalized_cut")
     data = json.loads(out)
     assert code == 0 and [row["k"] for row in data["rows"]] == list(range(2, 18))
@@ -452,4 +452,4 @@ def test_paths_that_cannot_be(capsys, words, message):
 
 def test_without_k_the_suggestion_is_taken(capsys):
     code, out, _ = said(capsys, "cluster", "karate")
-    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: 2 clusters are natural" in out
+    assert code == 0 and "in 2 clusters" in out and "k was not given, 2 was taken: 2 clusters are the best from" in out

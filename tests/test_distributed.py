@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
@@ -19,6 +20,7 @@ from graphclust import distributed
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, look_at_workers, versions
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
+from graphclust.objective.objective import OBJECTIVES
 
 OPTIONS = {"objective": "normalized_cut", "rng": 41}
 K = 6
@@ -91,6 +93,7 @@ def test_the_same_labels_on_one_two_and_seven_partitions_and_when_a_worker_dies(
             store.path, K, client=client, n_partitions=n_partitions, labels_path=file, **OPTIONS
         )
         assert (found.labels == alone.labels).all() and found == alone
+        assert found.modularity == alone.modularity and (found.coreset.labels == alone.coreset.labels).all()
     assert (found.labels[:-5] >= 0).all() and (found.labels[-5:] == -1).all() and found.n_clusters == K
     assert (np.load(tmp_path / "labels.npy") == alone.labels).all() and os.listdir(tmp_path) == ["labels.npy"]
     killer = Killer(client, monkeypatch, after=12)
@@ -124,6 +127,20 @@ def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path,
     for n_partitions in (7, 50):
         found = distributed.coreset_sc(graph, K, client=client, n_partitions=n_partitions, rng=8, **options)
         assert (found.labels == alone.labels).all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_has_the_same_labels_and_clusters_that_are_connected(client, tmp_path, objective):
+    """A graph of few cycles, of which moves made all at once cut clusters into parts."""
+    graph = nx.gnp_random_graph(2_000, 3.0 / 2_000, seed=4)
+    graph = nx.convert_node_labels_to_integers(graph.subgraph(max(nx.connected_components(graph), key=len)))
+    store = graphclust.save_store(tmp_path / "sparse.store", graphclust.as_graph(graph))
+    options = {"objective": objective, "rng": 3}
+    alone = graphclust.coreset_sc(store, 12, method="two-step", sampling="parallel", **options)
+    found = distributed.coreset_sc(store, 12, client=client, n_partitions=3, **options)
+    assert (found.labels == alone.labels).all() and found.edge_cut == alone.edge_cut
+    for c in range(12):
+        assert nx.is_connected(graph.subgraph(np.flatnonzero(found.labels == c)))
 
 
 def test_a_path_that_a_worker_does_not_see_is_named_with_the_worker(client, store, tmp_path):

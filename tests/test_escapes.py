@@ -12,7 +12,7 @@ import pytest
 import graphclust as gc
 from graphclust.errors import GraphWarning, escape_controls, warn_caller
 from graphclust.faces import cli
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 
 RED, TITLE, CSI, BIDI = "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\u202e"
 EVIL = f"a{RED}b{CSI}c{BIDI}"
@@ -22,7 +22,7 @@ SAFE = "a\\x1b[31mb\\x9b2Jc\\u202e"
 def test_what_steers_a_terminal_is_escaped_and_all_else_is_kept():
     assert escape_controls(EVIL) == SAFE and escape_controls("Zoë ≥ 1: 数 =cmd()") == "Zoë ≥ 1: 数 =cmd()"
     assert escape_controls("a\tb\nc\r", keep="\n\t") == "a\tb\nc\\r" and escape_controls("\udcff") == "\\udcff"
-    assert shown(EVIL.encode()) == SAFE
+    assert quote(EVIL.encode()) == SAFE
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_of_those_that_would_join_a_cluster_its_share_does():
     moves = steps.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.units), "normalized_cut")
     assert (moves.nodes == np.arange(600)).all() and (moves.labels == 1 - labels).all()
     assert (moves.joining == 300 * 300).all(), "each of them has 300 edges"
-    moved = steps.moved_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
+    moved = steps.move_labels(engine.source, labels, [moves], sums.size, np.array([0.25, 0.0]), 3, 4)
     assert (moved[:300] == 0).all() and 50 < np.count_nonzero(moved[300:] == 0) < 100
 
 

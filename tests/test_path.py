@@ -17,7 +17,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.partition.envelope import natural_ranges
+from graphclust.partition.envelope import best_ranges
 from graphclust.partition.path import Path
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.pipeline import coreset_sc
@@ -42,7 +42,7 @@ def test_the_envelope_is_where_each_line_is_the_highest(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 12))
     inside, squares = rng.integers(0, 12, n) / 4.0, rng.integers(1, 12, n) / 8.0  # many ties
-    ranges = natural_ranges(inside, squares)
+    ranges = best_ranges(inside, squares)
     bounds = np.unique(ranges[np.isfinite(ranges)])
     for g in [*(bounds[:-1] + bounds[1:]) / 2.0, bounds[-1] + 1.0, *rng.exponential(1.0, 40)]:
         values = inside - g * squares
@@ -58,7 +58,7 @@ def test_the_envelope_is_where_each_line_is_the_highest(seed):
 
 def test_lines_below_the_envelope_come_nearest_where_their_empty_range_is():
     inside, squares = np.array([1.0, 0.8, 0.5, 0.62]), np.array([1.0, 0.5, 0.1, 0.3])
-    ranges = natural_ranges(inside, squares)
+    ranges = best_ranges(inside, squares)
     assert ranges.tolist() == [[0.0, pytest.approx(0.4)], [pytest.approx(0.4), pytest.approx(0.75)],
                                [pytest.approx(0.75), np.inf], [pytest.approx(0.75)] * 2]  # fmt: skip
 
@@ -99,20 +99,20 @@ def test_the_table_holds_the_recomputed_figures(name, objective):
 
 
 @pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
-def test_natural_ranges_are_where_k_is_the_best_of_the_path(path, blocks, objective):
+def test_best_ranges_are_where_k_is_the_best_of_the_path(path, blocks, objective):
     if objective == "constant_potts":
         path = cluster_path(blocks.graph, objective=objective, rng=0)
     A, n = blocks.graph.to_scipy().toarray(), blocks.graph.n_nodes
     rows = {row.k: row for row in path.table()}
-    assert rows[1].natural_range[0] == 0.0
+    assert rows[1].best_range[0] == 0.0
     for k in (1, 5, 9, 12):
-        low, high = rows[k].natural_range
+        low, high = rows[k].best_range
         if not low < high:
             continue
         middle = (low + min(high, 2.0 * low + 1e-9)) / 2.0
         values = {k: reference.value(A, path.labels_before_moves(k), objective, middle) for k in path.ks[:-16]}
         assert max(values, key=values.__getitem__) == k
-    low, high = rows[9].natural_range
+    low, high = rows[9].best_range
     assert high > 3 * low and path[9].resolution == rows[9].resolution
     assert path[9].natural_range == pytest.approx((low, path[9].resolution)), (
         "of the clusters after moves, which did not"
@@ -181,7 +181,7 @@ def test_no_cluster_is_lost_where_many_nodes_move_at_once():
 def test_unlinked_clusters_are_united_last_and_drawn_at_a_finite_distance():
     path = cluster_path(nx.disjoint_union(nx.complete_graph(9), nx.complete_graph(11)), [2], rng=0)
     assert path.tree().tolist() == [[0.0, 1.0, 1.0, 2.0]]
-    assert path.natural_range(2)[0] == 0.0
+    assert path.best_range(2)[0] == 0.0
 
 
 def test_partitions_are_as_good_as_those_for_one_k_alone(path, blocks):

@@ -166,7 +166,7 @@ def test_path_values_are_those_of_the_table():
     assert (
         np.allclose(dots.get_offsets(), [(row.k, row.modularity) for row in rows]) and ax.get_ylabel() == "modularity"
     )
-    widths = [np.log(row.natural_range[1] / row.natural_range[0]) if row.natural_range[0] > 0 else 0 for row in rows]
+    widths = [np.log(row.best_range[1] / row.best_range[0]) if row.best_range[0] > 0 else 0 for row in rows]
     widest = int(np.argmax(np.where(np.isfinite(widths), widths, 0)))
     assert np.argmax(dots.get_sizes()) == widest == 3  # four blocks were planted
     assert ax.texts[0].get_text() == " k = 4"

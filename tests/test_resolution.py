@@ -10,7 +10,7 @@ import reference_objectives as reference
 from aims import ONE_OF_EACH, looped
 from test_pipeline import quietly
 
-from graphclust import coreset_sc, merge_clusters, move_nodes, multilevel_partition, refine_partition
+from graphclust import cluster_path, coreset_sc, merge_clusters, move_nodes, multilevel_partition, refine_partition
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
@@ -78,9 +78,30 @@ def test_the_range_of_modularity_is_links_over_what_chance_gives():
     assert found.natural_range == pytest.approx((expected[0], found.resolution))
 
 
-def test_a_graph_of_many_more_natural_clusters_is_cut_at_the_floor():
-    found = coreset_sc(nx.ring_of_cliques(30, 5), 2, rng=0)
+def united_for_the_number(found) -> bool:
+    return any("united for the number alone" in remark for remark in found.remarks)
+
+
+WAYS = {
+    "multilevel": lambda graph, k: coreset_sc(graph, k, rng=0),
+    "two-step": lambda graph, k: coreset_sc(graph, k, method="two-step", rng=0),
+    "by blocks": lambda graph, k: coreset_sc(graph, k, sampling="parallel", rng=0),
+    "path": lambda graph, k: cluster_path(graph, range(1, 41), rng=0)[k],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_graph_of_many_more_natural_clusters_is_cut_at_the_floor_and_a_remark_says_so(way):
+    graph = nx.ring_of_cliques(30, 5)
+    found, natural = WAYS[way](graph, 2), WAYS[way](graph, 30)
     assert found.resolution == FLOOR == found.natural_range[1] > found.natural_range[0]
+    assert united_for_the_number(found) and not united_for_the_number(natural)
+
+
+def test_a_named_resolution_and_a_cut_leave_nothing_to_say_of_the_number():
+    graph = nx.ring_of_cliques(30, 5)
+    assert not united_for_the_number(coreset_sc(graph, 2, resolution=0.5, rng=0))
+    assert not united_for_the_number(coreset_sc(graph, 2, objective="normalized_cut", rng=0))
 
 
 @pytest.mark.parametrize("objective", ["modularity", "constant_potts"])

@@ -37,7 +37,7 @@ def test_the_planted_number_is_suggested(n_blocks, size, inside, outside, option
     suggestion = cluster_path(graph, rng=0).suggest()
     assert suggestion.k == n_blocks and suggestion.clear
     assert suggestion.candidates[0].k == n_blocks not in [other.k for other in suggestion.runners_up]
-    assert f"{n_blocks} clusters are natural from resolution" in suggestion.reasons[0]
+    assert f"{n_blocks} clusters are the best from resolution" in suggestion.reasons[0]
 
 
 LARGER = [
@@ -151,7 +151,7 @@ def test_a_suggestion_is_of_the_ks_asked_for():
 
 def test_disconnected_clusters_are_natural_down_to_no_resolution():
     suggestion = cluster_path(nx.disjoint_union_all([nx.complete_graph(n) for n in (9, 8, 7, 9)]), rng=0).suggest()
-    assert suggestion.k == 4 and suggestion.clear and suggestion.candidates[0].natural_range[0] == 0.0
+    assert suggestion.k == 4 and suggestion.clear and suggestion.candidates[0].best_range[0] == 0.0
     assert suggestion.candidates[0].stability == 1.0
 
 
@@ -297,7 +297,7 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     found = coreset_sc(graph, rng=0)
     assert found.k == 6 and adjusted_rand_index(found.labels, labels) > 0.99
     (remark,) = [remark for remark in found.remarks if "k was not given" in remark]
-    assert remark.startswith("k was not given, 6 was taken: 6 clusters are natural")
+    assert remark.startswith("k was not given, 6 was taken: 6 clusters are the best from")
     assert "choosing k" in found.seconds and "descent" not in found.seconds
     assert coreset_sc(graph, None, objective="normalized_cut", rng=0).k == 6
     random = coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0)

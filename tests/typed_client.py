@@ -115,7 +115,7 @@ def every_k(graph: gc.Graph, found: gc.Clustering, file: Path) -> None:
     assert_type(path[3], gc.Clustering)
     assert_type(path.ks, tuple[int, ...])
     assert_type(path.table(), list[gc.PathRow])
-    assert_type(path.table()[0].natural_range, tuple[float, float])
+    assert_type(path.table()[0].best_range, tuple[float, float])
     assert_type(path.tree(), Real)
     suggestion = assert_type(path.suggest(time_budget=60), gc.Suggestion)
     assert_type(path.clustering(3, time_budget=60, progress=True), gc.Clustering)

@@ -38,7 +38,7 @@ def copied_rows(rows: Rows, nodes: np.ndarray, most: int | None = None) -> Rows:
     return chosen
 
 
-def joined_rows(source: KernelSource, parts: list[ChosenRows]) -> ChosenRows:
+def concatenate_rows(source: KernelSource, parts: list[ChosenRows]) -> ChosenRows:
     """The rows of several blocks, one after the other."""
     lengths = np.concatenate([np.diff(part.indptr) for part in parts])
     indptr = np.concatenate([[0], np.cumsum(lengths)])

@@ -16,7 +16,7 @@ from graphclust.compiled.graphs import chosen_rows as loops
 from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ, SeedDistances
 from graphclust.compiled.runtime import counter_draws
-from graphclust.coreset.chosen_rows import KernelSource, joined_rows, rows_of
+from graphclust.coreset.chosen_rows import KernelSource, concatenate_rows, rows_of
 from graphclust.errors import GraphClustError
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
@@ -66,7 +66,7 @@ def sample_by_blocks(
     """A coreset of `size` draws; all points, with their own weights, where there are no more than that."""
     if sum(engine.fetch(engine.each(count_points))) <= size:
         parts = engine.each(all_points)
-        return SampledCoreset(parts, engine.once(joined_sample, parts), 0, 0)
+        return SampledCoreset(parts, engine.once(join_sample, parts), 0, 0)
     with progress.stage("D²-sampling"):
         rounds = SeedingRounds(engine, key)
         sampled_in_rounds(rounds, n_seeds, N_ROUNDS, progress)
@@ -77,7 +77,7 @@ def sample_by_blocks(
         counts = np.random.default_rng([key, size]).multinomial(size, totals / totals.sum())
         in_blocks = engine.by_block(counts.tolist())
         parts = engine.each(drawn_by_importance, distances, in_blocks, sums, total, size, key)
-    joined = engine.once(joined_sample, parts)
+    joined = engine.once(join_sample, parts)
     return SampledCoreset(parts, joined, int(rounds.tally[CLIPPED]), int(rounds.tally[ENTRIES_READ]))
 
 
@@ -106,7 +106,7 @@ class SeedingRounds:
         """Seeds drawn with probability factor x mass, by everyone for himself; how many they were."""
         drawn = self.engine.each(drawn_rows, self.distances, factor, self.key, turn)
         before = self.n_seeds
-        self._approach(self.engine.once(joined_rows, drawn))
+        self._approach(self.engine.once(concatenate_rows, drawn))
         return self.n_seeds - before
 
     def _approach(self, rows: Whole) -> None:
@@ -220,7 +220,7 @@ def drawn_by_importance(
     return first + places, counts * weights / (shares[places] / total * size)
 
 
-def joined_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def join_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the whole coreset."""
     nodes, weights = zip(*parts, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
@@ -233,4 +233,4 @@ def sampled_rows(source: KernelSource, first: int, last: int, part: tuple[np.nda
 
 def coreset_rows(engine: Engine, sample: SampledCoreset) -> Whole:
     """The rows of all coreset nodes, gathered."""
-    return engine.once(joined_rows, engine.each(sampled_rows, sample.parts))
+    return engine.once(concatenate_rows, engine.each(sampled_rows, sample.parts))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphclust.checks import as_choice, as_number
-from graphclust.errors import ParameterError, counted
+from graphclust.errors import ParameterError, amount
 from graphclust.io.edges import bytes_to_load
 
 __all__ = ["CatalogueEntry", "entry_at", "entry_named", "find"]
@@ -200,7 +200,7 @@ def entry_named(name: str, source: str = SUITESPARSE) -> CatalogueEntry:
     nearest = ", ".join(_nearest(name, list(known)))
     collection = "SuiteSparse collection" if source == SUITESPARSE else "SNAP graphs with known communities"
     raise ParameterError(
-        f"name={name[:80]!r} is none of the {counted(len(known), 'name')} of the {collection}, {expected}"
+        f"name={name[:80]!r} is none of the {amount(len(known), 'name')} of the {collection}, {expected}"
         f"the nearest are {nearest}"
     )
 

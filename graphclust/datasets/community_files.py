@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.source import open_source
 from graphclust.progress import Progress
 
@@ -53,5 +53,5 @@ def read_communities(
 def _complain(lines: list[bytes], path: str, before: int) -> None:
     for number, text in enumerate(lines, before + 1):
         if not text.startswith(b"#") and not all(word.isdigit() for word in text.rpartition(b";")[2].split()):
-            raise GraphFormatError(f"{shown(text)!r} is no list of nodes", path, number)
+            raise GraphFormatError(f"{quote(text)!r} is no list of nodes", path, number)
     raise GraphFormatError("holds numbers that are no ids of nodes", path)

@@ -24,7 +24,7 @@ from graphclust.errors import (
     IntegrityError,
     ResourceLimitError,
     UnsafeArchiveError,
-    counted,
+    amount,
     in_mebibytes,
 )
 from graphclust.graph.container import Graph
@@ -99,7 +99,7 @@ def check_before(entry: CatalogueEntry, memory_limit: int | None) -> None:
     available = available_bytes() if memory_limit is None else memory_limit
     if entry.memory > available:
         raise ResourceLimitError(
-            f"{entry.address}: {counted(entry.rows, 'node')} and {entry.entries:,} entries need about "
+            f"{entry.address}: {amount(entry.rows, 'node')} and {entry.entries:,} entries need about "
             f"{in_mebibytes(entry.memory)} while they are read, but memory_limit is {in_mebibytes(available)}; nothing "
             "was downloaded. Pass a larger memory_limit if the estimate is wrong"
         )

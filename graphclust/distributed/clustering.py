@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import Seed, as_number, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Partition
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, look_at_workers, running_workers, versions
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphClustError
-from graphclust.graph.block_engine import Engine, Whole
+from graphclust.graph.block_engine import Engine
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
 from graphclust.objective.objective import as_aim
@@ -114,17 +116,19 @@ def coreset_sc(
         decided=outcome.decided,
         parameters=used_settings(options),
         seed=seed,
+        sums=outcome.sums,
     )
 
 
-def write_labels(engine: Engine, labels: Whole, path: str, k: int) -> np.ndarray:
-    """Have each partition write its labels, numbered by size, to its place in a file; returns them mapped."""
+def write_labels(engine: Engine, found: Partition, path: str, k: int) -> Partition:
+    """Have each part of the rows write its labels, numbered by size, to its place in a file; returns them mapped."""
     with temporary_file(os.path.dirname(path)) as (_, half):
         np.lib.format.open_memmap(half, "w+", np.int64, (int(engine.boundaries[-1]),)).flush()
-        number = engine.once(numbers_by_size, labels, k)
-        engine.fetch(engine.each(write_block, labels, number, half))
+        number = engine.once(numbers_by_size, found.labels, k)
+        engine.fetch(engine.each(write_block, found.labels, number, half))
         os.replace(half, path)
-    return np.load(path, mmap_mode="r")
+    order = np.argsort(engine.fetch(number)[: len(found.sums.inside)])
+    return Partition(np.load(path, mmap_mode="r"), ClusterSums(*(values[order] for values in found.sums)))
 
 
 def numbers_by_size(source: GraphSource, labels: np.ndarray, k: int) -> np.ndarray:

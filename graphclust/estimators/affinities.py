@@ -22,7 +22,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils.validation import check_symmetric
 
 from graphclust.checks import as_number
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
 from graphclust.graph.matrices import ROUND_OFF
@@ -73,7 +73,7 @@ def _graph_by_exponents(exponents: np.ndarray, kernel: str, gamma: float) -> Gra
     n_alone = n - int(np.count_nonzero(affinities.any(axis=1)))
     better = f"the inverse of the mean {DISTANCES[kernel]} between two points is gamma={suggestion:.3g}; or "
     far_off = (
-        f"gamma={gamma:g} is far too large for these points: {counted(n_alone, 'has', 'have')} no affinity above "
+        f"gamma={gamma:g} is far too large for these points: {amount(n_alone, 'has', 'have')} no affinity above "
         f"{LEAST:g} to any other of the {n:,}; {better if suggestion > 0.0 else ''}scale the points, as StandardScaler "
         "does"
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.io.edges import bytes_to_load
@@ -90,12 +90,12 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows.append(
         ("nodes", f"{facts['n_nodes']:,}" + (" (with names or gaps in their ids)" if facts["named_nodes"] else ""))
     )
-    rows.append(("edges", f"{facts['n_edges']:,}, of which {counted(facts['n_loops'], 'self-loop')}"))
+    rows.append(("edges", f"{facts['n_edges']:,}, of which {amount(facts['n_loops'], 'self-loop')}"))
     if "directions" in facts:
         ways = facts["directions"]
         rows.append((
             "directions",
-            f"{counted(ways['two_equal'], 'edge')} listed both ways, {ways['one']:,} one way, "
+            f"{amount(ways['two_equal'], 'edge')} listed both ways, {ways['one']:,} one way, "
             f"{ways['two_unequal']:,} both ways with unequal weights",
         ))  # fmt: skip
     rows.append(("weights", "none" if facts["weights"] is None else _spread_text(facts["weights"])))
@@ -106,10 +106,10 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows.append(
         (
             "components",
-            f"{facts['n_components']:,}, the largest of {counted(facts['largest_component'], 'node')} ({share:.1%})",
+            f"{facts['n_components']:,}, the largest of {amount(facts['largest_component'], 'node')} ({share:.1%})",
         )
     )
-    rows.append(("isolated", counted(facts["n_isolated"], "node")))
+    rows.append(("isolated", amount(facts["n_isolated"], "node")))
     memory = facts["memory"]
     words = [f"{_size(memory['graph'])} for the graph"]
     words += [f"about {_size(memory['to_load'])} while it was read"] if memory["to_load"] else []

@@ -8,7 +8,7 @@ from scipy import sparse
 from graphclust.compiled.graphs import gate
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, counted
+from graphclust.errors import GraphValidationError, amount
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.matrices import (
     SYMMETRY_TOLERANCE,
@@ -65,7 +65,7 @@ def graph_from_csr(
         matrix.eliminate_zeros()
         n_zeros = len(indices) - n_duplicates - matrix.nnz
         if n_zeros:
-            remarks = (*remarks, f"{counted(n_zeros, 'stored zero was', 'stored zeros were')} dropped")
+            remarks = (*remarks, f"{amount(n_zeros, 'stored zero was', 'stored zeros were')} dropped")
         return _from_canonical(matrix, nodes, remarks, symmetrize, tolerance)
     if asymmetry.sum() != 0:  # wraps around, as it should
         matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
@@ -126,7 +126,7 @@ def _refuse_bad_entries(blocks: np.ndarray, rows: Rows) -> None:
             row = int(np.searchsorted(indptr, entry, side="right")) - 1
             value = indices[entry] if kind == gate.OUT_OF_RANGE else weights[entry]
             raise GraphValidationError(
-                f"G has {counted(found[kind], 'entry', 'entries')} with {complaint}, the first {value} "
+                f"G has {amount(found[kind], 'entry', 'entries')} with {complaint}, the first {value} "
                 f"at ({row}, {indices[entry]}); {remedy}"
             )
 

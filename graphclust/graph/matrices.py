@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.errors import GraphValidationError, ParameterError, counted
+from graphclust.errors import GraphValidationError, ParameterError, amount
 
 MANY_ENTRIES = 2**31  # more than int32 counts
 SYMMETRY_TOLERANCE = 1e-8  # relative; rounding in a user's own symmetric formula, no more
@@ -127,7 +127,7 @@ def check_rows(indptr, indices, weights, n: int, where: str = "") -> None:
     stored = len(indices) if weights is None else min(len(indices), len(weights))
     if indptr[-1] > stored:
         raise GraphValidationError(
-            f"{where}indptr ends at {indptr[-1]}, but only {counted(stored, 'entry is', 'entries are')} stored"
+            f"{where}indptr ends at {indptr[-1]}, but only {amount(stored, 'entry is', 'entries are')} stored"
         )
 
 
@@ -172,12 +172,12 @@ def all_ones(data: np.ndarray) -> bool:
 def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
     """What is said of entries that were given more than once."""
     what_became = "collapsed" if pattern else "summed"
-    return f"{counted(n_duplicates, 'duplicate entry was', 'duplicate entries were')} {what_became}"
+    return f"{amount(n_duplicates, 'duplicate entry was', 'duplicate entries were')} {what_became}"
 
 
 def remark_on_isolated(n_isolated: int) -> str:
     """What is said of nodes without edges."""
-    return f"{counted(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: label -1 where k is given"
+    return f"{amount(n_isolated, 'isolated node has', 'isolated nodes have')} no edge: label -1 where k is given"
 
 
 def scipy_csr(indptr, indices, weights, n: int, copy: bool = False) -> sparse.csr_array:
@@ -210,9 +210,9 @@ def symmetrized(matrix: sparse.csr_array, rule: str | None, tolerance: float) ->
     if gap.data[worst] > tolerance * max(matrix[i, j], matrix[j, i]):
         raise GraphValidationError(
             f"G is not symmetric: A[{i}, {j}]={matrix[i, j]:.9g}, A[{j}, {i}]={matrix[j, i]:.9g} "
-            f"(of {counted(gap.nnz // 2, 'pair that differs', 'pairs that differ')}); "
+            f"(of {amount(gap.nnz // 2, 'pair that differs', 'pairs that differ')}); "
             'expected an undirected graph; pass as_graph(G, symmetrize="sum"), or "max"'
         )
     mean = ((matrix + mirrored) * 0.5).tocsr()
-    pairs = counted(gap.nnz // 2, "pair", "pairs")
+    pairs = amount(gap.nnz // 2, "pair", "pairs")
     return mean, f"{pairs} of entries (i, j), (j, i) {ROUND_OFF} and became their mean"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from graphclust.errors import GraphFormatError, GraphValidationError
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 
 _LINE = re.compile(rb"[ \t]*(?!#|%)(\S.*?)([ \t]+|[,;])(\{.*\})[ \t\r]*", re.DOTALL)
 _TOKEN = re.compile(
@@ -46,7 +46,7 @@ class AttributeLines:
             if weight is None or not weight or any(mark in weight for mark in " \t,;'\""):
                 if weight is not None:
                     raise GraphFormatError(
-                        f"the weight is {shown(weight.encode())!r}, expected a number", self.path, line + i + 1
+                        f"the weight is {quote(weight.encode())!r}, expected a number", self.path, line + i + 1
                     )
                 weight = "1"
             rows[i] = found[1] + found[2] + weight.encode()

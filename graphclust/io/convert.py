@@ -14,7 +14,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,7 @@ from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import MadeRows, row_blocks
 from graphclust.compiled.text import bucket_rows
 from graphclust.compiled.text.edge_rows import N_COUNTS
-from graphclust.errors import (
-    GraphFormatError,
-    GraphValidationError,
-    GraphWarning,
-    ResourceLimitError,
-    warn_caller,
-)
+from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ResourceLimitError, warn_caller
 from graphclust.graph.checked_rows import check_degrees
 from graphclust.graph.container import NO_WEIGHTS, Graph
 from graphclust.graph.matrices import remark_on_isolated
@@ -116,15 +110,7 @@ def convert(
     columns = as_columns(source, target, weight, header)
     options: dict[str, Any] = {"format": format, "symmetrize": symmetrize, "weights": weights}
     options |= {"bipartite": bool(bipartite), **columns._asdict()}
-    whole: dict[str, Any] = {
-        "max_bytes": max_bytes,
-        "memory_limit": _limit_of_loading(path, limit),
-        "progress": progress,
-    }
-    if _is_loaded_first(path):
-        graph = load_graph(path, **options, **whole)
-        return save_store(name, graph, overwrite=overwrite)
-    reading: Reading | None = Reading(ID_TYPE.get(format or ""), columns, bool(bipartite))
+    reading = None if _is_loaded_first(path) else Reading(ID_TYPE.get(format or ""), columns, bool(bipartite))
     while reading is not None:
         with open_source(path, max_bytes) as opened:
             stream = _stream(opened, format, weights, reading, limit)
@@ -155,7 +141,8 @@ def convert(
         if repairs:
             warn_caller(f"{opened.path}: {'; '.join(repairs)}", GraphWarning)
         return open_store(name, verify="fast")
-    graph = load_graph(path, **options, **whole)
+    limit = _limit_of_loading(path, limit)
+    graph = load_graph(path, **options, max_bytes=max_bytes, memory_limit=limit, progress=progress)
     return save_store(name, graph, overwrite=overwrite)
 
 
@@ -298,7 +285,7 @@ class _Conversion:
         """The lines to the buckets of their ends."""
         notes = self.book.notes
         counts = self.count_rows()
-        weighted = as_weighted or any(part[2] is not None for part, _ in _first(read_parts(self.path("lines"))))
+        weighted = as_weighted or any(part[2] is not None for part, _ in islice(read_parts(self.path("lines")), 1))
         if notes["first_rows"] is None:
             first_rows = _buckets(counts, memory_limit, weighted)
             lengths = [0] * len(first_rows)
@@ -402,7 +389,7 @@ class _Conversion:
         for array, length in list(arrays.items()):
             if unneeded.get(array):
                 del arrays[array]
-                if os.path.exists(os.path.join(self.store, array + ".npy")):
+                with suppress(FileNotFoundError):
                     os.remove(os.path.join(self.store, array + ".npy"))
             else:
                 with GrowingArray(self.store, array, length) as file:
@@ -426,10 +413,6 @@ class _Conversion:
             arrays["nodes"] = n
         sealed = seal(self.store, arrays, {"names": False, "remarks": [*edges.remarks, *edges.repairs]})
         self.book.note(step="sealed", id=sealed, repairs=edges.repairs)
-
-
-def _first(parts: Iterator) -> list:
-    return [part for part in [next(parts, None)] if part is not None]
 
 
 def _lengths(files: list[GrowingFile], weight_files: list[GrowingFile]) -> dict[str, list[int]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.lines import NegativeOrInfinite, shown
+from graphclust.io.lines import NegativeOrInfinite, quote
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
@@ -79,9 +79,9 @@ def _explain(text: bytes, line: int, width: int, n_nodes: int, path: str) -> NoR
         words = row.split()[1:]
         if len(words) != width or not all(word.isdigit() and 1 <= int(word) <= n_nodes for word in words[:2]):
             expected = f"{what}, expected nodes from 1 to {n_nodes}"
-            raise GraphFormatError(f"{shown(row, 40)!r} does not hold {expected}", path, number)
+            raise GraphFormatError(f"{quote(row, 40)!r} does not hold {expected}", path, number)
         try:
             float(words[-1])
         except ValueError:
-            raise GraphFormatError(f"{shown(row, 40)!r} does not hold {what}", path, number) from None
+            raise GraphFormatError(f"{quote(row, 40)!r} does not hold {what}", path, number) from None
     raise GraphFormatError(f"its lines do not hold {what} each", path)

@@ -9,7 +9,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.attribute_lines import AttributeLines, has_attributes
 from graphclust.io.column_choice import Columns
 from graphclust.io.edge_list_layout import Layout, data_lines, layout_of
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.source import HEAD, Source
 from graphclust.progress import Progress
 
@@ -93,7 +93,7 @@ class EdgeLines:
                 "two, pass bipartite=True"
             )
         if self.reading.counted:
-            said.append(f"its first line, {shown(self.first)!r}, was read as the numbers of nodes and edges")
+            said.append(f"its first line, {quote(self.first)!r}, was read as the numbers of nodes and edges")
         announced = _ANNOUNCED.search(self.head)
         if announced and n_rows < int(announced[1][:18]):
             said.append(f"its header announces {int(announced[1][:18])} edges, {n_rows} lines follow: is it whole?")
@@ -103,7 +103,7 @@ class EdgeLines:
         """Raise GraphFormatError where the first line should count the edges, and does not."""
         if self.reading.counted and int(self.first.split()[1]) != n_rows:
             raise GraphFormatError(
-                f"the first line is {shown(self.first)!r}, fewer columns than the others have; expected as many, or "
+                f"the first line is {quote(self.first)!r}, fewer columns than the others have; expected as many, or "
                 f"the numbers of nodes and of edges, which are {n_rows}",
                 self.source.path,
                 1,

@@ -19,7 +19,7 @@ from graphclust.errors import GraphFormatError
 from graphclust.io.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
 from graphclust.io.edge_list_layout import Layout, split
 from graphclust.io.edges import Edges
-from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
+from graphclust.io.lines import NegativeOrInfinite, line_boundaries, quote
 from graphclust.io.marked_rows import COMMENTS, Doubts, has_shape, is_row
 from graphclust.io.source import Source
 from graphclust.io.sparse_ids import renumber_sparse
@@ -144,7 +144,7 @@ class NumberReader:
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
         line += block.count(b"\n", 0, position) + 1
         row = block[position : block.index(b"\n", position)].strip()
-        text, n = shown(row), self.layout.n_columns
+        text, n = quote(row), self.layout.n_columns
         ends = self._ends(row)
         are_ids = all(end.isascii() and end.isdigit() for end in ends)
         if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
@@ -220,7 +220,7 @@ class _TextReader:
             for column, number_of, ends in numbers:
                 end = fields[column]
                 if not end:
-                    raise GraphFormatError(f"{shown(row)!r} has an empty node id, expected a name", path, line)
+                    raise GraphFormatError(f"{quote(row)!r} has an empty node id, expected a name", path, line)
                 ends.append(number_of.setdefault(end, len(number_of)))
             if layout.weight is not None:
                 weights.append(_weight(fields[layout.weight].encode(), path, lambda: line))  # noqa: B023
@@ -252,12 +252,12 @@ class _TextReader:
         try:
             fields = split(row.decode("utf-8"), self.layout.delimiter)
         except UnicodeDecodeError:
-            raise GraphFormatError(f"{shown(row)!r} is not UTF-8; save the file as UTF-8", path, line) from None
+            raise GraphFormatError(f"{quote(row)!r} is not UTF-8; save the file as UTF-8", path, line) from None
         except (csv.Error, StopIteration) as problem:
-            raise GraphFormatError(f"{shown(row)!r} is no row of a table ({problem})", path, line) from None
+            raise GraphFormatError(f"{quote(row)!r} is no row of a table ({problem})", path, line) from None
         if len(fields) != self.layout.n_columns:
             raise GraphFormatError(
-                f"{shown(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line",
+                f"{quote(row)!r} has {len(fields)} columns, expected {self.layout.n_columns} as in the first line",
                 path,
                 line,
             )
@@ -348,4 +348,4 @@ def _weight(field: bytes, path: str, line: Callable[[], int]) -> float:
         return float(field)
     except ValueError:
         expected = "a number with a decimal point" if b"," in field else "a number"
-        raise GraphFormatError(f"the weight is {shown(field.strip())!r}, expected {expected}", path, line()) from None
+        raise GraphFormatError(f"the weight is {quote(field.strip())!r}, expected {expected}", path, line()) from None

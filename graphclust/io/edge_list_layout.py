@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from graphclust.errors import GraphFormatError
 from graphclust.io.column_choice import Choice, Columns, choose, refuse_columns
 from graphclust.io.column_names import is_number, is_table_of_nodes, name_both_ends, named_ends, plain_name
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.marked_rows import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.source import HEAD
 
@@ -109,7 +109,7 @@ def layout_of(
     plain_columns = konect or names or timed or asked.source is not None
     if not (len(fields) > 1 and plain_columns) and len(fields) not in (2, 3):
         raise GraphFormatError(
-            f"the first edge is {shown(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with a weight, "
+            f"the first edge is {quote(data_lines(head)[0])!r}, {len(fields)} columns; expected 2, or 3 with a weight, "
             "or a header line that names source, target and weight, or the places of the columns, as in source=0, "
             "target=1; a METIS graph: format='metis'",
             path,
@@ -311,7 +311,7 @@ def _fields_of(head: bytes, line: str, delimiter: str | None, path: str) -> list
         return split(line, delimiter)
     except csv.Error as problem:
         text = line.encode()
-        raise GraphFormatError(f"{shown(text)!r} is no row of a table ({problem})", path, line_of(head, text)) from None
+        raise GraphFormatError(f"{quote(text)!r} is no row of a table ({problem})", path, line_of(head, text)) from None
 
 
 def _is_id(field: str) -> bool:

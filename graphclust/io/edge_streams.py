@@ -84,18 +84,18 @@ class MatrixStream:
         facts, source = self.facts, self.source
         n_bytes = 0
 
-        def counted(blocks):
+        def count_bytes(blocks):
             nonlocal n_bytes
             for block in blocks:
                 n_bytes += len(block)
                 yield block
 
-        blocks = counted(source.line_blocks(progress))
+        blocks = count_bytes(source.line_blocks(progress))
         self.header, rest, line = read_header(source, blocks, NO_LIMIT, self.bipartite)
         self._check_nodes()
         if facts["offset"]:
             source.skip_to(facts["offset"])
-            n_bytes, rest, blocks = facts["offset"], memoryview(b""), counted(source.line_blocks(progress))
+            n_bytes, rest, blocks = facts["offset"], memoryview(b""), count_bytes(source.line_blocks(progress))
             line = facts["line"]
         unfit = NegativeOrInfinite(source.path, self.weights)
         entries = stream_entries(source, with_first(rest, blocks), self.header, unfit, line, facts["n_rows"])

@@ -12,7 +12,7 @@ import numpy as np
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.compiled.text import edge_rows
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted, in_mebibytes
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
 from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import all_ones, remark_on_isolated
@@ -131,7 +131,7 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
 
     if edges.symmetric == "stored once" and counts.two_way:
         raise GraphFormatError(
-            f"is symmetric but holds both triangles of {counted(counts.two_way, 'entry', 'entries')}, "
+            f"is symmetric but holds both triangles of {amount(counts.two_way, 'entry', 'entries')}, "
             f"the first {pair(edge_rows.TWO_WAY)}; "
             "expected each edge once, in one triangle",
             edges.path,
@@ -139,7 +139,7 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
     if edges.symmetric == "stored twice" and counts.one_way + counts.unequal:
         kind = edge_rows.ONE_WAY if counts.one_way else edge_rows.UNEQUAL
         raise GraphFormatError(
-            f"{counted(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart from the "
+            f"{amount(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart from the "
             f"other end, the first {pair(kind)}; expected both directions with one weight",
             edges.path,
         )
@@ -150,13 +150,13 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
         if symmetrize is None:
             kind = edge_rows.UNEQUAL if counts.unequal else edge_rows.ONE_WAY
             raise GraphValidationError(
-                f"{edges.path}: not symmetric: {counted(counts.one_way, 'edge has', 'edges have')} one direction "
+                f"{edges.path}: not symmetric: {amount(counts.one_way, 'edge has', 'edges have')} one direction "
                 f"and {counts.unequal} two "
                 f'unequal ones, the first {pair(kind)}; expected an undirected graph, or pass symmetrize="max" or "sum"'
             )
         rule = "the larger of its two weights" if symmetrize == "max" else "the sum of its two weights"
         edges.repairs.append(
-            f"the graph was directed ({counted(counts.one_way, 'edge has', 'edges have')} one direction, "
+            f"the graph was directed ({amount(counts.one_way, 'edge has', 'edges have')} one direction, "
             f"{counts.unequal} two unequal ones, {counts.two_way - counts.unequal} two equal ones); "
             f"each edge has {rule}"
         )
@@ -164,11 +164,11 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
         added = edges.details.get("weighted") or symmetrize == "sum"
         what_became = "added up" if added else 'counted once (symmetrize="sum" adds them up)'
         edges.repairs.append(
-            f"{counted(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
+            f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
             f"{pair(edge_rows.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"
         )
     if counts.zeros:
-        edges.repairs.append(counted(counts.zeros, "entry of weight 0 is no edge", "entries of weight 0 are no edges"))
+        edges.repairs.append(amount(counts.zeros, "entry of weight 0 is no edge", "entries of weight 0 are no edges"))
 
 
 def check_memory(path: str, n_nodes: int, n_entries: int, weighted: bool, file_bytes: int, limit: int | None) -> None:

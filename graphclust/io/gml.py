@@ -9,7 +9,7 @@ from collections.abc import Callable
 from html.entities import name2codepoint
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing, as_number
 from graphclust.io.xml_elements import MOST_DEPTH
 
@@ -94,7 +94,7 @@ class _Gml:
 
     def _key(self, token: bytes, at: int) -> bytes:
         if not token[:1].isalpha():
-            raise self._error(f"{shown(token, 40)!r} stands where a key is expected", at)
+            raise self._error(f"{quote(token, 40)!r} stands where a key is expected", at)
         return token
 
     def _add_node(self, fields: Fields, at: int) -> None:
@@ -137,7 +137,7 @@ class _Gml:
         for id, at in self.not_yet_listed.items():
             if id not in listing.number_of:
                 raise self._error(
-                    f"an edge names node {shown(id.encode(errors='replace'), 40)!r}, which is not there", at
+                    f"an edge names node {quote(id.encode(errors='replace'), 40)!r}, which is not there", at
                 )
         if self.is_directed:
             listing.is_directed = bytearray(b"\1") * len(listing.sources)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphclust.errors import GraphValidationError, counted, escape_controls
+from graphclust.errors import GraphValidationError, amount, escape_controls
 
 NEWLINE = 10
 PIECE = 1 << 19  # bytes that one call of a compiled loop reads
@@ -21,7 +21,7 @@ def line_boundaries(block: memoryview) -> np.ndarray:
     return np.array(boundaries)
 
 
-def shown(text: bytes, most: int = 80) -> str:
+def quote(text: bytes, most: int = 80) -> str:
     """A piece of a file for a message: escape_controls, and not longer than a line."""
     words = escape_controls(text[:most].decode("utf-8", "backslashreplace"))
     return words + "..." if len(text) > most else words
@@ -62,6 +62,6 @@ class NegativeOrInfinite:
         for kind, remedy in remedies.items():
             if self._counts[kind]:
                 raise GraphValidationError(
-                    f"{self.path}: {counted(self._counts[kind], f'{kind} weight')}, the first {self._first[kind]}; "
+                    f"{self.path}: {amount(self._counts[kind], f'{kind} weight')}, the first {self._first[kind]}; "
                     f"expected finite weights >= 0: {remedy}"
                 )

@@ -20,7 +20,7 @@ from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading, counts_edge
 from graphclust.io.edge_list import read_edge_list
 from graphclust.io.edge_list_layout import data_lines, line_of
 from graphclust.io.edges import EdgeCounts, Edges, graph_from_edges
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.matrix_archive import is_matrix_archive, read_matrix_archive
 from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
@@ -330,7 +330,7 @@ def recognize(source: Source) -> str:
     if dimacs_start.match(text):
         return "dimacs"
     if b"\0" in head:
-        raise GraphFormatError(f"is binary (it starts with {shown(head, 20)!r}), expected a text file", source.path)
+        raise GraphFormatError(f"is binary (it starts with {quote(head, 20)!r}), expected a text file", source.path)
     if not text:
         raise GraphFormatError("is empty but for white space, expected a graph", source.path)
     if BANNER.match(text):
@@ -340,7 +340,7 @@ def recognize(source: Source) -> str:
         raise GraphFormatError("is an HTML page, not a graph; was the download refused?", source.path)
     if start.startswith((b"<", b"{", b"[", b"*")):
         raise GraphFormatError(
-            f"starts with {shown(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
+            f"starts with {quote(text, 40)!r}, which is no known format; expected one of {', '.join(FORMATS)}",
             source.path,
         )
     refuse_other_formats(head, source.path)
@@ -348,7 +348,7 @@ def recognize(source: Source) -> str:
     if re.search(r"\.mtx(\.gz|\.bz2)?$", source.path, re.IGNORECASE):
         first = lines[0] if lines else text.split(b"\n")[0]
         raise GraphFormatError(
-            f"Not a Matrix Market file: {shown(first)!r} comes before any %%MatrixMarket banner; if it is an edge list "
+            f"Not a Matrix Market file: {quote(first)!r} comes before any %%MatrixMarket banner; if it is an edge list "
             "use format='snap' (whole-number ids) or format='csv' (any ids)",
             source.path,
             line_of(head, first),

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.io.column_names import is_number, name_both_ends, plain_name
 
 if TYPE_CHECKING:
@@ -59,6 +59,6 @@ class Doubts:
         many = "lines that start with # or % were taken for comments"
         remedy = "put its first id into quotes" if self.layout.text_ids else "pass format='csv'"
         return (
-            f"{counted(self.n_lines, one, many)}, the first in line {self.lines[0]}, though shaped like an edge; "
+            f"{amount(self.n_lines, one, many)}, the first in line {self.lines[0]}, though shaped like an edge; "
             f"if it is one, {remedy}"
         )

@@ -16,7 +16,7 @@ from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import text_rows
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.lines import NegativeOrInfinite, line_boundaries, shown
+from graphclust.io.lines import NegativeOrInfinite, line_boundaries, quote
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
@@ -142,10 +142,10 @@ def _line_at(block: memoryview, at: int) -> bytes:
 
 
 def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
-    words = [shown(word) for word in text[:200].lower().split()]
+    words = [quote(word) for word in text[:200].lower().split()]
     if not words or words[0] != "%%matrixmarket":
         raise GraphFormatError(
-            f"Not a Matrix Market file: it starts with {shown(text)!r}, expected a %%MatrixMarket banner; for an edge "
+            f"Not a Matrix Market file: it starts with {quote(text)!r}, expected a %%MatrixMarket banner; for an edge "
             "list use format='snap' (whole-number ids) or format='csv' (any ids)",
             path,
             1,
@@ -176,7 +176,7 @@ def _read_sizes(
 ) -> Header:
     words = text.split()
     if len(words) != 3 or not all(word.isdigit() and len(word) < 20 for word in words):
-        raise GraphFormatError(f'sizes are {shown(text)!r}, expected "rows columns entries"', source.path, line)
+        raise GraphFormatError(f'sizes are {quote(text)!r}, expected "rows columns entries"', source.path, line)
     n_rows, n_columns, n_entries = map(int, words)
     field, symmetric = banner
     if symmetric and n_rows != n_columns:
@@ -281,19 +281,19 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
             raise GraphFormatError(f"more entries than the {header.n_entries} that the header declares", path, line)
         if len(words) < 2 + header.has_value:
             raise GraphFormatError(
-                f"the entry is {shown(text)!r}, a value is missing; expected {expected!r}", path, line
+                f"the entry is {quote(text)!r}, a value is missing; expected {expected!r}", path, line
             )
         for word, n in zip(words[:2], (header.n_rows, header.n_columns), strict=True):
             if not word.lstrip(b"-").isdigit():
-                raise GraphFormatError(f"the index is {shown(word)!r}, expected a whole number", path, line)
+                raise GraphFormatError(f"the index is {quote(word)!r}, expected a whole number", path, line)
             if not 1 <= int(word[:40]) <= n:
                 hint = "; indices are 1-based: is this file 0-based?" if int(word[:40]) == 0 else ""
-                raise GraphFormatError(f"index {shown(word)} is out of bounds, expected 1 to {n}{hint}", path, line)
+                raise GraphFormatError(f"index {quote(word)} is out of bounds, expected 1 to {n}{hint}", path, line)
         if header.has_value:
             _explain_value(words[2], header.field, path, line)
         if len(words) > 2 + header.has_value:
             raise GraphFormatError(
-                f"the entry {shown(text)!r} has {len(words)} columns, expected {expected!r}", path, line
+                f"the entry {quote(text)!r} has {len(words)} columns, expected {expected!r}", path, line
             )
     raise GraphFormatError("the entries cannot be read", path, line)
 
@@ -302,14 +302,14 @@ def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
     try:
         float(word)
     except ValueError:
-        raise GraphFormatError(f"the value is {shown(word)!r}, expected a number", path, line) from None
+        raise GraphFormatError(f"the value is {quote(word)!r}, expected a number", path, line) from None
     if b"_" in word:
-        raise GraphFormatError(f"the value is {shown(word)!r}, expected a plain decimal number", path, line)
+        raise GraphFormatError(f"the value is {quote(word)!r}, expected a plain decimal number", path, line)
     if field != "real" and not word.lstrip(b"+-").isdigit():
-        raise GraphFormatError(f"the value is {shown(word)!r}, expected a whole number in an {field} file", path, line)
+        raise GraphFormatError(f"the value is {quote(word)!r}, expected a whole number in an {field} file", path, line)
     smallest, largest = (0, 2**64) if field == "unsigned-integer" else (-(2**63), 2**63)
     if field != "real" and not smallest <= int(word[:40]) < largest:
-        raise GraphFormatError(f"the value {shown(word)} is out of range for a 64-bit {field}", path, line)
+        raise GraphFormatError(f"the value {quote(word)} is out of range for a 64-bit {field}", path, line)
 
 
 def _place(rows, columns, entry: int, block: memoryview, first: int, line: int) -> str:

@@ -9,7 +9,7 @@ from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.compiled.text import neighbor_text, text_rows
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.edges import Edges, check_memory
-from graphclust.io.lines import line_boundaries, shown
+from graphclust.io.lines import line_boundaries, quote
 from graphclust.io.source import Source
 from graphclust.progress import Progress
 
@@ -85,12 +85,12 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
     words = text.split()
     if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) < 19 for word in words):
         raise GraphFormatError(
-            f'Not a METIS file: the header is {shown(text)!r}, expected "nodes edges [fmt [ncon]]"', source.path, line
+            f'Not a METIS file: the header is {quote(text)!r}, expected "nodes edges [fmt [ncon]]"', source.path, line
         )
     n_nodes, n_edges = int(words[0]), int(words[1])
     fmt = words[2].decode().zfill(3) if len(words) > 2 else "000"
     if len(fmt) != 3 or set(fmt) - {"0", "1"}:
-        raise GraphFormatError(f"fmt is {shown(words[2])}, expected 000 to 111 in zeros and ones", source.path, line)
+        raise GraphFormatError(f"fmt is {quote(words[2])}, expected 000 to 111 in zeros and ones", source.path, line)
     n_weights = int(words[3]) if len(words) > 3 else 1
     if n_nodes == 0:
         raise GraphValidationError(f"{source.path}, line {line}: the graph has 0 nodes, expected at least 1 node")
@@ -144,7 +144,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
 def _explain(block: memoryview, code: int, position: int, header: Header, path: str, line: int) -> NoReturn:
     text_block = bytes(block)
     line += text_block.count(b"\n", 0, position) + 1
-    text = shown(text_block[position : text_block.index(b"\n", position)].strip())
+    text = quote(text_block[position : text_block.index(b"\n", position)].strip())
     expected = {
         text_rows.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
         text_rows.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbours"

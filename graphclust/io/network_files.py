@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, counted
+from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount
 from graphclust.io import adjacency_list, node_link, pajek
 from graphclust.io.column_names import plain_name, weight_among
 from graphclust.io.edges import Edges, available_bytes
 from graphclust.io.gexf import read_gexf
 from graphclust.io.gml import read_gml
 from graphclust.io.graphml import read_graphml
-from graphclust.io.lines import NegativeOrInfinite, shown
+from graphclust.io.lines import NegativeOrInfinite, quote
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.node_names import as_numbers
 from graphclust.io.source import BLOCK, Source
@@ -101,9 +101,9 @@ def _edges_of(listing: NetworkListing, weights: str | None, symmetrize: str | No
     if edges.n_nodes == 0:
         raise GraphValidationError(f"{listing.path}: the graph has 0 nodes, expected at least 1 node")
     if n_added:
-        edges.repairs.append(f"{counted(n_added, 'node')} that only edges name {'is' if n_added == 1 else 'are'} added")
+        edges.repairs.append(f"{amount(n_added, 'node')} that only edges name {'is' if n_added == 1 else 'are'} added")
     if listing.n_listed_twice:
-        edges.repairs.append(f"{counted(listing.n_listed_twice, 'repeat')} of a node's id: each id is one node")
+        edges.repairs.append(f"{amount(listing.n_listed_twice, 'repeat')} of a node's id: each id is one node")
     if listing.n_nested:
         edges.remarks.append("some nodes hold nodes or graphs; all nodes and edges were read as one graph")
     names, remark = _names_of(listing, ids_are_names)
@@ -133,7 +133,7 @@ def _entries(listing: NetworkListing, values: np.ndarray | None, edges: Edges, s
     edges.symmetric = "full"
     if not is_directed.all():
         n_directed = int(np.count_nonzero(is_directed))
-        edges.remarks.append(f"{counted(n_directed, 'edge is', 'edges are')} directed, {len(sources) - n_directed} not")
+        edges.remarks.append(f"{amount(n_directed, 'edge is', 'edges are')} directed, {len(sources) - n_directed} not")
         if symmetrize != "sum":  # which adds what each direction has
             other = np.flatnonzero(~is_directed & (sources != targets))
             sources, targets = np.append(sources, targets[other]), np.append(targets, sources[other])
@@ -158,7 +158,7 @@ def _names_of(listing: NetworkListing, ids_are_names: bool) -> tuple[list, list[
             by_name = [f"nodes are called by their {attribute}, not by their id"]
             return texts if names.are_text else as_numbers(texts), by_name if ids_are_names and texts != ids else []
         if len(texts) < len(ids):
-            why = f"{counted(len(ids) - len(texts), 'node')} without {attribute}"
+            why = f"{amount(len(ids) - len(texts), 'node')} without {attribute}"
         else:
             why = f"nodes with the same {attribute}"
         remark = remark or f"nodes are called by their id: there {'is' if why.startswith('1 ') else 'are'} {why}"
@@ -188,7 +188,7 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
         return None
     if attribute.unfit is not None:
         word, line = attribute.unfit
-        text = shown(word.encode(errors="replace"), 40)
+        text = quote(word.encode(errors="replace"), 40)
         raise GraphFormatError(
             f"the edge attribute {attribute.name!r} is {text!r}, expected a number; "
             'weights="ignore" counts every edge as 1',
@@ -205,7 +205,7 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     values[np.array(attribute.edges, np.int64)] = attribute.values
     n_missing = len(values) - len(attribute.edges)
     if n_missing and attribute.default is None and not attribute.may_be_left_out:
-        edges.remarks.append(f"{counted(n_missing, 'edge')} without {attribute.name!r} counts 1")
+        edges.remarks.append(f"{amount(n_missing, 'edge')} without {attribute.name!r} counts 1")
     return values
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing
 
 START = re.compile(rb'\{(?=.*"(?:links|edges)"\s*:)', re.DOTALL)
@@ -79,6 +79,6 @@ def _add_links(links: list[dict[str, Any]], key: str, is_directed: bool, listing
 def _id(value: Any, where: str, path: str) -> str:
     """The text of an id; a number without fraction is that number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        found = shown(json.dumps(value).encode(), 40)
+        found = quote(json.dumps(value).encode(), 40)
         raise GraphFormatError(f"{where} names {found}, expected an id, text or a number", path)
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

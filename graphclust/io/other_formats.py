@@ -3,7 +3,7 @@
 import re
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 
 _DOT = re.compile(
     rb"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b[^{}\n\[]*\{", re.IGNORECASE | re.DOTALL
@@ -49,7 +49,7 @@ def _lines(text: bytes, most: int) -> list[bytes]:
 
 
 def _refuse(what: str, text: bytes, path: str) -> None:
-    start = shown(text.strip().split(b"\n")[0], 40)
+    start = quote(text.strip().split(b"\n")[0], 40)
     raise GraphFormatError(
         f"looks like {what} (it starts with {start!r}), which is not read here; write its edges as a table "
         "`source,target,weight`, or as GraphML",

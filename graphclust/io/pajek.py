@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.network_listing import NetworkListing, as_number
 
 START = re.compile(rb"(?:\s*(?:%|/\*)[^\n]*\n|\s*\*network\b[^\n]*\n)*\s*\*vertices\s+\d", re.IGNORECASE)
@@ -65,7 +65,7 @@ class _Pajek:
             if self.n_vertices:
                 raise self.listing.second_graph(number)
             if len(words) < 2 or not words[1].isdecimal():
-                raise self._error(f"{shown(line.encode(), 40)!r}, expected *Vertices and their number", number)
+                raise self._error(f"{quote(line.encode(), 40)!r}, expected *Vertices and their number", number)
             self.n_vertices = int(words[1])
             if self.n_vertices > 10 * len(self.text) + 1000:
                 raise self._error(f"claims {self.n_vertices} vertices, more than a file of its size describes", number)
@@ -73,7 +73,7 @@ class _Pajek:
                 self.listing.add_node(str(vertex))
         elif part not in (*_PAIRS, *_LISTS, "matrix", "network", *_PASSED_OVER):
             known = ", ".join(f"*{name}" for name in ("vertices", *_PAIRS, *_LISTS, "matrix"))
-            raise self._error(f"{shown(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)
+            raise self._error(f"{quote(line.encode(), 40)!r} begins an unknown part, expected one of {known}", number)
         return part
 
     def _name_vertex(self, fields: list[str], number: int) -> None:
@@ -83,7 +83,7 @@ class _Pajek:
 
     def _add_edge(self, words: list[str], is_directed: bool, number: int) -> None:
         if len(words) < 2:
-            raise self._error(f"{shown(' '.join(words).encode(), 40)!r}, expected the numbers of two vertices", number)
+            raise self._error(f"{quote(' '.join(words).encode(), 40)!r}, expected the numbers of two vertices", number)
         edge = self.listing.add_edge(self._end(words[0], number), self._end(words[1], number), is_directed)
         if len(words) > 2 and as_number(words[2]) is not None:
             self.weight.add(edge, words[2], lambda: number)
@@ -95,13 +95,13 @@ class _Pajek:
         for column, word in enumerate(words, 1):
             value = as_number(word)
             if value is None:
-                raise self._error(f"{shown(word.encode(), 40)!r} in the matrix, expected a number", number)
+                raise self._error(f"{quote(word.encode(), 40)!r} in the matrix, expected a number", number)
             if value:
                 self._add_edge([str(self.n_rows), str(column), word], True, number)
 
     def _end(self, word: str, number: int) -> str:
         if word not in self.listing.number_of:
-            found = shown(word.encode(), 40)
+            found = quote(word.encode(), 40)
             raise self._error(f"{found!r} is no vertex, expected a number from 1 to {self.n_vertices}", number)
         return word
 

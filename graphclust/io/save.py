@@ -16,7 +16,7 @@ from scipy import sparse
 
 from graphclust.checks import as_choice, as_number, refuse_swapped
 from graphclust.compiled.runtime.blocks import entry_blocks
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
@@ -101,7 +101,7 @@ def fit_for_writing(
     matrix = graph.to_scipy()
     n_loops = int(np.count_nonzero(graph.loops)) if drop_loops else 0
     if n_loops:
-        said.append(f"{counted(n_loops, 'self-loop was', 'self-loops were')} left out")
+        said.append(f"{amount(n_loops, 'self-loop was', 'self-loops were')} left out")
         matrix = (matrix - sparse.diags_array(matrix.diagonal(), format="csr")).tocsr()
         matrix.eliminate_zeros()
     if round_weights is not None:
@@ -228,7 +228,7 @@ def _matrix_market(graph: Graph) -> Iterator[str]:
 def _refuse_isolated(graph: Graph, format: str) -> None:
     if graph.isolated.any():
         raise GraphValidationError(
-            f"G has {counted(int(graph.isolated.sum()), 'isolated node')}; format={format!r} cannot hold nodes without "
+            f"G has {amount(int(graph.isolated.sum()), 'isolated node')}; format={format!r} cannot hold nodes without "
             "edges, format='matrix_market' can"
         )
 
@@ -272,7 +272,7 @@ def _csv(graph: Graph) -> Iterator[str]:
 def _metis(graph: Graph) -> Iterator[str]:
     if graph.loops.any():
         raise GraphValidationError(
-            f"G has {counted(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "
+            f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "
             "drop_loops=True to leave them out"
         )
     if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_names
-from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, counted, warn_caller
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.io.column_names import weight_among
 from graphclust.io.edges import Edges, graph_from_edges
@@ -215,7 +215,7 @@ def _column(table: Any, name: str | None) -> np.ndarray:
     n_missing = int(np.ma.count_masked(series)) if missing is None else int(np.asarray(missing()).sum())
     if n_missing:
         raise GraphValidationError(
-            f"column {name!r} has {counted(n_missing, 'missing value')}, expected one in each row; drop those rows"
+            f"column {name!r} has {amount(n_missing, 'missing value')}, expected one in each row; drop those rows"
         )
     return np.asarray(series)
 

@@ -88,7 +88,7 @@ class PointRounds:
 
     def _approach(self, drawn: ByBlock) -> None:
         engine = self.engine
-        together: Whole = engine.once(joined_draws, drawn)
+        together: Whole = engine.once(join_draws, drawn)
         bounds = engine.once(bounds_to_candidates, self.drawn, together)
         self.distances = engine.each(approached, self.parts, self.distances, together, bounds, self.n_drawn)
         self.drawn = engine.once(added_draws, self.drawn, together)
@@ -129,14 +129,14 @@ def drawn_by_mass(
     return Drawn(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
 
 
-def joined_draws(source: Any, parts: list[Drawn]) -> Drawn:
+def join_draws(source: Any, parts: list[Drawn]) -> Drawn:
     """What all blocks drew."""
     return Drawn(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def added_draws(source: Any, before: Drawn | None, new: Drawn) -> Drawn:
     """All candidates so far."""
-    return new if before is None else joined_draws(source, [before, new])
+    return new if before is None else join_draws(source, [before, new])
 
 
 def count_drawn(source: Any, drawn: Drawn) -> int:

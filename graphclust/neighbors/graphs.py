@@ -118,7 +118,7 @@ def graph_from_neighbors(
     listed = sparse.coo_array((values[given], (rows, neighbors[given])), shape=(n, n)).tocsr()
     if listed.nnz < len(rows):
         raise GraphValidationError("indices name a neighbor twice in a row, expected different ones")
-    return as_graph(_joined(listed, symmetrize, weights == "umap"))
+    return as_graph(_symmetrize(listed, symmetrize, weights == "umap"))
 
 
 def _check_rules(symmetrize: str, weights: str | None) -> None:
@@ -140,7 +140,7 @@ def _as_distances(distances: npt.ArrayLike | None, weights: str, given: np.ndarr
     return apart
 
 
-def _joined(listed: sparse.csr_array, symmetrize: str, fuzzy: bool) -> sparse.csr_array:
+def _symmetrize(listed: sparse.csr_array, symmetrize: str, fuzzy: bool) -> sparse.csr_array:
     mirrored = listed.T.tocsr()
     if symmetrize == "mean":
         return (0.5 * (listed + mirrored)).tocsr()

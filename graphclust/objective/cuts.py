@@ -6,6 +6,8 @@ out, an edge to one leaves its cluster, and its degree is part of the total volu
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,7 +38,25 @@ def cut_and_volume(
     leaving = np.empty(graph.n_nodes)
     narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
     run_in_blocks(leaving_weights, entry_blocks(graph.indptr), graph.rows, narrow, leaving)
-    return _sum_by_label(leaving, labels, k), _sum_by_label(graph.degrees, labels, k)
+    return sum_by_label(leaving, labels, k), sum_by_label(graph.degrees, labels, k)
+
+
+def links_to_others(
+    graph: Graph, labels: npt.NDArray[np.int64], k: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The nodes that have neighbors in other clusters, once for each of these clusters; and the clusters.
+
+    labels : int64 in [-1, k), shape (n_nodes,). One pass over the edges.
+    """
+    met, k = [np.empty(0, np.int64)], max(k, 1)
+    for first, last in pairwise(entry_blocks(graph.indptr).tolist()):
+        ends = graph.indptr[first : last + 1]
+        source = np.repeat(np.arange(first, last), np.diff(ends))
+        other = labels[graph.indices[ends[0] : ends[-1]]]
+        is_cut = (other != labels[source]) & (other >= 0) & (labels[source] >= 0)
+        met.append(np.unique(source[is_cut] * k + other[is_cut]))
+    pairs = np.concatenate(met)
+    return pairs // k, pairs % k
 
 
 def volume(
@@ -66,7 +86,7 @@ def volume(
     array([1., 5.])
     """
     graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
-    return _sum_by_label(graph.degrees, labels, k)
+    return sum_by_label(graph.degrees, labels, k)
 
 
 def normalized_cut(
@@ -149,7 +169,7 @@ def modularity(
     cut, volume = cut_and_volume(graph, labels, k)
     total = graph.total_volume
     if self_loops == "twice":
-        volume, total = volume + _sum_by_label(graph.loops, labels, k), total + float(graph.loops.sum())
+        volume, total = volume + sum_by_label(graph.loops, labels, k), total + float(graph.loops.sum())
     if total == 0:
         return 0.0
     return float(((volume - cut) / total - resolution * (volume / total) ** 2).sum())
@@ -196,7 +216,8 @@ def _graph_and_labels(
     return graph, numbers, int(numbers.max()) + 1
 
 
-def _sum_by_label(values: npt.NDArray[np.float64], labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
+def sum_by_label(values: npt.NDArray[np.float64], labels: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.float64]:
+    """The sum of the values of the nodes of each cluster, shape (k,); label -1 is for no cluster."""
     sums: np.ndarray = np.bincount(labels + 1, weights=values, minlength=k + 1)
     return sums[1:]
 

@@ -42,6 +42,10 @@ class Definition(NamedTuple):
     less_degree: bool = False
     is_relative: bool = True
 
+    def inside(self, cut: np.ndarray, volume: np.ndarray) -> np.ndarray:
+        """What the clusters of these cuts and volumes have inside; and of what they have inside, the cuts."""
+        return -cut if self.less_degree else volume - cut
+
     def unit_of_resolution(self, units: Units) -> float:
         """What a caller's resolution is divided by to make it a multiple of chance."""
         return 1.0 if self.is_relative else units.chance

@@ -9,7 +9,7 @@ from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.merging import merge_pairs
-from graphclust.errors import ParameterError, counted
+from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import as_aim, weighed
@@ -61,7 +61,7 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     graph = as_graph(G, weight=weight)
     if graph.isolated.any():
         raise ParameterError(
-            f"G has {counted(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave such out"
+            f"G has {amount(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave such out"
         )
     return graph
 

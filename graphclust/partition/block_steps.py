@@ -12,8 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs import cluster_sums as sums_loops
-from graphclust.compiled.graphs.contraction import Members, link_clusters
-from graphclust.compiled.graphs.levels import Level, Terms
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.local_moving import Rules, Standing, choose_moves
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
 from graphclust.compiled.graphs.spreading import choose_clusters
@@ -22,6 +21,9 @@ from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import Weighed, weighed
+from graphclust.partition.connectivity import connect_once
+from graphclust.partition.contraction import links_of_nodes
+from graphclust.partition.levels import run_on, with_one_more, without_last
 
 
 class GraphSource:
@@ -112,7 +114,7 @@ def count_moves(source: GraphSource, first: int, last: int, moves: Moves) -> tup
     return len(moves.nodes), moves.joining
 
 
-def moved_labels(
+def move_labels(
     source: GraphSource, labels: np.ndarray, parts: list[Moves], size: np.ndarray, shares: np.ndarray, key: int,
     turn: int,
 ) -> np.ndarray:  # fmt: skip
@@ -141,17 +143,36 @@ def moves_that_empty_none(left: np.ndarray, joined: np.ndarray, size: np.ndarray
         made &= ~emptied[left]
 
 
+def connect_clusters(
+    source: GraphSource, labels: np.ndarray, sums: ClusterSums, goal: Goal, name: str
+) -> Partition | None:
+    """The partition with connected clusters, before nodes move; None where they are. Rows are read in their order.
+
+    Nodes with label -1 are whole components: together they are one cluster more for the time being.
+    """
+    run, is_out = run_on(source.weighed(name)), labels < 0
+    found = Partition(labels, sums)
+    if is_out.any():
+        found = Partition(np.where(is_out, np.int32(goal.k), labels), with_one_more(sums))
+        goal = goal._replace(k=goal.k + 1)
+    connected = connect_once(run.finest, found, goal, run)
+    if connected is found:
+        return None
+    if not is_out.any():
+        return connected
+    return Partition(np.where(is_out, np.int32(-1), connected.labels), without_last(connected.sums))
+
+
+def sums_of_connected(source: GraphSource, connected: Partition | None) -> ClusterSums | None:
+    """The sums, where there are others than before."""
+    return None if connected is None else connected.sums
+
+
 def links_in_block(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int) -> MadeRows:
     """The links of the nodes of a block to all clusters, by cluster; every node with edges has a label."""
-    graph, own = source.graph, labels[first:last]
-    nodes = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
-    of_node = own[nodes]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=k))])
-    lengths = np.bincount(of_node, weights=np.diff(graph.indptr[first : last + 1])[nodes], minlength=k)
-    most = int(np.minimum(lengths, k).sum()) + 1
-    made = MadeRows(np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most))
-    n = link_clusters(0, k, 0, made, graph.rows, Members(labels, starts, (first + nodes).astype(np.int32)))
-    return MadeRows(made.lengths, made.indices[:n].copy(), made.weights[:n].copy())
+    own = labels[first:last]
+    nodes = first + np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
+    return links_of_nodes(source.graph.rows, labels, k, nodes)
 
 
 def level_of_links(source: GraphSource, parts: list[MadeRows], sums: ClusterSums) -> Level:

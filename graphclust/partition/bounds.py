@@ -11,7 +11,7 @@ import numpy.typing as npt
 from graphclust.checks import as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.errors import GraphValidationError, ParameterError, counted
+from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import contract
@@ -65,7 +65,7 @@ def _attribute(G: Any, name: str) -> list[Any]:
     missing = sum(value is None for value in values)
     if missing:
         raise ParameterError(
-            f"node_weight={name!r} is missing on {counted(missing, 'node')}, expected an attribute that every node has"
+            f"node_weight={name!r} is missing on {amount(missing, 'node')}, expected an attribute that every node has"
         )
     return values
 
@@ -137,7 +137,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
         if left > 0:
             found = split_disconnected(level, refine(level, found, goal, run), run)
     step = contract(level, found, run)
-    found = step.project(_united_by_neighbor(step.coarse, goal, run))
+    found = step.project(_unite_with_neighbors(step.coarse, goal, run))
     if _smallest(level, found) >= goal.least:
         return found
     room = room_for(level, len(found.sums.size))
@@ -150,7 +150,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     return filled(room, k)
 
 
-def _united_by_neighbor(level: Level, goal: Goal, run: Run) -> Partition:
+def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
     """Clusters, the nodes of a level, with those below the least united that have their strongest link to the same."""
     rows, size = level.rows, level.terms.size
     small = np.flatnonzero(size < goal.least)

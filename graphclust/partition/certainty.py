@@ -17,7 +17,7 @@ from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, partition_into
-from graphclust.partition.levels import level_of, run_on, stays_and_sums
+from graphclust.partition.levels import run_on
 from graphclust.partition.perturbation import edges_left_out
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -83,8 +83,8 @@ def certainty(
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
     on, objective = judged_by(clustering)
-    stays, sums = stays_and_sums(level_of(on), labels.astype(np.int32), k)
-    links = links_to_clusters(graph, labels, k)
+    sums, links = clustering.sums, links_to_clusters(graph, labels, k)
+    stays = weights_to_own(links, labels)
     second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
     lone = np.diff(graph.indptr) == 0
     weight_of_one = np.divide(graph.degrees, np.diff(graph.indptr), out=np.zeros(graph.n_nodes), where=~lone)
@@ -127,6 +127,14 @@ def links_to_clusters(graph: Graph, labels: npt.NDArray[np.int64], k: int) -> sp
     links = sparse.csr_array(adjacency @ member)
     links.sort_indices()
     return links
+
+
+def weights_to_own(links: sparse.csr_array, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The weight between each node and the others of its cluster, shape (n,); 0 for a node without one."""
+    nodes = np.repeat(np.arange(len(labels)), np.diff(links.indptr))
+    is_own = links.indices == labels[nodes]
+    stays: np.ndarray = np.bincount(nodes[is_own], weights=links.data[is_own], minlength=len(labels))
+    return stays.astype(np.float64)
 
 
 def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_array) -> sparse.csr_array:

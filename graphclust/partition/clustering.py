@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,13 +12,14 @@ import numpy.typing as npt
 
 from graphclust import __version__
 from graphclust.checks import Seed, as_whole_number
-from graphclust.compiled.runtime.blocks import entry_blocks
-from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, counted, warn_caller
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.coreset.outcome import CoresetClustering
+from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges
 from graphclust.graph.gate import as_graph
 from graphclust.graph.node_order import node_names
-from graphclust.objective.cuts import cut_and_volume
+from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.partition import report
 from graphclust.partition.label_matching import ClusterChange
@@ -31,22 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Clustering", "CoresetClustering"]
 
+ROUND_OFF = 1e-6  # of a cluster's volume: where weights leave so little as its cut, the edges are summed anew
 DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
-
-
-@dataclass(frozen=True, eq=False)
-class CoresetClustering:
-    """The coreset a clustering came from.
-
-    nodes : int64, shape (m,), rows of the graph, increasing.
-    weights : float64, shape (m,).
-    labels : int64, shape (m,), their clusters in the numbering of `Clustering.labels`: in the published algorithm those
-        they had before the labels were extended, which may differ; otherwise the final ones.
-    """
-
-    nodes: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float64]
-    labels: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +125,16 @@ class Clustering:
 
     @cached_property
     def _cut_and_volume(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Of each cluster; `clustering_of` leaves them here where the method has them, so that no edge is read."""
         return cut_and_volume(self.graph, self.labels, self.n_clusters)
+
+    @cached_property
+    def sums(self) -> ClusterSums:
+        """What the objective adds up in each cluster: inside, mass and size, each of shape (n_clusters,)."""
+        cut, volume = self._cut_and_volume
+        made_of = DEFINITIONS[self.objective]
+        mass = volume if made_of.by_degree else self.sizes.astype(np.float64)
+        return ClusterSums(made_of.inside(cut, volume), mass, self.sizes)
 
     @property
     def volume(self) -> npt.NDArray[np.float64]:
@@ -165,17 +160,7 @@ class Clustering:
 
     @cached_property
     def _links_out(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The nodes that have neighbors in other clusters, once for each of these clusters; and the clusters."""
-        graph, labels, k = self.graph, self.labels, max(self.n_clusters, 1)
-        met = [np.empty(0, np.int64)]
-        for first, last in itertools.pairwise(entry_blocks(graph.indptr).tolist()):
-            ends = graph.indptr[first : last + 1]
-            source = np.repeat(np.arange(first, last), np.diff(ends))
-            other = labels[graph.indices[ends[0] : ends[-1]]]
-            is_cut = (other != labels[source]) & (other >= 0) & (labels[source] >= 0)
-            met.append(np.unique(source[is_cut] * k + other[is_cut]))
-        pairs = np.concatenate(met)
-        return pairs // k, pairs % k
+        return links_to_others(self.graph, self.labels, self.n_clusters)
 
     @property
     def n_boundary_nodes(self) -> int:
@@ -206,7 +191,7 @@ class Clustering:
     def normalized_cut(self) -> float:
         """Sum over clusters of cut(S) / vol(S), on the graph as it was given; the papers' figure is this over k.
 
-        Computed on first use, in one pass over the edges.
+        Edges are read for it, on first use, only where the method has not summed them: one pass for all figures.
         """
         cut, volume = self._cut_and_volume
         return float(np.divide(cut, volume, out=np.zeros_like(cut), where=volume > 0).sum())  # isolated nodes cut none
@@ -231,19 +216,10 @@ class Clustering:
         """
         if self.resolution is None:
             return None
-        return min(self._highest_excess, self.resolution), self.resolution
+        from graphclust.partition.quotient import highest_excess
 
-    @cached_property
-    def _highest_excess(self) -> float:
-        """The weight between two clusters over what chance would put there, the most of all pairs."""
-        from graphclust.partition.quotient import weights_between
-
-        between = weights_between(self.graph, self.labels, self.n_clusters).tocoo()
-        made_of = DEFINITIONS[self.objective]
-        mass = self.volume if made_of.by_degree else self.sizes.astype(np.float64)
-        chance = float(self.volume.sum() / mass.sum() ** 2) if made_of.is_relative else 1.0
-        excess = between.data / (mass[between.row] * mass[between.col] * chance)
-        return float(excess.max(initial=0.0))
+        highest = highest_excess(self.graph, self.labels, self.sums.mass, DEFINITIONS[self.objective].is_relative)
+        return min(highest, self.resolution), self.resolution
 
     def as_dict(self) -> dict[Hashable, int]:
         """Node -> label."""
@@ -415,10 +391,12 @@ def clustering_of(
     progress: Progress,
     coreset: CoresetClustering | None = None,
     order: npt.NDArray[np.int64] | None = None,
+    sums: ClusterSums | None = None,
     **account: Any,
 ) -> Clustering:
     """Number the clusters by size, on the coreset too, and say what a reader of the labels should know.
 
+    sums : of the clusters by the terms of the objective, where they are known: then no figure reads the edges again.
     order : of the nodes, in which the first of a cluster decides where sizes are equal; by default that of the rows.
     """
     number = numbering_by_size(labels, k, order)
@@ -434,15 +412,21 @@ def clustering_of(
         warn_caller(remarks[-1], ConvergenceWarning)
     if n_loops := int(np.count_nonzero(graph.loops)):
         remarks.append(
-            f"{counted(n_loops, 'self-loop')} counted once in degrees and modularity; NetworkX and igraph count twice, "
+            f"{amount(n_loops, 'self-loop')} counted once in degrees and modularity; NetworkX and igraph count twice, "
             'as modularity(G, labels, self_loops="twice") does'
         )
-    largest = np.bincount(labels + 1, weights=graph.degrees)[1:].max() / graph.total_volume  # the first are isolated
+    volume = sum_by_label(graph.degrees, labels, n_found)
+    largest = volume.max() / graph.total_volume
     if k > 2 and n_found > 1 and largest > DOMINANT:
         remarks.append(
             f"one cluster holds {largest:.1%} of the volume: the rest are small pieces that hang on by few edges"
         )
-    return Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
+    found = Clustering(labels, k, graph, coreset=coreset, remarks=tuple(remarks), seconds=progress.seconds, **account)
+    if sums is not None:
+        cut = DEFINITIONS[found.objective].inside(sums.inside[np.argsort(number[: len(sums.inside)])][:n_found], volume)
+        if graph.weights is None or ((cut > ROUND_OFF * volume) | (volume == 0.0)).all():
+            vars(found)["_cut_and_volume"] = cut, volume
+    return found
 
 
 def numbering_by_size(

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
@@ -24,6 +24,7 @@ from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
 from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.overlay import split_disconnected
+from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["communities"]
@@ -108,7 +109,7 @@ def communities(
     parameters |= {name: value for name, value in asked.items() if value is not None}
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
-    def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
+    def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:
         found = np.full(graph.n_nodes, -1, np.int64)
         found[order[taken]] = labels
         return clustering_of(
@@ -123,6 +124,7 @@ def communities(
             entries_read=progress.entries_read,
             parameters=parameters,
             seed=seed,
+            sums=sums,
         )
 
     def interrupted(labels: np.ndarray) -> Clustering:
@@ -141,7 +143,7 @@ def communities(
             n_parts = len(split_disconnected(run.finest, found, run).sums.size)
             if n_parts > len(found.sums.size):
                 remarks.append(f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts")
-    return clustering_with(found.labels, remarks)
+    return clustering_with(found.labels, remarks, None if is_estimate(part.n_entries, part.n_nodes) else found.sums)
 
 
 def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import weighed
 from graphclust.partition.contraction import contract
@@ -62,7 +62,7 @@ def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str], pr
     if n_taken < n_components:
         n_aside = int(np.count_nonzero(~graph.isolated)) - int(np.count_nonzero(searched))
         remarks.append(
-            f"{counted(n_components - n_taken, 'component')} of {counted(n_aside, 'node')} put aside, in no cluster "
+            f"{amount(n_components - n_taken, 'component')} of {amount(n_aside, 'node')} put aside, in no cluster "
             f'(label -1); components="all" searches all'
         )
     if n_taken > k:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.graphs.bounds import loads_of
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.objective.gains import gain_of_joining
-from graphclust.partition.contraction import contract
-from graphclust.partition.levels import Run
+from graphclust.partition.contraction import links_of_nodes
+from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
-from graphclust.partition.overlay import split_disconnected
+from graphclust.partition.overlay import connected_parts, split_disconnected
 
 REFINEMENTS = 2  # after which moves may have parted clusters anew; the parts that are left then just join neighbors
 
@@ -31,15 +32,32 @@ def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 
 
 def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The same without moves of single nodes."""
-    parts = split_disconnected(level, found, run)
-    if parts is found or goal.k == 0:
-        return parts
-    step = contract(level, parts, run)
-    joined = join_parts(step.coarse, step.restrict(found).labels, goal)
+    """The same without moves of single nodes; of the rows, those of parts that may join a neighbor are read whole."""
+    if goal.k == 0:
+        return split_disconnected(level, found, run)
+    parts, n = connected_parts(level, found, run)
+    if n == len(found.sums.size):
+        return found
+    of_part = np.empty(n, np.int32)
+    of_part[parts] = found.labels
+    order = np.lexsort((np.arange(n), -np.bincount(parts, level.terms.mass, n)))
+    home = order[np.unique(of_part[order], return_index=True)[1]]  # the heaviest part of each cluster
+    nodes = np.flatnonzero(home[found.labels] != parts)
+    lengths, indices, weights = links_of_nodes(level.rows, parts, n, nodes[np.argsort(parts[nodes], kind="stable")])
+    run.reads(level, int((level.rows.indptr[nodes + 1] - level.rows.indptr[nodes]).sum()))
+    if len(indices) == 0:  # components of the graph: nothing is next to them
+        return found
+    is_kept = lengths > 0
+    is_kept[home] = True
+    number = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+    number = number[np.where(is_kept, np.arange(n), home[of_part])]
+    kept = with_sums(level, number[parts], int(np.count_nonzero(is_kept)), run)
+    rows = Rows(np.concatenate([[0], np.cumsum(lengths[is_kept])]), number[indices], weights)
+    terms = Terms(kept.sums.inside, kept.sums.mass, loads_of(level.terms.size, kept.labels, len(kept.sums.size)))
+    joined = join_parts(Level(rows, terms), of_part[is_kept], goal)
     if joined is None:
         return found
-    labels = joined.labels[parts.labels]
+    labels = joined.labels[kept.labels]
     return Partition(labels, joined.sums._replace(size=np.bincount(labels, minlength=goal.k)))
 
 

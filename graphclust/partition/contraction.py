@@ -10,7 +10,7 @@ from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.levels import Level, Partition, Terms
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
+from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.partition import sequential_contraction as in_order
 from graphclust.partition.levels import Run, is_small, n_entries, read_only_level
 
@@ -53,6 +53,20 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     run.reads(level, n_entries(level))
     terms = Terms(regions.sums.inside, regions.sums.mass, loads_of(level.terms.size, regions.labels, k))
     return Contraction(level, regions, read_only_level(made, terms))
+
+
+def links_of_nodes(rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray) -> MadeRows:
+    """What some nodes, sorted by cluster, add to the links of k clusters, without those of a cluster to itself.
+
+    labels : int32, of all nodes. Only the rows of the nodes are read.
+    """
+    of_node = labels[nodes]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=k))])
+    lengths = np.bincount(of_node, weights=rows.indptr[nodes + 1] - rows.indptr[nodes], minlength=k)
+    most = int(np.minimum(lengths, k).sum()) + 1
+    made = MadeRows(np.zeros(k, np.int64), np.empty(most, np.int32), np.empty(most))
+    n = loops.link_clusters(0, k, 0, made, rows, loops.Members(labels, starts, nodes.astype(np.int32)))
+    return MadeRows(made.lengths, made.indices[:n].copy(), made.weights[:n].copy())
 
 
 def links_of_clusters(rows: Rows, labels: np.ndarray, k: int) -> Rows:

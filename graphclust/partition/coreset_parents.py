@@ -7,10 +7,13 @@
 4. The graph is contracted to its regions, the engine parts these into k clusters by the normalized cut, and nodes move.
 5. What the clusters have of each region is purer than the region. The graph is contracted to these pieces, the engine
    parts them anew, by the objective, from the clusters found, and nodes move; and once more.
+
+A time budget buys further coresets: what the clusters have of the regions of each is merged within the clusters again.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import ceil
 
@@ -22,10 +25,10 @@ from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.coreset.outcome import Outcome
 from graphclust.objective.objective import CUT, MODULARITY, Aim, ratio_objective
 from graphclust.partition import sequential_contraction
-from graphclust.partition.engine import ONE_V_CYCLE, improve, partition_into, plan_on
-from graphclust.partition.levels import Run, with_sums
+from graphclust.partition.engine import ONE_V_CYCLE, SAME, improve, partition_into, plan_on
+from graphclust.partition.levels import Run, value, with_sums
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
-from graphclust.partition.resolution import Plan, objective_of
+from graphclust.partition.resolution import Plan, objective_of, remarks_on
 from graphclust.partition.whole_graph import Labels, Regions, Sampling, WholeGraph
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
@@ -33,6 +36,7 @@ LINKS = 20.0  # by shared neighbors, of a coreset node: with fewer, sparse clust
 NODES_PER_REGION = 12  # of the coreset: an engine that sees fewer of a cluster misses it
 MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
 SETTLED = 1e-3  # of the likelihood: a round that changes less leaves nothing to the next
+CORESETS_IN_VAIN = 64  # of a time budget: after so many nothing more is tried
 NOTHING = 1e-6  # of the volume: so little likelihood is that of chance, give or take round-off
 LEAST_SIGNAL = 4.5
 WEIGHTS_AT_A_TIME = 1 << 24
@@ -54,22 +58,31 @@ def default_size(n_nodes: int, n_entries: int, k: int) -> int:
     return min(n_nodes, ceil(max(by_links, min(by_neighbors, MANY_NODES), by_regions)))
 
 
-def partition_by_coreset(whole: WholeGraph, aim: Aim, sampling: Sampling) -> tuple[Plan, Outcome]:
-    """The steps above; nodes that are left out have the label -1."""
+def partition_by_coreset(
+    whole: WholeGraph, aim: Aim, sampling: Sampling, *, is_final: bool = True
+) -> tuple[Plan, Outcome]:
+    """The steps above; nodes that are left out have the label -1. A time budget is used to its end.
+
+    is_final : or else the rest of a budget is left to who called where the coreset can have missed clusters.
+    """
     regions = whole.regions(sampling)
     with whole.progress.stage("merging"):
         run = run_on_clusters(whole, regions.labels, regions.k, CUT.name)
         with whole.progress.within(None):
             merged, _ = partition_into(run.finest, whole.k, CUT, ONE_V_CYCLE, run)
         labels = whole.project(merged.labels, regions.labels)
-        whole.progress.offer(lambda: whole.bring_here(labels))
+        whole.progress.offer(partial(_labels_here, whole, Partition(labels, merged.sums)))
     with whole.progress.stage("refining"):
         cut = Goal(ratio_objective(whole.units(CUT.name)), whole.k)
         found = whole.refine(labels, known_sums(whole, merged, regions.k), cut, CUT.name)
         leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
         found, plan = part_pieces(whole, found.labels, regions, aim)
         found = whole.connect(found, plan.goal, aim.name)
-        coreset_labels = whole.labels_at(found.labels, regions.coreset.nodes)
+    doubtful = is_doubtful(leaving, whole.k, regions.links)
+    if whole.progress.time_budget is not None and (is_final or not doubtful):
+        found = improve_to_the_end(whole, found, aim, plan, sampling)
+    with whole.progress.stage("refining"):
+        found = whole.bring_here(found)
     counts = regions.n_labeled
     names = ["coreset", "coreset neighbor", *(f"round {i}" for i in range(1, len(counts) - 1))]
     decided = {
@@ -77,11 +90,10 @@ def partition_by_coreset(whole: WholeGraph, aim: Aim, sampling: Sampling) -> tup
         for name, count, before in zip(names, counts, [0, *counts], strict=False)
     }
     estimated = sequential_contraction.is_estimate(whole.n_entries, regions.k)
-    remarks = (*regions.remarks, sequential_contraction.ESTIMATED) if estimated else regions.remarks
-    doubtful = is_doubtful(leaving, whole.k, regions.links)
+    remarks = (*regions.remarks, *((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(plan))
     return plan, Outcome(
-        whole.bring_here(found.labels), regions.coreset, coreset_labels, regions.out_of_reach, {}, decided, doubtful,
-        remarks,
+        found.labels, regions.coreset, found.labels[regions.coreset.nodes], regions.out_of_reach, {}, decided, doubtful,
+        remarks, found.sums,
     )  # fmt: skip
 
 
@@ -120,6 +132,37 @@ def part_pieces(
         goal = Goal(ratio_objective(whole.units(aim.name)), whole.k)
         return whole.refine(best[0].labels, None, goal, aim.name), Plan(goal, best[1].pulls, None)
     return best
+
+
+def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan, sampling: Sampling) -> Partition:
+    """The best partition when time is up, or after so many coresets in vain.
+
+    Each coreset has regions of its own. What the clusters have of these is merged anew within the clusters, and nodes
+    move; that is kept if the value rises. More time only adds coresets, so that it never makes the value worse.
+    """
+    in_vain = 0
+    while in_vain < CORESETS_IN_VAIN and whole.k > 1 and not whole.progress.out_of_time():
+        whole.progress.offer(partial(_labels_here, whole, found))
+        with whole.progress.within(None):
+            regions = whole.regions(sampling)
+        with whole.progress.stage("refining"):
+            pieces, n_pieces = whole.pieces(found.labels, regions.labels)
+            run = run_on_clusters(whole, pieces, n_pieces, aim.name)
+            kept = with_sums(run.finest, whole.restrict(found.labels, pieces, n_pieces), whole.k, run)
+            with whole.progress.within(None):
+                better = improve(run.finest, kept, plan, run)
+            sums = known_sums(whole, better, n_pieces)
+            tried = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, aim.name)
+            tried = whole.connect(tried, plan.goal, aim.name)
+        if value(tried, plan.goal) > value(found, plan.goal) + SAME * abs(value(found, plan.goal)):
+            found, in_vain = tried, 0
+        else:
+            in_vain += 1
+    return found
+
+
+def _labels_here(whole: WholeGraph, found: Partition) -> np.ndarray:
+    return whole.bring_here(found).labels
 
 
 def known_sums(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:

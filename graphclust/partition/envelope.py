@@ -2,7 +2,7 @@
 
 At resolution g a partition is worth a - g b, a being the share of the weight that is inside its clusters and b the sum
 of the squares of their shares of the mass; of modularity, mass is volume. So each partition is a line in g, and where
-it lies above all others its number of clusters is the natural one.
+it lies above all others its number of clusters is the best one.
 
 Source: Weir, Emmons, Gibson, Taylor & Mucha 2017, "Post-processing partitions to identify domains of modularity
 optimization" (CHAMP).
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-def natural_ranges(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def best_ranges(inside: npt.NDArray[np.float64], squares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """From which g >= 0 to which each line inside - g squares is the highest; float64, shape (n, 2).
 
     inside, squares : shape (n,), finite, n >= 1. Of lines that are equal to rounding the first counts.

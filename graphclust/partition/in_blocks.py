@@ -22,13 +22,14 @@ from graphclust.coreset.label_extension import centroids_of_rows, labels_in_bloc
 from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.two_step import link_rows
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import CUT, Units, weighed
 from graphclust.partition import block_steps as steps
 from graphclust.partition.block_steps import GraphSource
 from graphclust.partition.components import searched_nodes
+from graphclust.partition.connectivity import REFINEMENTS
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.in_memory import HARDLY_ANY, labels_of_regions
@@ -42,10 +43,11 @@ MOST_ROUNDS = 30  # of moves by one objective
 VERY_FEW = 0.0001  # of the nodes: not worth a round any more
 MOST_MISSES = 3  # rounds that do harm, since too many moved at once; half the share moves in the next
 GROWTH = 0.5  # of a cluster in one round: nobody sees who else joins, and small clusters would draw in far too much
+FURTHER = 1 << 40  # numbers of the draws for further coresets: beyond those of all else that is drawn
 MOVE_TURNS = 1 << 8  # turns of the draws for a sequence of rounds
 
 
-Collect = Callable[[Engine, Whole], np.ndarray]
+Collect = Callable[[Engine, Partition], Partition]
 
 
 class CoresetRegions(NamedTuple):
@@ -55,16 +57,16 @@ class CoresetRegions(NamedTuple):
     labels: np.ndarray
 
 
-def bring_labels(engine: Engine, labels: Whole) -> np.ndarray:
-    """The labels of all nodes in the memory of this process."""
-    return engine.fetch(labels).astype(np.int64)
+def bring_labels(engine: Engine, found: Partition) -> Partition:
+    """The partition with the labels of all nodes in the memory of this process."""
+    return found._replace(labels=engine.fetch(found.labels).astype(np.int64))
 
 
 class InBlocks:
     """A `WholeGraph` whose rows and labels stay where the steps run.
 
-    components : as `coreset_sc` takes it, for the graph of the coreset. key : of the draws. collect : brings the labels
-    here, as an int64 array.
+    components : as `coreset_sc` takes it, for the graph of the coreset. key : of the draws. collect : brings a
+    partition here, its labels as an int64 array.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class InBlocks:
         self.rng, self.progress, self.collect = np.random.default_rng([key, 0]), progress, collect
         self.n_points = sum(engine.fetch(engine.each(count_points)))
         self.n_entries, self.k = n_entries, min(k, self.n_points)
-        self.n_sequences = 0
+        self.n_sequences = self.n_coresets = 0
         self._units: dict[str, Units] = {}
 
     def units(self, name: str) -> Units:
@@ -92,32 +94,37 @@ class InBlocks:
 
     def regions(self, sampling: Sampling) -> Regions:
         """See `WholeGraph`."""
-        engine, progress = self.engine, self.progress
+        engine, progress, key = self.engine, self.progress, self.next_key()
         n_seeds = ceil(sampling.oversampling * self.k)
-        sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", self.key, progress)
+        sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
         nodes, node_weights = engine.fetch(sample.joined)
         coreset = Coreset(nodes, node_weights, sample.n_clipped, sample.entries_read)
-        labels, links, n_missing = self.labelled_by(sample)
+        labels, links, n_missing = self.labelled_by(sample, key)
         remarks: tuple[str, ...] = ()
         if n_missing[-1]:
             remarks = (
-                f"{counted(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest "
+                f"{amount(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest "
                 "region, from where moves may have taken them",
             )
         labels, n_found = self.fetched_number(engine.once(used_labels_of_connected, labels))
         if n_found < self.k:  # a coreset too small or too scattered to show k clusters
-            labels, n_found = engine.once(whole_partition, self.k, self.key), self.k
+            labels, n_found = engine.once(whole_partition, self.k, key), self.k
         n_labeled = [len(nodes), *(self.n_points - missing for missing in n_missing)]
         return Regions(labels, n_found, coreset, links, n_labeled, remarks=remarks)
 
-    def labelled_by(self, sample: SampledCoreset) -> tuple[Whole, float, list[int]]:
+    def next_key(self) -> int:
+        """Of the draws of one coreset after the other; the first is that of all other draws."""
+        self.n_coresets += 1
+        return self.key if self.n_coresets == 1 else int(generator(self.key, FURTHER + self.n_coresets).integers(2**63))
+
+    def labelled_by(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
         """The region of each node, the mean links of the coreset, and how many nodes had none after each step."""
         engine, progress = self.engine, self.progress
         with progress.stage("coreset graph"):
             rows, weights = coreset_rows(engine, sample), engine.once(second_of, sample.joined)
             small = engine.once(link_rows, rows, weights)
         with progress.stage("coreset partition"):
-            regions = engine.once(coreset_regions, small, self.k, self.components, self.key)
+            regions = engine.once(coreset_regions, small, self.k, self.components, key)
             n_regions = engine.fetch(engine.once(number_of, regions))
         with progress.stage("labelling"):
             labels, n_missing = labelled(engine, rows, weights, regions, n_regions, progress)
@@ -147,7 +154,7 @@ class InBlocks:
 
     def refine(self, labels: Whole, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
         """See `WholeGraph`; in rounds, each of which raises the value. The sums are made again, in block order."""
-        return self.moved_in_rounds(labels, goal, name, HASTY_ROUNDS)
+        return self.move_in_rounds(labels, goal, name, HASTY_ROUNDS)
 
     def sums(self, labels: Whole, k: int, name: str) -> ClusterSums:
         """The sums of the clusters, added in block order."""
@@ -155,18 +162,25 @@ class InBlocks:
         return ClusterSums(*(summed_in_order(list(column)) for column in zip(*parts, strict=True)))
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
-        """See `WholeGraph`; the rows are not at hand, so clusters stay as they are."""
-        return found
+        """See `WholeGraph`; the parts are told from one another in one place, which reads a few entries of each row."""
+        for _ in range(REFINEMENTS):
+            connected = self.connect_once(found, goal, name)
+            if connected is found:
+                return found
+            found = self.move_in_rounds(connected.labels, goal, name, 0)
+        return self.connect_once(found, goal, name)
 
-    def labels_at(self, labels: Whole, nodes: np.ndarray) -> np.ndarray:
+    def connect_once(self, found: Partition, goal: Goal, name: str) -> Partition:
+        """The same without moves of single nodes; the partition itself where nothing changes."""
+        connected = self.engine.once(steps.connect_clusters, found.labels, found.sums, goal, name)
+        sums = self.engine.fetch(self.engine.once(steps.sums_of_connected, connected))
+        return found if sums is None else Partition(self.engine.once(first_of, connected), sums)
+
+    def bring_here(self, found: Partition) -> Partition:
         """See `WholeGraph`."""
-        return self.engine.fetch(self.engine.once(labels_of, labels, nodes))
+        return self.collect(self.engine, found)
 
-    def bring_here(self, labels: Whole) -> np.ndarray:
-        """See `WholeGraph`."""
-        return self.collect(self.engine, labels)
-
-    def moved_in_rounds(self, labels: Whole, goal: Goal, name: str, at_least: int) -> Partition:
+    def move_in_rounds(self, labels: Whole, goal: Goal, name: str, at_least: int) -> Partition:
         """The partition after rounds of moves, each of which raises the value.
 
         The rounds end when hardly any node would gain. In each a cluster grows by half of its mass at most, by what is
@@ -191,7 +205,7 @@ class InBlocks:
                 share = min(share, 0.5)
             waited = movable
             shares = share * np.minimum(1.0, GROWTH * sums.mass / np.where(joining > 0.0, joining, 1.0))
-            after = engine.once(steps.moved_labels, labels, moves, sums.size, shares, self.key, turn + done)
+            after = engine.once(steps.move_labels, labels, moves, sums.size, shares, self.key, turn + done)
             sums_after = self.sums(after, k, name)
             self.progress.step(done + 1, MOST_ROUNDS)
             if value_of(objective, sums_after) > value_of(objective, sums):
@@ -212,7 +226,7 @@ def labelled(
 ) -> tuple[Whole, list[int]]:
     """The regions carried to all nodes, and how many had none after each step."""
     centroids = engine.once(region_centroids, rows, weights, regions)
-    labels = engine.once(joined_labels, engine.each(labels_in_block, rows, centroids))
+    labels = engine.once(join_labels, engine.each(labels_in_block, rows, centroids))
     n_missing: list[int] = []
     while True:
         changes = engine.each(steps.spread_labels_in_block, labels, n_regions)
@@ -252,7 +266,7 @@ def region_centroids(source: GraphSource, rows: ChosenRows, weights: np.ndarray,
     return centroids_of_rows(source, rows, weights, regions.places, regions.labels)
 
 
-def joined_labels(source: GraphSource, parts: list[np.ndarray]) -> np.ndarray:
+def join_labels(source: GraphSource, parts: list[np.ndarray]) -> np.ndarray:
     """The labels of all nodes."""
     return np.concatenate(parts)
 
@@ -304,11 +318,6 @@ def whole_partition(source: GraphSource, k: int, key: int) -> np.ndarray:
     labels = np.full(source.graph.n_nodes, -1, np.int32)
     labels[connected] = partition_into(run.finest, k, CUT, EFFORTS["low"], run)[0].labels
     return labels
-
-
-def labels_of(source: GraphSource, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """The labels of some nodes."""
-    return labels[nodes].astype(np.int64)
 
 
 def first_of(source: GraphSource, pair: tuple) -> object:

@@ -18,10 +18,9 @@ from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import contract
 from graphclust.partition.coreset_parents import evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, ONE_V_CYCLE, partition_into
-from graphclust.partition.levels import Run, run_on, with_sums
+from graphclust.partition.levels import Run, run_on, with_one_more, with_sums, without_last
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import number_used, pieces_of
-from graphclust.partition.sequential_contraction import STREAMED
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
@@ -137,12 +136,17 @@ class InMemory:
         run, once, k = self.run(name), self.progress.out_of_time(), self.k
         if self.all_searched:
             return refine(run.finest, self._with_sums(labels, sums, k, run), goal, run, once=once)
-        labels = np.where(self.searched, labels, np.int32(k))  # apart, or a cluster could be of them alone
-        if sums is not None:
-            sums = ClusterSums(*(np.append(values, values.dtype.type(0)) for values in sums))
-        found = refine(run.finest, self._with_sums(labels, sums, k + 1, run), goal, run, once=once)
-        labels = np.where(self.searched, found.labels, np.int32(0))
-        return Partition(labels, ClusterSums(*(values[:k] for values in found.sums)))
+        more = None if sums is None else with_one_more(sums)
+        found = self._with_sums(self._apart(labels), more, k + 1, run)
+        return self._together(refine(run.finest, found, goal, run, once=once))
+
+    def _apart(self, labels: np.ndarray) -> np.ndarray:
+        """The labels with nodes that are not searched in a cluster of their own, or one could be of them alone."""
+        return np.where(self.searched, labels, np.int32(self.k))
+
+    def _together(self, found: Partition) -> Partition:
+        """The partition with nodes that are not searched in the first cluster."""
+        return Partition(np.where(self.searched, found.labels, np.int32(0)), without_last(found.sums))
 
     def _with_sums(self, labels: np.ndarray, sums: ClusterSums | None, k: int, run: Run) -> Partition:
         if sums is None:
@@ -150,19 +154,16 @@ class InMemory:
         return Partition(labels, sums._replace(size=np.bincount(labels, minlength=k)))
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
-        """See `WholeGraph`; a graph too large for it is left as it is."""
+        """See `WholeGraph`."""
         run = self.run(name)
-        if self.progress.out_of_time() or not self.all_searched or self.n_entries >= STREAMED:
-            return found
-        return connect(run.finest, found, goal, run)
+        if self.all_searched:
+            return connect(run.finest, found, goal, run)
+        apart = Partition(self._apart(found.labels), with_one_more(found.sums))
+        return self._together(connect(run.finest, apart, goal._replace(k=self.k + 1), run))
 
-    def labels_at(self, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    def bring_here(self, found: Partition) -> Partition:
         """See `WholeGraph`."""
-        return labels[nodes].astype(np.int64)
-
-    def bring_here(self, labels: np.ndarray) -> np.ndarray:
-        """See `WholeGraph`."""
-        return np.where(self.searched, labels, -1).astype(np.int64)
+        return found._replace(labels=np.where(self.searched, found.labels, -1).astype(np.int64))
 
 
 def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError
 from graphclust.io.column_names import plain_name
-from graphclust.io.lines import shown
+from graphclust.io.lines import quote
 from graphclust.io.node_names import as_numbers
 
 COMMENT = "# "
@@ -110,7 +110,7 @@ def _tab_rows(path: str) -> Iterator[Row]:
             at_top = False
             node, tab, label = row.rpartition("\t")
             if not tab:
-                raise GraphFormatError(f"{shown(text)!r} is not a node, a tab and a label", path, line)
+                raise GraphFormatError(f"{quote(text)!r} is not a node, a tab and a label", path, line)
             yield line, node, label
 
 

@@ -88,6 +88,16 @@ def with_sums(level: Level, labels: np.ndarray, k: int, run: Run) -> Partition:
     return Partition(labels, stays_and_sums(level, labels, k)[1])
 
 
+def with_one_more(sums: ClusterSums) -> ClusterSums:
+    """The sums with those of one more cluster, which holds nothing that counts."""
+    return ClusterSums(*(np.append(values, values.dtype.type(0)) for values in sums))
+
+
+def without_last(sums: ClusterSums) -> ClusterSums:
+    """The sums of all clusters but the last."""
+    return ClusterSums(*(values[:-1] for values in sums))
+
+
 def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, ClusterSums]:
     """The weight of each node to others of its cluster, and the sums of the clusters; label -1 is for no cluster."""
     stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))

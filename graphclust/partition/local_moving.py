@@ -53,14 +53,14 @@ def refine(level: Level, found: Partition, goal: Goal, run: Run, *, once: bool =
     once : nodes that would gain at first are looked at once, and no others, whether time is up or not.
     """
     if run.progress.out_of_time() and not once:
-        return _counted_again(found)
+        return _with_sizes(found)
     n, k = len(level.terms.mass), len(found.sums.size)
     if is_small(level) and not once:
         room = room_for(level, n if goal.k == 0 else k)
         k, read = loops.refine_into(level, found, goal, room)
         run.reads(level, read)
         return filled(room, k)
-    free, found = goal.k == 0, _counted_again(found)
+    free, found = goal.k == 0, _with_sizes(found)
     more, labels = (n if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
     rules = loops.Rules(free, free, not once, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
@@ -89,7 +89,7 @@ def _move(level, objective, rules, labels, sums, moving, run: Run) -> None:
         run.progress.step(n - int(moving.state[1]), n)
 
 
-def _counted_again(found: Partition) -> Partition:
+def _with_sizes(found: Partition) -> Partition:
     """The partition with the sizes that its clusters have on this level."""
     size = np.bincount(found.labels, minlength=len(found.sums.size))
     return found._replace(sums=found.sums._replace(size=size))

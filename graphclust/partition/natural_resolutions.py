@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.objective.objective import Weighed, chance_objective
 from graphclust.partition.contraction import contract
 from graphclust.partition.engine import FINEST
-from graphclust.partition.envelope import natural_ranges
+from graphclust.partition.envelope import best_ranges
 from graphclust.partition.levels import Run, room_for
 from graphclust.partition.local_moving import find_regions
 
@@ -31,7 +31,7 @@ def natural_resolutions(on: Weighed, run: Run, lowest: float = LOWEST) -> list[t
     regions = find_regions(run.finest, FINEST * float(on.chance), run)
     inside, squares = dendrogram_sums(on, regions, run)
     most = min(len(inside) - 1, on.graph.n_nodes // FEWEST_NODES)
-    ranges = natural_ranges(inside, squares * float(on.chance))[2 : most + 1]
+    ranges = best_ranges(inside, squares * float(on.chance))[2 : most + 1]
     low, high = np.maximum(ranges[:, 0], lowest), np.minimum(ranges[:, 1], HIGHEST)
     found = [(sqrt(a * b), log(b / a)) for a, b in zip(low.tolist(), high.tolist(), strict=True) if b > a]
     return sorted(found, key=lambda one: -one[1])

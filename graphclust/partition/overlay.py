@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.compiled.graphs import overlay as loops
 from graphclust.compiled.graphs.levels import Level, Partition
-from graphclust.partition.levels import Run, n_entries, with_sums
+from graphclust.partition.levels import Run, with_sums
 
 CRUMB = 0.02  # of an average region: nodes that moves took from one cluster to another, one by one
 
@@ -28,10 +28,16 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
 
 def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
     """The partition in which every connected part of a cluster is one by itself; the same where all are connected."""
-    parts = np.empty(len(found.labels), np.int32)
-    n_parts = loops.split_by_connection(level.rows, found.labels, len(found.sums.size), parts)
-    run.reads(level, n_entries(level))
+    parts, n_parts = connected_parts(level, found, run)
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
+
+
+def connected_parts(level: Level, found: Partition, run: Run) -> tuple[np.ndarray, int]:
+    """The connected part of its cluster that each node is in, int32, numbered by first node; and how many there are."""
+    parts = np.empty(len(found.labels), np.int32)
+    n_parts, n_read = loops.split_by_connection(level.rows, found.labels, len(found.sums.size), parts)
+    run.reads(level, n_read)
+    return parts, n_parts
 
 
 def pieces_of(volumes: np.ndarray, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:

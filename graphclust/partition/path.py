@@ -1,4 +1,4 @@
-"""The partition of a graph into k clusters for every k at once, and for which resolutions each k is natural."""
+"""The partition of a graph into k clusters for every k at once, and at which resolutions each k is the best."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from graphclust import __version__
 from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Aim
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
@@ -20,11 +21,12 @@ from graphclust.partition.components import in_all_nodes
 from graphclust.partition.contraction import Contraction
 from graphclust.partition.descent import Descent
 from graphclust.partition.engine import improve
-from graphclust.partition.envelope import natural_ranges
+from graphclust.partition.envelope import best_ranges
 from graphclust.partition.levels import Run, n_entries, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.report import origin
-from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of
+from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
+from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -40,8 +42,8 @@ class PathRow(NamedTuple):
 
     value : of the objective, the larger the better: modularity at `resolution`, k less the normalised cut, minus the
         ratio cut, or the constant Potts model's sum. resolution : as `Clustering.resolution`.
-    sizes : nodes of each cluster, decreasing. natural_range : from which resolution to which k clusters are natural,
-        empty (g, g) where they are at none.
+    sizes : nodes of each cluster, decreasing. best_range : from which resolution to which it is the best partition of
+        the path, empty (g, g) where it is at none; see `Path.best_range`.
     splits : (k', c): going up, this k is reached from the next smaller one of the path by first splitting the cluster
         at place c of its `sizes`. None for the smallest k.
     """
@@ -52,7 +54,7 @@ class PathRow(NamedTuple):
     modularity: float
     sizes: npt.NDArray[np.int64]
     resolution: float | None
-    natural_range: tuple[float, float]
+    best_range: tuple[float, float]
     splits: tuple[int, int] | None
 
 
@@ -87,7 +89,7 @@ class Path:
         self._numbers: dict[int, npt.NDArray[np.int64]] = {}
         every = sorted(descent.figures)
         figures = [descent.figures[k] for k in every]
-        ranges = natural_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
+        ranges = best_ranges(np.array([row.inside for row in figures]), np.array([row.squares for row in figures]))
         self.ranges = dict(zip(every, map(tuple, ranges.tolist()), strict=True))
 
     @property
@@ -132,10 +134,11 @@ class Path:
             self._clusterings[k], self._numbers[k] = found, numbers
         return found
 
-    def natural_range(self, k: int) -> tuple[float, float]:
-        """From which resolution to which k clusters are natural, in the envelope of all partitions on the way to 1.
+    def best_range(self, k: int) -> tuple[float, float]:
+        """From which resolution to which the partition into k is worth more than every other on the way to 1.
 
-        For the cuts, which have no resolution, it is the one of modularity or the constant Potts model.
+        It compares numbers of clusters; `path[k].natural_range` is about the clusters of one. For the cuts, which have
+        no resolution, it is the one of modularity or the constant Potts model.
         """
         low, high = self.ranges[k]
         unit = self.aim.definition.unit_of_resolution(self._run.units)
@@ -172,7 +175,7 @@ class Path:
                     figures.modularity,
                     figures.sizes,
                     self.resolution(k),
-                    self.natural_range(k),
+                    self.best_range(k),
                     splits,
                 )
             )
@@ -275,7 +278,8 @@ class Path:
         at = 0.0 if resolution is None else resolution / self.aim.definition.unit_of_resolution(units)
         objective, _ = objective_of(self.aim, k, at, units)
         sizes = [middle_of(*self.ranges[min(n * k, most)]) for n in REGIONS_PER_CLUSTER]
-        return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution)
+        below_natural = self.aim.resolution == "auto" and self.ranges[k][1] < FLOOR
+        return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution, below_natural)
 
     def _refined(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
@@ -284,7 +288,9 @@ class Path:
         given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
         given["ks"] = self.origin["k"]
 
-        def finished(labels: np.ndarray, *more: str) -> tuple[Clustering, npt.NDArray[np.int64]]:
+        def finished(
+            labels: np.ndarray, *more: str, sums: ClusterSums | None = None
+        ) -> tuple[Clustering, npt.NDArray[np.int64]]:
             whole = labels.astype(np.int64)
             if len(self.kept) < self.graph.n_nodes:
                 searched = np.zeros(self.graph.n_nodes, np.bool_)
@@ -292,7 +298,7 @@ class Path:
                 whole = in_all_nodes(searched, whole)
             return clustering_of(
                 self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
-                resolution=resolution, parameters=given, seed=self.seed,
+                resolution=resolution, parameters=given, seed=self.seed, sums=sums,
             ), numbering_by_size(whole, k)  # fmt: skip
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
@@ -309,4 +315,5 @@ class Path:
                 found = refine(level, found, plan.goal, run)
             if n_entries(run.finest) <= CHEAP:
                 found = improve(run.finest, found, plan, run)
-        return finished(found.labels)
+        estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
+        return finished(found.labels, *remarks_on(plan), sums=None if estimated else found.sums)

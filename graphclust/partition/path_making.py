@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.errors import GraphValidationError, ParameterError, counted
+from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, as_aim, weighed
@@ -92,13 +92,13 @@ def cluster_path(
         asked = list(default_ks(graph))
     if asked[-1] > len(linked):
         raise ParameterError(
-            f"ks holds {asked[-1]}, more than the {counted(len(linked), 'node')} of G with edges; leave larger ones out"
+            f"ks holds {asked[-1]}, more than the {amount(len(linked), 'node')} of G with edges; leave larger ones out"
         )
     remarks = list(graph.remarks)
     kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
     if len(kept) < asked[-1] and components == "largest":
         raise ParameterError(
-            f"ks holds {asked[-1]}, more than the {counted(len(kept), 'node')} of the largest component; leave larger "
+            f"ks holds {asked[-1]}, more than the {amount(len(kept), 'node')} of the largest component; leave larger "
             'ones out, or take components="all"'
         )
     if len(kept) < asked[-1]:

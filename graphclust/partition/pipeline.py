@@ -38,7 +38,7 @@ from graphclust.partition.options import (
     used_settings,
 )
 from graphclust.partition.path_making import cluster_path
-from graphclust.partition.resolution import FLOOR, Plan
+from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Sampling
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -116,9 +116,8 @@ def coreset_sc(
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
     max_imbalance, node_weight : of objective "edge_cut" only, which takes no other option but effort: k parts of equal
         size that cut the least edge weight, see `balanced_partition`.
-    time_budget : seconds, > 0. "multilevel" uses them to the end while anything is gained, whatever the effort; then
-        the best so far is returned, and a remark says so. What a first partition into k clusters needs is done in any
-        case.
+    time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; then the best so
+        far is returned, and a remark says so. What a first partition into k clusters needs is done in any case.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
         is what the machine has, or the process may have.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as
@@ -126,8 +125,8 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes, and those put aside, are labelled -1. Its figures of quality take a pass
-    over the edges, which is made when one is first asked for, or when it is printed.
+    Returns a `Clustering`; isolated nodes, and those put aside, are labelled -1. Its figures of quality come from the
+    sums that the method made; for "paper" they take a pass over the edges, when one is first asked for or printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
     wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with
@@ -144,7 +143,13 @@ def coreset_sc(
     0.095
     """
     if objective == "edge_cut" or max_imbalance is not None or node_weight is not None:
-        return edge_cut_partition(**locals())
+        return edge_cut_partition(
+            G, k, method=method, objective=objective, resolution=resolution, effort=effort, components=components,
+            coreset_size=coreset_size, oversampling=oversampling, sampling=sampling, loops=loops, shift=shift,
+            second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees, max_imbalance=max_imbalance,
+            node_weight=node_weight, weight=weight, symmetrize=symmetrize, time_budget=time_budget,
+            memory_limit=memory_limit, rng=rng, progress=progress,
+        )  # fmt: skip
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     k_given = None if k is None else as_whole_number(k, "k", at_least=1)
     if memory_limit is not None:
@@ -204,6 +209,7 @@ def coreset_sc(
         decided=outcome.decided,
         parameters=used_settings(options) | asked,
         seed=seed,
+        sums=outcome.sums,
     )
 
 
@@ -294,7 +300,9 @@ def _best(
                 options["coreset_size"] = default_size(n_searched, graph.n_entries, k)
             size = max(k, min(options["coreset_size"], n_searched))
             sampling = Sampling(size, options["oversampling"], options["sampling"])
-            plan, outcome = partition_by_coreset(InMemory(graph, searched, k, rng, progress), aim, sampling)
+            plan, outcome = partition_by_coreset(
+                InMemory(graph, searched, k, rng, progress), aim, sampling, is_final=not chosen_here
+            )
             if outcome.doubtful and not chosen_here:
                 remarks.append(IN_DOUBT)
             elif outcome.doubtful and not progress.out_of_time():
@@ -305,11 +313,6 @@ def _best(
                     options["method"], plan, outcome = "multilevel", other_plan, other
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     remarks += outcome.remarks
-    if plan.below_natural:
-        remarks.append(
-            f"k = {k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: some are "
-            "united for the number alone"
-        )
     return plan, outcome
 
 
@@ -323,5 +326,6 @@ def _multilevel(
     with progress.stage("partition"), progress.within(lambda labels: in_all_nodes(searched, labels)):
         found, plan = partition_into(run.finest, k, aim, effort, run)
     estimated = sequential_contraction.is_estimate(part.n_entries, part.n_nodes)
-    remarks = (sequential_contraction.ESTIMATED,) if estimated else ()
-    return plan, Outcome(in_all_nodes(searched, found.labels.astype(np.int64)), remarks=remarks)
+    remarks = (*((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(plan))
+    labels, sums = in_all_nodes(searched, found.labels.astype(np.int64)), None if estimated else found.sums
+    return plan, Outcome(labels, remarks=remarks, sums=sums)

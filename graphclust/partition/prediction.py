@@ -17,8 +17,7 @@ from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import checked_csr
 from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import DEFINITIONS, weighed
-from graphclust.partition.levels import level_of, stays_and_sums
+from graphclust.objective.objective import DEFINITIONS
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -156,8 +155,7 @@ def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
 def model_of(clustering: Clustering) -> ClusterModel:
     """The model of a clustering."""
     graph = clustering.graph
-    on = weighed(graph, clustering.objective)
-    sums = stays_and_sums(level_of(on), clustering.labels.astype(np.int32), clustering.n_clusters)[1]
+    sums = clustering.sums
     nodes = None if graph.nodes is None else tuple(clustering.nodes)
     return ClusterModel(
         clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,

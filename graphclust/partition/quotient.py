@@ -65,6 +65,17 @@ def weights_between(graph: Graph, labels: np.ndarray, k: int) -> sparse.csr_arra
     return _between(_level_of_clusters(graph, labels.astype(np.int32), k))
 
 
+def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, is_relative: bool) -> float:
+    """The weight between two clusters over the product of their masses, the most of all pairs.
+
+    mass : of each cluster. is_relative : in units of what chance puts between two units of mass.
+    """
+    between = weights_between(graph, labels, len(mass)).tocoo()
+    volume = float(graph.degrees[labels >= 0].sum())
+    chance = volume / float(mass.sum()) ** 2 if is_relative else 1.0
+    return float((between.data / (mass[between.row] * mass[between.col] * chance)).max(initial=0.0))
+
+
 def _level_of_clusters(graph: Graph, labels: np.ndarray, k: int) -> Level:
     run = run_on(weighed(graph, CUT.name))
     return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse

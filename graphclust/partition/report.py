@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphclust.errors import counted, escape_controls
+from graphclust.errors import amount, escape_controls
 from graphclust.objective.objective import DEFINITIONS
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def as_text(clustering: "Clustering") -> str:
     kind = "unweighted" if graph.weights is None else "weighted"
     mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
     lines = [
-        f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'edge')} ({kind}) in "
-        f"{counted(clustering.n_clusters, 'cluster')}",
+        f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} ({kind}) in "
+        f"{amount(clustering.n_clusters, 'cluster')}",
         f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
         f"  modularity       {clustering.modularity:.4f}",
         f"  edge cut         {clustering.edge_cut:,.6g}",
@@ -89,16 +89,16 @@ def as_text(clustering: "Clustering") -> str:
     if clustering.objective == "edge_cut":
         lines.insert(
             4,
-            f"  boundary         {counted(clustering.n_boundary_nodes, 'node')}, communication volume "
+            f"  boundary         {amount(clustering.n_boundary_nodes, 'node')}, communication volume "
             f"{clustering.communication_volume:,}",
         )
     if coreset is not None:
         share = len(coreset.nodes) / graph.n_nodes
-        lines.append(f"  coreset          {counted(len(coreset.nodes), 'node')} ({share:.1%})")
+        lines.append(f"  coreset          {amount(len(coreset.nodes), 'node')} ({share:.1%})")
     if clustering.undecided is not None:
         n_undecided = int(clustering.undecided.sum())
         lines.append(
-            f"  undecided        {counted(n_undecided, 'node')} ({n_undecided / graph.n_nodes:.1%}), without a coreset "
+            f"  undecided        {amount(n_undecided, 'node')} ({n_undecided / graph.n_nodes:.1%}), without a coreset "
             "neighbor"
         )
     if clustering.decided:
@@ -116,8 +116,8 @@ def as_text(clustering: "Clustering") -> str:
 def _aside(clustering: "Clustering") -> str:
     """The nodes that were put aside, as a share of all nodes, and in how many components."""
     graph, n_aside = clustering.graph, clustering.n_aside
-    components = counted(len(np.unique(graph.components[clustering.aside])), "component")
-    return f"{counted(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
+    components = amount(len(np.unique(graph.components[clustering.aside])), "component")
+    return f"{amount(n_aside, 'node')} ({n_aside / graph.n_nodes:.1%}) of {components}, in no cluster"
 
 
 def _shares(clustering: "Clustering") -> str:

@@ -78,6 +78,16 @@ def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
     return Plan(Goal(objective, k), tuple(pulls), resolution, below_natural)
 
 
+def remarks_on(plan: Plan) -> tuple[str, ...]:
+    """What the reader of the labels should know of k; nothing where it is not too small."""
+    if not plan.below_natural:
+        return ()
+    return (
+        f"k = {plan.goal.k} is less than the number of clusters that the graph shows even at resolution {FLOOR:g}: "
+        "some are united for the number alone",
+    )
+
+
 def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Objective, float | None]:
     """The objective of an aim, and its resolution as a caller states it; `matched` is where the aim leaves it open."""
     if aim.is_ratio:

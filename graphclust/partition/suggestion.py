@@ -47,13 +47,13 @@ SMALLER_LEAD, VERY_STABLE = 1.5, 0.75
 class Candidate(NamedTuple):
     """A number of clusters that may be the right one.
 
-    natural_range : from which resolution to which it is natural. width : the logarithm of the factor over which it, or
-    a number within a twentieth of it, is. stability : mean adjusted Rand index of its partition with those into as
-    many clusters found without a tenth of the edges; NaN where a time budget left no time to look.
+    best_range : from which resolution to which it is the best of the path. width : the logarithm of the factor over
+    which it, or a number within a twentieth of it, is. stability : mean adjusted Rand index of its partition with those
+    into as many clusters found without a tenth of the edges; NaN where a time budget left no time to look.
     """
 
     k: int
-    natural_range: tuple[float, float]
+    best_range: tuple[float, float]
     width: float
     stability: float
 
@@ -96,8 +96,7 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
             found[0] = (looked_at_closely(path, found[0][0], rng, progress), found[0][1])
         stable = stabilities(path, [k for k, _ in found], rng, progress)
     candidates = tuple(
-        Candidate(k, path.natural_range(k), width, stability)
-        for (k, width), stability in zip(found, stable, strict=True)
+        Candidate(k, path.best_range(k), width, stability) for (k, width), stability in zip(found, stable, strict=True)
     )
     wide = bool(found) and is_usable(candidates[0])
     clear = wide and is_clear(candidates) and path.ks[-1] >= path.n_components
@@ -244,10 +243,10 @@ def sentences(path: Path, candidates: tuple[Candidate, ...]) -> list[str]:
     """What speaks for each of the candidates."""
     said = []
     for place, candidate in enumerate(candidates):
-        low, high = candidate.natural_range
+        low, high = candidate.best_range
         name = "" if place == 0 else "runner-up: "
         said.append(
-            f"{name}{candidate.k} clusters are natural from resolution {low:.3g} to {high:.3g}, with numbers near it "
+            f"{name}{candidate.k} clusters are the best from resolution {low:.3g} to {high:.3g}, with numbers near it "
             f"over a factor of {np.exp(candidate.width):.3g}; "
             + (
                 "whether they are stable was not tried"

@@ -79,10 +79,7 @@ class WholeGraph(Protocol):
         """
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
-        """The partition with connected clusters, where all rows are at hand; see `connectivity.connect`."""
+        """The partition with connected clusters, see `connectivity.connect`."""
 
-    def labels_at(self, labels: Labels, nodes: np.ndarray) -> np.ndarray:
-        """The labels of some nodes, int64."""
-
-    def bring_here(self, labels: Labels) -> np.ndarray:
-        """The labels of all nodes, int64."""
+    def bring_here(self, found: Partition) -> Partition:
+        """The partition with the labels of all nodes at hand, int64."""

@@ -22,7 +22,7 @@ WIDEST = 3.0  # the logarithm of a range of resolutions, a factor of 20, that ha
 
 
 def path_values(path: Path, *, k: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how good the partition into each k is; a dot is the larger, the wider the range where its k is natural.
+    """Draw how good the partition into each k is; a dot is the larger, the wider the range where its k is the best.
 
     path : as `cluster_path` gives. k : a number of clusters to mark, such as `path.suggest().k`.
 
@@ -44,7 +44,7 @@ def path_values(path: Path, *, k: int | None = None, ax: Axes | None = None) -> 
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
     without_frame(ax)
-    ax.set_xlabel("clusters k; larger dots: natural over more resolutions")
+    ax.set_xlabel("clusters k; larger dots: the best at more resolutions")
     ax.set_ylabel(name)
     return ax
 
@@ -78,10 +78,10 @@ def tree_of_splits(path: Path, *, k: int | None = None, ax: Axes | None = None) 
 
 
 def values_of(path: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64], str]:
-    """For each k: k, how good its partition is, the logarithmic width of the range where it is natural; a name."""
+    """For each k: k, how good its partition is, the logarithmic width of the range where it is the best; a name."""
     rows = as_path(path).table()
     ks = np.array([row.k for row in rows])
-    ranges = np.array([row.natural_range for row in rows], np.float64)
+    ranges = np.array([row.best_range for row in rows], np.float64)
     with np.errstate(all="ignore"):
         widths = np.log(ranges[:, 1] / ranges[:, 0])
     widths[~np.isfinite(widths)] = 0.0  # the ends of the path have no neighbor to be compared with

@@ -21,7 +21,7 @@ def by_pivoted_qr(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     [0, 0, 1]
     """
     pivots = qr(vectors.T, mode="r", pivoting=True)[1][: vectors.shape[1]]
-    return np.abs(_turned(vectors, _nearest_rotation(vectors[pivots].T))).argmax(axis=1)
+    return np.abs(_rotate(vectors, _nearest_rotation(vectors[pivots].T))).argmax(axis=1)
 
 
 def by_discretizing(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -38,10 +38,10 @@ def by_discretizing(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray
     while len(rows) < k:  # the next is the least like any of those taken
         likeness += np.abs(np.einsum("ij,j->i", vectors, vectors[rows[-1]]))
         rows.append(int(likeness.argmin()))
-    labels = _turned(vectors, vectors[rows].T).argmax(axis=1)
+    labels = _rotate(vectors, vectors[rows].T).argmax(axis=1)
     for _ in range(ROUNDS):
         sums = np.stack([np.bincount(labels, column, minlength=k) for column in vectors.T])
-        before, labels = labels, _turned(vectors, _nearest_rotation(sums)).argmax(axis=1)
+        before, labels = labels, _rotate(vectors, _nearest_rotation(sums)).argmax(axis=1)
         if np.array_equal(labels, before):
             break
     return labels
@@ -53,7 +53,7 @@ def _nearest_rotation(matrix: np.ndarray) -> np.ndarray:
     return left @ right
 
 
-def _turned(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+def _rotate(vectors: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     return np.einsum("ij,jk->ik", vectors, rotation)
 
 

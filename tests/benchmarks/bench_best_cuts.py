@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 from peers_data import largest_component, planted, real_graph
 from tables import write_table
-from tools import METIS, SMALLEST_CUT, measure, ours
+from tools import METIS, SMALLEST_CUT, measure, ours, percent
 
 HIGH_EFFORT = ours("high effort", objective="normalized_cut", effort="high")
 TOOLS = {"normal effort": SMALLEST_CUT, "high effort": HIGH_EFFORT, "METIS": METIS}
@@ -45,7 +45,8 @@ def main() -> None:
             found = [measure(tool, matrix, k, classes, options.repeats) for tool in TOOLS.values()]
             ratios.append([one.cut / best if one.parts == k else np.inf for one in found])
             seconds = [f"{one.seconds:.3f}" for one in found]
-            rows.append([name, str(k), f"{best:.5f}", *(f"{ratio:.3f}" for ratio in ratios[-1]), *seconds])
+            spreads = [percent(one.spread, one.cut) for one in found]
+            rows.append([name, str(k), f"{best:.5f}", *(f"{ratio:.3f}" for ratio in ratios[-1]), *seconds, *spreads])
             print(*rows[-1], flush=True)
     summaries = {
         "geometric mean": [f"{value:.3f}" for value in np.exp(np.log(ratios).mean(axis=0))],
@@ -53,17 +54,18 @@ def main() -> None:
         "within 2 %": [f"{value:.0%}" for value in (np.array(ratios) <= 1.02).mean(axis=0)],
         "below 1": [f"{value:.0%}" for value in (np.array(ratios) < 1.0).mean(axis=0)],
     }
-    rows += [[name, "", "", *cells, "", "", ""] for name, cells in summaries.items()]
+    rows += [[name, "", "", *cells, *[""] * (2 * len(TOOLS))] for name, cells in summaries.items()]
     header = [
         "graph",
         "k",
         "best known NCut/k",
         *(f"{name} / best" for name in TOOLS),
         *(f"{name} s" for name in TOOLS),
+        *(f"spread: {name}, %" for name in TOOLS),
     ]
     notes = (
         f"{len(ratios)} pairs of graph and k. Best known figures are rounded to five digits, so 1.000 or a little less "
-        "may be the same cut."
+        "may be the same cut. Spread is half the range of the cut over the seeds, in per cent of its median."
     )
     write_table("best_cuts", "Our normalised cuts over the smallest known", header, rows, notes, options.only is None)
 

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import sklearn.cluster
 from tables import write_table
+from tools import spread_over_seeds
 
 import graphclust
 
@@ -16,6 +17,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from sklearn_examples import EXAMPLES
 
 MODULES = {"scikit-learn": sklearn.cluster, "graphclust": graphclust}
+
+
+NOTES = "Means over the seeds, of milliseconds the median; spread is half the range."
 
 
 def main() -> None:
@@ -37,9 +41,10 @@ def main() -> None:
             of_seeds = {whose: [run[score] for run in runs] for whose, runs in found.items()}
             shown = "{:.0f}" if score == "milliseconds" else "{:.4f}"
             middle = np.median if score == "milliseconds" else np.mean
-            rows.append([name, score, *(shown.format(middle(values)) for values in of_seeds.values())])
-    header = ["example", "score, higher is better", *MODULES]
-    write_table("sklearn_examples", "scikit-learn's examples with another import", header, rows)
+            spreads = [shown.format(spread_over_seeds(values)) for values in of_seeds.values()]
+            rows.append([name, score, *(shown.format(middle(values)) for values in of_seeds.values()), *spreads])
+    header = ["example", "score, higher is better", *MODULES, *(f"spread: {whose}" for whose in MODULES)]
+    write_table("sklearn_examples", "scikit-learn's examples with another import", header, rows, NOTES)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import numpy as np
 from peers_data import annotated_graphs, lfr, planted
 from scipy import sparse
 from tables import write_table
-from tools import DEFAULT, LEIDEN_AT_K, SMALLEST_CUT, measure
+from tools import DEFAULT, LEIDEN_AT_K, SMALLEST_CUT, measure, percent
 
 TOOLS = (DEFAULT, SMALLEST_CUT, LEIDEN_AT_K)
 MOST_NODES = 999
@@ -50,10 +50,12 @@ def main() -> None:
         found = [measure(tool, matrix, k, classes, options.repeats) for tool in TOOLS]
         agreement = ["" if np.isnan(one.ari) else f"{one.ari:.3f}" for one in found]
         milliseconds = [f"{1e3 * one.seconds:.1f}" for one in found]
-        rows.append([name, str(matrix.shape[0]), str(matrix.nnz), str(k), *milliseconds, *agreement])
+        spreads = [percent(one.spread, one.cut) for one in found]
+        rows.append([name, str(matrix.shape[0]), str(matrix.nnz), str(k), *milliseconds, *agreement, *spreads])
         print(*rows[-1], flush=True)
     names = [tool.name for tool in TOOLS]
     header = ["graph", "nodes", "entries", "k", *(f"ms: {name}" for name in names), *(f"ARI: {name}" for name in names)]
+    header += [f"spread of NCut, %: {name}" for name in names]
     write_table("small_graphs", f"Graphs of fewer than {MOST_NODES + 1:,} nodes", header, rows)
 
 

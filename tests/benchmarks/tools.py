@@ -129,13 +129,28 @@ CORESET_SC = Tool("coreset-sc", _coreset_sc_rust)
 
 
 class Measured(NamedTuple):
-    """Medians over the seeds; `cut` is the mean over the parts found, agreement is NaN where no class is known."""
+    """Medians over the seeds; `cut` is the mean over the parts found, agreement is NaN where no class is known.
+
+    spread, ari_spread : of the cut, in per cent of its median, and of the ARI; see `spread_over_seeds`.
+    """
 
     seconds: float
     cut: float
     ari: float
     nmi: float
     parts: float
+    spread: float
+    ari_spread: float
+
+
+def spread_over_seeds(values: Sequence[float]) -> float:
+    """Half the range of a value over the seeds: how far it may be off the middle by chance; NaN for a single one."""
+    return float(np.ptp(values)) / 2.0 if len(values) > 1 else np.nan
+
+
+def percent(part: float, of: float) -> str:
+    """A share in per cent as a cell, blank where there is none."""
+    return "" if np.isnan(part) or of == 0.0 else f"{100.0 * part / abs(of):.2f}"
 
 
 def measure(tool: Tool, matrix, k: int, truth: np.ndarray, repeats: int) -> Measured:
@@ -150,10 +165,12 @@ def measure(tool: Tool, matrix, k: int, truth: np.ndarray, repeats: int) -> Meas
             pair = labels[known], truth[known]
             agreement = adjusted_rand_index(*pair), normalized_mutual_information(*pair)
         runs.append((seconds, normalized_cut(matrix, labels) / parts, *agreement, parts))
-    return Measured(*np.median(runs, axis=0))
+    middle = Measured(*np.median(runs, axis=0), np.nan, np.nan)
+    _, cuts, aris, *_ = zip(*runs, strict=True)
+    return middle._replace(spread=spread_over_seeds(cuts), ari_spread=spread_over_seeds(aris))
 
 
-HEADER = ["graph", "k", "tool", "seconds", "times ours", "NCut/k", "ARI"]
+HEADER = ["graph", "k", "tool", "seconds", "times ours", "NCut/k", "ARI", "spread of NCut, %"]
 
 
 def compare(
@@ -161,6 +178,7 @@ def compare(
 ) -> list[list[str]]:
     """A row of HEADER for each tool, times as multiples of the first one's; the tools in `once` run once.
 
+    The spread is half the range of the cut over the seeds.
     Where a tool found another number of parts than k its cut is not comparable and stands in brackets.
     """
     rows: list[list[str]] = []
@@ -170,6 +188,7 @@ def compare(
         first = first or found
         cut = f"{found.cut:.4f}" if found.parts == k else f"({found.cut:.4f}, {found.parts:.0f} parts)"
         ari = "" if np.isnan(found.ari) else f"{found.ari:.4f}"
-        rows.append([name, str(k), tool.name, f"{found.seconds:.3f}", f"{found.seconds / first.seconds:.1f}", cut, ari])
+        times, spread = f"{found.seconds / first.seconds:.1f}", percent(found.spread, found.cut)
+        rows.append([name, str(k), tool.name, f"{found.seconds:.3f}", times, cut, ari, spread])
         print(*rows[-1], flush=True)
     return rows

@@ -184,8 +184,8 @@ MUTANTS = [
     (
         "ratio-cut-forgets-the-degrees",
         "objective/objective.py",
-        'graph.loops - graph.degrees if name == "ratio_cut"',
-        'graph.loops if name == "ratio_cut"',
+        "graph.loops - graph.degrees if made_of.less_degree",
+        "graph.loops if made_of.less_degree",
         ["test_the_value_is_that_of_the_definition"],
     ),
     (
@@ -534,8 +534,8 @@ MUTANTS = [
     (
         "engine-a-last-node-leaves",
         "compiled/graphs/local_moving.py",
-        "        if not rules.empties and sums.size[own] == 1:\n            continue\n        first, last",
-        "        first, last",
+        "            if not rules.empties:\n                continue\n        elif not may_lose",
+        "            pass\n        elif not may_lose",
         ["test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels"],
     ),
     (
@@ -555,8 +555,8 @@ MUTANTS = [
     (
         "engine-k-clusters-are-opened",
         "partition/local_moving.py",
-        "rules = loops.Rules(free, free, not once)",
-        "rules = loops.Rules(True, free, not once)",
+        "rules = loops.Rules(free, free, not once,",
+        "rules = loops.Rules(True, free, not once,",
         ["test_a_refinement_keeps_k_clusters_and_its_sums_are_those_of_its_labels"],
     ),
     (
@@ -583,8 +583,8 @@ MUTANTS = [
     (
         "engine-one-cluster-has-children",
         "partition/engine.py",
-        "n_children and goal.k != 1 and",
-        "n_children and",
+        "if n_children and len(level.terms.mass) > goal.k != 1:",
+        "if n_children and len(level.terms.mass) > goal.k:",
         ["test_every_graph_is_cut_into_exactly_k"],
     ),
     (
@@ -618,15 +618,50 @@ MUTANTS = [
     (
         "left-out-nodes-keep-a-cluster",
         "partition/in_memory.py",
-        "labels = np.where(self.searched, labels, np.int32(self.k))",
-        "labels = np.where(self.searched, labels, np.int32(self.k - 1))",
+        "return np.where(self.searched, labels, np.int32(self.k))",
+        "return np.where(self.searched, labels, np.int32(self.k - 1))",
         ["test_clusters_keep_a_node_that_is_searched"],
+    ),
+    (
+        "cuts-are-taken-from-the-mass",
+        "partition/clustering.py",
+        "cut = DEFINITIONS[found.objective].inside(sums.inside[",
+        "cut = DEFINITIONS[found.objective].inside(sums.mass[",
+        ["test_figures_and_the_model_read_no_rows_again"],
+    ),
+    (
+        "sums-in-the-order-of-the-method",
+        "partition/clustering.py",
+        "sums.inside[np.argsort(number[: len(sums.inside)])][:n_found]",
+        "sums.inside[:n_found]",
+        ["test_figures_and_the_model_read_no_rows_again"],
+    ),
+    (
+        "round-off-is-a-cut",
+        "partition/clustering.py",
+        "if graph.weights is None or ((cut > ROUND_OFF * volume) | (volume == 0.0)).all():",
+        "if True:",
+        ["test_sums_that_round_off_has_spoiled_are_made_again"],
+    ),
+    (
+        "strays-join-the-part-that-they-are",
+        "partition/connectivity.py",
+        "nodes = np.flatnonzero(home[found.labels] != parts)",
+        "nodes = np.flatnonzero(home[found.labels] == parts)",
+        ["test_parts_of_random_clusters_join_neighbors_and_the_sums_follow"],
+    ),
+    (
+        "further-coresets-may-do-harm",
+        "partition/coreset_parents.py",
+        "if value(tried, plan.goal) > value(found, plan.goal) + SAME * abs(value(found, plan.goal)):",
+        "if True:",
+        ["test_more_time_is_never_worse_and_is_used_while_it_gains"],
     ),
     (
         "the-range-ends-with-more-clusters",
         "partition/clustering.py",
-        "return min(self._highest_excess, self.resolution), self.resolution",
-        "return self._highest_excess, self.resolution",
+        "return min(highest, self.resolution), self.resolution",
+        "return highest, self.resolution",
         [
             "test_the_resolution_of_the_constant_potts_model_is_in_weight_between_two_nodes",
             "test_both_figures_are_reported_whatever_it_was_made_for",

@@ -234,8 +234,8 @@ MUTANTS = [
     (
         "prediction-in-the-old-volume",
         _PREDICTION,
-        "self.resolution / (self.total + 2.0 * degrees)",
-        "self.resolution / self.total",
+        "volume = self.total + 2.0 * degrees",
+        "volume = self.total + 0.0 * degrees",
         _NEW,
     ),
     (

@@ -39,17 +39,19 @@ def overlay_pair(one, k, other, n_other, overlay):
 
 @njit(cache=True, nogil=True)
 def split_by_connection(rows, labels, k, parts):
-    """parts[u] = the connected part of its cluster that u is in, numbered by first node; returns how many there are.
+    """parts[u] = the connected part of its cluster that u is in, numbered by first node.
 
+    Returns how many parts there are, and how many entries were read.
     Each node is joined with its first FEW neighbors of its cluster; the others are read only for the nodes that are
     then outside the largest part of their cluster (Sutton et al. 2018, Afforest, for components).
     """
-    n, n_parts = len(labels), 0
+    n, n_parts, n_read = len(labels), 0, 0
     for u in range(n):
         parts[u] = u
     for u in range(n):
         n_joined = 0
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            n_read += 1
             v = np.uint32(rows.indices[e])
             if labels[v] == labels[u] and v != u:
                 join(parts, u, np.int64(v))
@@ -66,6 +68,7 @@ def split_by_connection(rows, labels, k, parts):
             largest[c] = u
     for u in range(n):
         if root(parts, u) != root(parts, largest[labels[u]]):
+            n_read += rows.indptr[u + 1] - rows.indptr[u]
             for e in range(rows.indptr[u], rows.indptr[u + 1]):
                 v = np.uint32(rows.indices[e])
                 if labels[v] == labels[u]:
@@ -77,4 +80,4 @@ def split_by_connection(rows, labels, k, parts):
             n_parts += 1
     for u in range(n):
         parts[u] = size[parts[u]]
-    return n_parts
+    return n_parts, n_read

@@ -27,12 +27,12 @@ def add_to(commands: Any) -> None:
 def run_list(options: argparse.Namespace, progress: "Progress") -> None:
     """Print what the cache holds, and where it is."""
     from graphclust.datasets.cache import cache_folder, cached
-    from graphclust.errors import counted
+    from graphclust.errors import amount
 
     datasets = cached()
     total = sum(dataset.n_bytes for dataset in datasets)
     lines = [f"{_megabytes(dataset.n_bytes)}  {dataset.address}" for dataset in datasets]
-    lines.append(f"{_megabytes(total)}  {counted(len(datasets), 'data set')} in {cache_folder()}")
+    lines.append(f"{_megabytes(total)}  {amount(len(datasets), 'data set')} in {cache_folder()}")
     show("\n".join(lines))
 
 

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import (
@@ -52,9 +51,7 @@ def add_to(commands: Any) -> None:
     )
     cluster.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")
     add_outputs(cluster)
-    cluster.add_argument(
-        "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
-    )
+    cluster.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     cluster.add_argument("--coreset-size", type=int, metavar="M", help="draws of the sample, where one is taken")
     cluster.add_argument("--method", choices=METHODS, default="auto", help="how to cluster (auto)")
     cluster.add_argument(
@@ -129,7 +126,7 @@ def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Cluster
             raise
         write_labels(options.output, stop.best, overwrite=options.force)
         raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
-    clustering = replace(clustering, parameters=clustering.parameters | reading(options))
+    clustering.parameters.update(reading(options))
     if options.output not in (None, "-"):
         write_labels(options.output, clustering, overwrite=options.force)
     if options.html is not None:

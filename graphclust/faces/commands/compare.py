@@ -89,11 +89,11 @@ def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> No
 
 
 def _as_text(facts: dict[str, Any]) -> str:
-    from graphclust.errors import counted
+    from graphclust.errors import amount
 
     a, b = facts["n_clusters"]
     lines = [
-        f"{counted(facts['n_nodes'], 'node')}, in {counted(a, 'cluster')} (A) and {counted(b, 'cluster')} (B)",
+        f"{amount(facts['n_nodes'], 'node')}, in {amount(a, 'cluster')} (A) and {amount(b, 'cluster')} (B)",
         *(f"  {words:29s}  {facts[name]:.4f}" for name, words in MEASURES.items() if name in facts),
     ]
     if "modularity" in facts:

@@ -42,7 +42,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Print what was found, a line each."""
     from graphclust.datasets.catalogue import find
-    from graphclust.errors import counted
+    from graphclust.errors import amount
 
     entries = None if options.entries is None else tuple(options.entries)
     found = find(
@@ -57,4 +57,4 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         for entry in found
     ]
     header = f"{'name':44s} {'nodes':>11s} {'entries':>14s} {'MiB':>8s}  kind" if found else ""
-    show("\n".join(filter(None, [header, *lines, f"{counted(len(found), 'data set')} found"])))
+    show("\n".join(filter(None, [header, *lines, f"{amount(len(found), 'data set')} found"])))

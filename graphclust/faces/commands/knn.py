@@ -60,7 +60,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Read the points, join them, write the graph and say how large it is."""
     from graphclust import knn_graph
-    from graphclust.errors import counted
+    from graphclust.errors import amount
 
     check_graph_output(options, never=options.points, option="-o ")
     graph = knn_graph(
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     )  # fmt: skip
     write_graph(options, graph)
     if not options.quiet and options.output != "-":
-        show(f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_edges, 'edge')} in {options.output}")
+        show(f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} in {options.output}")
 
 
 def _points(name: str) -> "np.ndarray":

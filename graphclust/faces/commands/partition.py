@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import (
@@ -83,7 +82,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             raise
         _write(options, stop.best)
         raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
-    parts = replace(parts, parameters=parts.parameters | reading(options))
+    parts.parameters.update(reading(options))
     _write(options, parts)
     if options.quiet or options.output == "-":
         return

@@ -73,12 +73,12 @@ def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
     candidates = [
         {
             **one._asdict(),
-            "natural_range": _finite(one.natural_range),
+            "best_range": _finite(one.best_range),
             "stability": None if isnan(one.stability) else one.stability,
         }
         for one in suggestion.candidates
     ]
-    rows = [{**row._asdict(), "sizes": row.sizes.tolist(), "natural_range": _finite(row.natural_range)}
+    rows = [{**row._asdict(), "sizes": row.sizes.tolist(), "best_range": _finite(row.best_range)}
             for row in path.table()]  # fmt: skip
     return {
         **path.origin,
@@ -100,21 +100,21 @@ def as_text(path: "Path", suggestion: "Suggestion") -> str:
     lines = [f"{path.graph.n_nodes:,} nodes, k from {path.ks[0]} to {path.ks[-1]}"]
     if len(rows) > len(shown):
         lines[0] += f"; the {len(shown)} with the widest ranges of resolution:"
-    lines.append("       k   normalised cut   modularity   largest   smallest   natural at resolution")
+    lines.append("       k   normalised cut   modularity   largest   smallest   best at resolution")
     for row in rows:
         if row.k in shown:
-            low, high = row.natural_range
-            natural = f"{low:.3g} to {high:.3g}" if low < high else "none"
+            low, high = row.best_range
+            best = f"{low:.3g} to {high:.3g}" if low < high else "none"
             lines.append(
                 f"{row.k:8d} {row.normalized_cut:16.4f} {row.modularity:12.4f} {row.sizes[0]:9,d} {row.sizes[-1]:10,d}"
-                f"   {natural}"
+                f"   {best}"
             )
     reasons = [f"  {reason}" for reason in suggestion.reasons]
     return "\n".join([*lines, "", f"suggestion: {suggestion.k}", *reasons, "", *origin_in_lines(path.origin)])
 
 
 def _width(row: "PathRow") -> float:
-    low, high = row.natural_range
+    low, high = row.best_range
     return (high - low) / high if 0.0 < high < float("inf") else float(high > low)
 
 

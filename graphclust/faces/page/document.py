@@ -9,7 +9,7 @@ from string import Template
 import numpy as np
 
 from graphclust.checks import refuse_swapped
-from graphclust.errors import GraphValidationError, counted
+from graphclust.errors import GraphValidationError, amount
 from graphclust.faces.page import figures, tables
 from graphclust.faces.page.members import SEARCH_HASH, members
 from graphclust.faces.page.style import STYLE
@@ -82,7 +82,7 @@ def report_page(
     from graphclust import __version__
 
     clustering = as_clustering(clustering)
-    counts = f"{counted(clustering.graph.n_nodes, 'node')} in {counted(clustering.n_clusters, 'cluster')}"
+    counts = f"{amount(clustering.graph.n_nodes, 'node')} in {amount(clustering.n_clusters, 'cluster')}"
     parts = [
         ("clusters", "The clusters", tables.clusters(clustering, _as_certainty(clustering, certainty))),
         ("members", "Who is in them", members(clustering)),

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.faces.page.png import as_data_uri
 from graphclust.partition.clustering import Clustering
 from graphclust.plots.links import places, standing_out
@@ -22,7 +22,7 @@ SMALLEST, LARGEST = 9.0, 34.0  # radius of a disk
 def adjacency(clustering: Clustering) -> str:
     """The adjacency matrix ordered by cluster."""
     raster = block_raster(clustering, SQUARES)
-    nodes = counted(len(raster.order), "node")
+    nodes = amount(len(raster.order), "node")
     inside = 1.0 - float(_leaving(clustering).sum()) / clustering.graph.total_volume
     alt = f"Adjacency matrix of {nodes}, ordered by cluster; {inside:.0%} of the edge weight lies within clusters"
     caption = (
@@ -66,18 +66,18 @@ def quotient(clustering: Clustering) -> str:
     ]
     disks = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"><title>cluster {c}: '
-        f"{counted(int(clustering.sizes[c]), 'node')}, conductance {clustering.conductance[c]:.3f}</title></circle>"
+        f"{amount(int(clustering.sizes[c]), 'node')}, conductance {clustering.conductance[c]:.3f}</title></circle>"
         f'<text x="{x:.1f}" y="{y:.1f}">{c}</text>'
         for (x, y), r, c in zip(xy.tolist(), radius.tolist(), links.clusters.tolist(), strict=True)
     ]
     hidden = clustering.n_clusters - len(links.clusters)
-    alt = f"Quotient graph of {counted(len(links.clusters), 'cluster')} and {counted(len(lines), 'link')} between them"
+    alt = f"Quotient graph of {amount(len(links.clusters), 'cluster')} and {amount(len(lines), 'link')} between them"
     caption = (
         "Each disk is a cluster, its area the cluster's volume. Of each cluster the three links are drawn that exceed "
         "most what chance would put there; a line is the wider, the more of the smaller cluster's volume it carries."
     )
     if hidden:
-        caption += f" {counted(hidden, 'smaller cluster is', 'smaller clusters are')} not shown."
+        caption += f" {amount(hidden, 'smaller cluster is', 'smaller clusters are')} not shown."
     return (
         f'<figure><svg viewBox="0 0 {SIDE:g} {SIDE:g}" role="img" aria-label="{escape(alt)}">'
         f'<g class="links">{"".join(lines)}</g><g class="disks">{"".join(disks)}</g></svg>'

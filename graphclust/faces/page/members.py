@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.partition.report import origin_in_lines
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def members(clustering: Clustering) -> str:
     ends = int(np.count_nonzero(clustering.labels < 0)) + np.cumsum(clustering.sizes)
     most = graph.n_nodes if graph.n_nodes <= MOST_MEMBERS else MOST_MEMBERS // clustering.n_clusters
     if most == 0:
-        return f"<p>There are {counted(clustering.n_clusters, 'cluster')}: too many to list their members here.</p>"
+        return f"<p>There are {amount(clustering.n_clusters, 'cluster')}: too many to list their members here.</p>"
     lists = []
     for c, (end, size) in enumerate(zip(ends.tolist(), clustering.sizes.tolist(), strict=True)):
         shown = order[end - size : end][:most].tolist()
         names = "".join(f"<li>{escape(_shortened(str(nodes[row])))}</li>" for row in shown)
         more = f"<p>and {size - len(shown):,} more, of lower degree</p>" if len(shown) < size else ""
-        head = f"Cluster {c}: {counted(size, 'node')}"
+        head = f"Cluster {c}: {amount(size, 'node')}"
         lists.append(f'<details class="members"><summary>{head}</summary><ul>{names}</ul>{more}</details>')
     return (
         '<p><label for="query">Find a member:</label> <input id="query" type="search" autocomplete="off"> '

@@ -26,10 +26,10 @@ def other_numbers(path: Path, suggestion: Suggestion, clustering: Clustering) ->
     """Sentences, candidates, a chart and a tree; clustering : the one that the page is about."""
     said = "".join(f"<li>{escape(reason)}</li>" for reason in suggestion.reasons)
     rows = [
-        [str(found.k), _range(found.natural_range),
+        [str(found.k), _range(found.best_range),
          "not tried" if np.isnan(found.stability) else f"{found.stability:.2f}"] for found in suggestion.candidates
     ]  # fmt: skip
-    head = ["clusters", "natural at resolutions", "stability"]
+    head = ["clusters", "best at resolutions", "stability"]
     candidates = table(head, rows, "Candidates for the number of clusters") if rows else ""
     tree = _tree(path, suggestion.k, clustering) if path.ks[-1] > 1 else ""
     return f"<ul>{said}</ul>{candidates}{_chart(path, suggestion.k, clustering.n_clusters)}{tree}"
@@ -64,7 +64,7 @@ def _chart(path: Path, suggested: int, k: int) -> str:
     alt = f"{name} for {ks[0]} to {ks[-1]} clusters; {suggested} is suggested"
     caption = (
         f"{name.capitalize()} of the partition into each number of clusters; a dot is the larger, the wider the range "
-        f"of resolutions is at which that number is natural. The solid line marks the suggestion, {suggested}, the "
+        f"of resolutions is at which that number is the best. The solid line marks the suggestion, {suggested}, the "
         f"dashed one the {k} of this page."
     )
     return (
@@ -142,5 +142,5 @@ def _spread(x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.unique(np.abs(x[:, None] - wanted).argmin(axis=0))
 
 
-def _range(natural: tuple[float, float]) -> str:
-    return f"{natural[0]:.3g} to {natural[1]:.3g}"
+def _range(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:.3g} to {bounds[1]:.3g}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphclust.errors import counted
+from graphclust.errors import amount
 from graphclust.faces.describe import describe, facts_in_words
 from graphclust.partition.clustering import Clustering
 from graphclust.plots.links import nearest_clusters
@@ -131,7 +131,7 @@ def making(clustering: Clustering, command: str | None = None) -> str:
     stages = [
         [escape(stage), f"{seconds:.3f}", bar(seconds / longest)] for stage, seconds in clustering.seconds.items()
     ]
-    total = counted(len(stages), "stage")
+    total = amount(len(stages), "stage")
     said = f"<p>{total}, {sum(clustering.seconds.values()):.3f} seconds in all.</p>"
     return (
         table(["setting", "value"], settings, "Settings", words=(0, 1))
