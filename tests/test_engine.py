@@ -89,11 +89,8 @@ def test_finds_an_optimum_that_few_starts_lead_to():
     rows = ["0224342", "2040034", "2404023", "4040421", "3004015", "4322100", "2431500"]
     A = np.array([[*map(float, row)] for row in rows])
     best = max(value(A, labels, "modularity", 1.0) for labels in bell_partitions(7))
-    by_default = [value(A, communities(A, rng=seed).labels, "modularity", 1.0) for seed in range(20)]
-    assert np.isclose(by_default, best).sum() >= 18
-    for seed in range(5):
-        found = communities(A, rng=seed, effort="high").labels
-        assert value(A, found, "modularity", 1.0) == pytest.approx(best)
+    for seed in range(20):
+        assert value(A, communities(A, rng=seed).labels, "modularity", 1.0) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -16,14 +16,14 @@ from graphclust.errors import Interrupted, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.cuts import normalized_cut
+from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, weighed
 from graphclust.partition import engine, levels
 from graphclust.partition.agglomeration import merge_clusters
 from graphclust.partition.levels import run_on, value, with_sums
 from graphclust.partition.multilevel import multilevel_partition
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.refinement import refine_partition
+from graphclust.partition.refinement import move_nodes, refine_partition
 
 CUT = {"objective": "normalized_cut"}
 LARGE = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -192,10 +192,10 @@ def test_more_effort_is_better_on_average():
     graph = make_graph("power-law blocks")
 
     def mean_cut(effort):
-        found = [multilevel_partition(graph, 9, effort=effort, rng=seed, **CUT) for seed in range(6)]
+        found = [multilevel_partition(graph, 9, effort=effort, rng=seed, **CUT) for seed in range(8)]
         return np.mean([normalized_cut(graph, labels) for labels in found])
 
-    assert mean_cut("high") < min(mean_cut("normal"), mean_cut("low"))
+    assert mean_cut("high") < mean_cut("normal") < mean_cut("low")
 
 
 @pytest.mark.filterwarnings("ignore:1 isolated")
@@ -214,6 +214,18 @@ def test_isolated_nodes_are_refused(call):
         call(graph)
 
 
+@LARGE
+def test_nodes_that_heavy_edges_tie_together_move_together():
+    """Moves of single nodes and of regions end some .001 above the planted blocks after moves, not .002."""
+    planted = planted_partition(10, 200, 16, 4, rng=3)
+    upper = sparse.triu(planted.graph.to_scipy(), 1)
+    upper.data = np.random.default_rng(2).lognormal(0.0, 1.5, upper.nnz)
+    graph = as_graph((upper + upper.T).tocsr())
+    moved = modularity(graph, move_nodes(graph, planted.labels, resolution=1.0))
+    for seed in range(2):
+        assert coreset_sc(graph, 10, resolution=1.0, rng=seed).modularity > moved + 0.002
+
+
 def test_impossible_effort():
     with pytest.raises(ParameterError, match="effort=0"):
         multilevel_partition(nx.path_graph(4), 2, effort=0)
@@ -223,7 +235,7 @@ def test_impossible_effort():
 def test_trees_are_cut_into_like_parts():
     """Merged by the cut alone they are not: of eight seeds the cuts were 0.316 to 0.492."""
     cuts = [coreset_sc(nx.balanced_tree(3, 6), 20, rng=seed, **CUT).normalized_cut for seed in range(3)]
-    assert np.median(cuts) < 0.28
+    assert max(cuts) < 0.28
 
 
 @pytest.mark.parametrize("at_once", [0, levels.AT_ONCE])
@@ -255,4 +267,4 @@ def test_most_seeds_find_the_smallest_cut_of_a_network(data_folder):
         rows = np.ones(len(stored["indices"])), stored["indices"], stored["indptr"]
     graph = as_graph(sparse.csr_array(rows, shape=(n, n)))
     found = [coreset_sc(graph, 2, objective="normalized_cut", rng=seed).normalized_cut for seed in range(20)]
-    assert sum(cut < 1.01 * min(found) for cut in found) > 10
+    assert sum(cut < 1.01 * min(found) for cut in found) >= 15

@@ -171,11 +171,16 @@ def test_a_dendrogram_ends_one_union_below_k():
 def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
     run = run_on(weighed(as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
     dendrogram = dendrogram_of(run.finest, run, 5)
-    for aim in (as_aim("modularity", 0.7), as_aim("normalized_cut", None)):
-        plan = plan_for_k(aim, 5, dendrogram, run.units)
-        expected = [run.units.chance * dendrogram.resolution(n * 5) for n in REGIONS_PER_CLUSTER]
-        assert plan.pulls == tuple(dict.fromkeys(expected)) and list(plan.pulls) == sorted(plan.pulls)
-        assert plan.resolution == (0.7 if aim.name == "modularity" else None)
+    few, many = [n * 5 for n in REGIONS_PER_CLUSTER], [n * 20 for n in REGIONS_PER_CLUSTER]
+    for aim, k, numbers in (
+        (as_aim("modularity", 0.7), 5, few),
+        (as_aim("normalized_cut", None), 20, many),
+        (as_aim("normalized_cut", None), 5, [few[0], many[0], few[1], many[2], few[2]]),
+    ):
+        plan = plan_for_k(aim, k, dendrogram, run.units)
+        expected = [run.units.chance * dendrogram.resolution(n) for n in numbers]
+        assert plan.pulls == tuple(dict.fromkeys(expected)) and plan.pulls[0] == min(plan.pulls)
+        assert plan.resolution == (0.7 if aim.name == "modularity" else None) and plan.goal.k == k
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")

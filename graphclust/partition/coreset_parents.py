@@ -28,14 +28,14 @@ from graphclust.partition import sequential_contraction
 from graphclust.partition.engine import ONE_V_CYCLE, SAME, improve, partition_into, plan_on
 from graphclust.partition.levels import Run, value, with_sums
 from graphclust.partition.likelihood import implied_resolution, log_likelihood
-from graphclust.partition.resolution import Plan, objective_of, remarks_on
+from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Labels, Regions, Sampling, WholeGraph
 
 REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
 LINKS = 20.0  # by shared neighbors, of a coreset node: with fewer, sparse clusters and small ones are missed
 NODES_PER_REGION = 12  # of the coreset: an engine that sees fewer of a cluster misses it
 MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
-SETTLED = 1e-3  # of the likelihood: a round that changes less leaves nothing to the next
+SETTLED = 1e-4  # of the likelihood: a round that changes less leaves nothing to the next
 CORESETS_IN_VAIN = 64  # of a time budget: after so many nothing more is tried
 NOTHING = 1e-6  # of the volume: so little likelihood is that of chance, give or take round-off
 LEAST_SIGNAL = 4.5
@@ -104,7 +104,7 @@ def part_pieces(
 
     Pieces are parted at the resolution at which k is natural, and at the one that the clusters call for, in turn: where
     regions hold nodes of many clusters neither is right. For the cuts they are parted by modularity: of impure pieces
-    the smallest cut is around few of them.
+    the smallest cut is around few of them. Where that parts the pieces of a cut as they were there is no round.
     """
     by = MODULARITY if aim.is_ratio else aim
     best: tuple[Partition, Plan] | None = None
@@ -116,21 +116,25 @@ def part_pieces(
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
         plan = plan_on(run.finest, whole.k, by, run)
         if n_rounds % 2:
-            plan = plan_for_clusters(kept, by, plan, run)
+            plan = plan.at(by, implied_resolution(run.units, kept.sums), run.units)
         with whole.progress.within(None):
             better = improve(run.finest, kept, plan, run)
+        if aim.is_ratio and best is None and is_settled(kept, better, run):
+            best = Partition(labels, kept.sums), plan
+            break
         sums = known_sums(whole, better, n_pieces)
         found = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, by.name)
         before, after = (log_likelihood(run.units, one.sums) for one in (kept, found))
         if after > before or best is None:
             best, labels = (found, plan), found.labels
         n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
-        if abs(after - before) <= SETTLED * max(abs(before), NOTHING * run.units.volume):
+        if is_settled(kept, found, run):
             break
     assert best is not None
     if aim.is_ratio:
-        goal = Goal(ratio_objective(whole.units(aim.name)), whole.k)
-        return whole.refine(best[0].labels, None, goal, aim.name), Plan(goal, best[1].pulls, None)
+        goal, known = Goal(ratio_objective(whole.units(aim.name)), whole.k), aim.definition.by_degree
+        found = whole.refine(best[0].labels, best[0].sums if known else None, goal, aim.name)
+        return found, Plan(goal, best[1].pulls, None)
     return best
 
 
@@ -165,15 +169,15 @@ def _labels_here(whole: WholeGraph, found: Partition) -> np.ndarray:
     return whole.bring_here(found).labels
 
 
+def is_settled(before: Partition, after: Partition, run: Run) -> bool:
+    """Whether the likelihood of the edges has hardly changed from one partition to another."""
+    was, now = (log_likelihood(run.units, one.sums) for one in (before, after))
+    return abs(now - was) <= SETTLED * max(abs(was), NOTHING * run.units.volume)
+
+
 def known_sums(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
     """The sums of clusters of a graph contracted to n; None where its links were estimated."""
     return None if sequential_contraction.is_estimate(whole.n_entries, n) else found.sums
-
-
-def plan_for_clusters(found: Partition, aim: Aim, plan: Plan, run: Run) -> Plan:
-    """The plan for other clusters than those found, at the resolution that these call for unless the aim names one."""
-    objective, resolution = objective_of(aim, plan.goal.k, implied_resolution(run.units, found.sums), run.units)
-    return Plan(Goal(objective, plan.goal.k), plan.pulls, resolution, plan.below_natural)
 
 
 def run_on_clusters(whole: WholeGraph, labels: Labels, k: int, name: str) -> Run:

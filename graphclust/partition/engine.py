@@ -4,16 +4,19 @@
    graph is contracted to these.
 2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
-   shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level.
+   shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level. Cuts into few
+   clusters are made by way of more, every other time; and one cut begins with the clusters of the dendrogram.
 4. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
-   V-cycle of its own, and the result is refined. So a child has of each parent what is good in it.
+   V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
+   made shorter by the method of Fiduccia & Mattheyses 1982.
 5. Iteration. V-cycles inside the clusters found merge their regions anew, and are kept where that is better. More
-   effort buys generations of a pool of partitions: a child of some of them, and a V-cycle on it.
+   effort buys generations of a pool of partitions: a child of some of them, and a V-cycle on it. Where the resolution
+   was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier is kept.
 
-Every step keeps the value or raises it. Local moving and contraction are those of Blondel et al. 2008 (Louvain) and
-Traag et al. 2019 (Leiden), merging that of Clauset, Newman & Moore 2004, the dendrogram that of Bonald et al. 2018,
-refinement on every level that of Rotta & Noack 2011, recombination that of Ovelgönne & Geyer-Schulz 2012 and Biedermann
-et al. 2018 (VieClus).
+Every step but the last keeps the value or raises it. Local moving and contraction are those of Blondel et al. 2008
+(Louvain) and Traag et al. 2019 (Leiden), merging that of Clauset, Newman & Moore 2004, the dendrogram that of Bonald
+et al. 2018, refinement on every level that of Rotta & Noack 2011, recombination that of Ovelgönne & Geyer-Schulz 2012
+and Biedermann et al. 2018 (VieClus).
 """
 
 from __future__ import annotations
@@ -26,17 +29,26 @@ import numpy as np
 
 from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.blocks import map_blocks, row_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
-from graphclust.objective.objective import Aim, ratio_objective
+from graphclust.objective.objective import Aim, chance_objective, ratio_objective
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import Contraction, contract
+from graphclust.partition.fiduccia_mattheyses import climb
 from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value, with_sums
 from graphclust.partition.likelihood import implied_resolution, is_likelier
 from graphclust.partition.local_moving import UNSETTLED, find_regions, refine
 from graphclust.partition.overlay import overlay
-from graphclust.partition.resolution import REGIONS_PER_CLUSTER, Plan, dendrogram_of, plan_for_any_number, plan_for_k
+from graphclust.partition.resolution import (
+    REGIONS_PER_CLUSTER,
+    Plan,
+    dendrogram_of,
+    n_made,
+    plan_for_any_number,
+    plan_for_k,
+)
 
 BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
 FIRST = 5  # V-cycles at normal effort, which the budget is for
@@ -45,11 +57,13 @@ MIN_REGIONS, MAX_REGIONS = 12, 64  # a cluster, of a graph whose dendrogram tell
 COARSER = 4.0  # regions are made again at so many times the resolution where they are fewer than that
 MIN_RELATIVE_CHANGE = 0.02  # a contraction that leaves more of the nodes is not made
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
+HEAVY = 2.0  # times the mean: the weight from which an edge ties two average nodes
 WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
 POOL = 8  # partitions that children are made of
 LITTER = 4  # children of one generation, made side by side whatever the number of threads
 FRESH = 0.25  # of the children have a new partition for a parent, so that the pool never becomes all alike
 SPARE_ENTRIES = 1 << 17  # by their entries small graphs have children at any effort, which take some milliseconds ...
+SPARE_ENTRIES_OF_K = 1 << 15  # where k is given: fewer, as a search for k takes longer
 MOST_SPARE = 32  # ... but no more than these
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # children; after so many in vain nothing more is tried
@@ -79,35 +93,47 @@ def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
 
 def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> tuple[Partition, Plan]:
     """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
-    steps = coarsen(level, pull_of_regions(k, run), MIN_REGIONS * k, run)
+    n = n_made(aim, k)
+    steps = coarsen(level, pull_of_regions(n, run), MIN_REGIONS * n, run)
     top = steps[-1].coarse if steps else level
     plan = plan_on(top, k, aim, run)
-    if not aim.is_ratio:  # cuts have many more local optima
-        effort = effort._replace(first=min(effort.first, len(plan.pulls)), iterated=min(effort.iterated, 1))
+    iterated = effort.iterated if aim.is_ratio else min(effort.iterated, 1)  # cuts have many more local optima
+    effort = effort._replace(first=min(effort.first, len(plan.pulls)), iterated=iterated)
     found = search(level, steps, top, plan, effort, run)
     if aim.resolution == "auto" and effort.iterated:
-        found = accept_likelier(level, found, k, run)
+        found, plan = accept_likelier(level, found, aim, plan, run)
     return connect(level, found, plan.goal, run), plan
 
 
-def accept_likelier(level: Level, found: Partition, k: int, run: Run) -> Partition:
-    """The partition, or one after a V-cycle by the ratio of the same sums where the edges are likelier under that.
+def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: Run) -> tuple[Partition, Plan]:
+    """The partition, or one after V-cycles by other objectives of the same sums, where the edges are likelier under it.
+
+    Greedy unions put the range in which k is natural too low where clusters are hard to tell apart. The clusters found
+    call for another resolution. The middle on the way there is tried, that one, and the middle again: small clusters
+    come together at the one and are told apart at the other.
 
     At one resolution for all clusters small ones come together where large ones stay whole, and large ones fall apart
     where small ones stay apart (Fortunato & Barthélemy 2007, "Resolution limit in community detection"). A ratio weighs
     each by its own mass. At the resolution that the clusters call for several small ones may be one region, so regions
     are those of a higher one.
     """
+    called_for = implied_resolution(run.units, found.sums)
+    for resolution in plan.resolutions_beyond(called_for, run.units) if n_entries(level) <= BUDGET else ():
+        other = plan.at(aim, resolution, run.units)
+        tried = improve(level, found, other, run, 1)
+        if run.progress.out_of_time() or not is_likelier(run, tried, found):
+            break
+        found, plan = tried, other
     if run.progress.out_of_time():
-        return found
+        return found, plan
     pull = COARSER * implied_resolution(run.units, found.sums) * run.units.chance
-    tried = v_cycle(level, found, Goal(ratio_objective(run.units), k), pull, run)
-    return tried if is_likelier(run, tried, found) else found
+    tried = v_cycle(level, found, Goal(ratio_objective(run.units), plan.goal.k), pull, run)
+    return tried if is_likelier(run, tried, found) else found, plan
 
 
 def plan_on(level: Level, k: int, aim: Aim, run: Run) -> Plan:
     """The plan for k clusters of a level, by the dendrogram of its regions."""
-    steps = contract_to_regions(level, k, run)
+    steps = contract_to_regions(level, n_made(aim, k), run)
     return plan_for_k(aim, k, dendrogram_of(steps[-1].coarse if steps else level, run, k), run.units)
 
 
@@ -130,29 +156,72 @@ def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
 
 def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effort: Effort, run: Run) -> Partition:
     """The best partition of a level that V-cycles at the top of its contractions and on itself find."""
-    goal, pulls = plan.goal, plan.pulls
+    goal = plan.goal
     n_first = 1 if run.progress.out_of_time() else effort.first
-    first = [pulls[i % len(pulls)] for i in range(n_first)]
-    pool = side_by_side([partial(v_cycle, top, None, goal, pull) for pull in first], top, run)
+    tries: list[Callable[[Run], Partition]] = [partial(first_v_cycle, top, plan, turn) for turn in range(n_first)]
+    if goal.objective.kind == RATIO and n_first > 1:
+        tries.append(partial(start_by_excess, top, plan))
+    pool = side_by_side(tries, top, run)
     best = recombine(top, pool, plan, run)
     for step in reversed(steps):
         best = refine(step.fine, step.project(best), goal, run)
         run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
         best = improve(level, best, plan, run, effort.iterated)
-    spare = min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1))
+    spare = min(MOST_SPARE, (SPARE_ENTRIES_OF_K if goal.k else SPARE_ENTRIES) // max(n_entries(level), 1))
     n_children, patience = (effort.children, PATIENCE) if effort.children > spare else (spare, SHORT_PATIENCE)
     if n_children and len(level.terms.mass) > goal.k != 1:
         best = evolve(level, [best] if steps else [*pool, best], plan, n_children, run, patience)
     return best
 
 
+def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
+    """A V-cycle from nothing, at the pull whose turn it is; of few clusters every other one makes more first.
+
+    A small group that few edges leave is seldom a region by itself: in a few clusters its nodes are lost in others.
+    Among more clusters it is one of them, and gets and gives nodes until it is whole. Whole clusters are then merged.
+    """
+    goal, pull = plan.goal, plan.pulls[turn % len(plan.pulls)]
+    if turn % 2 == 0 or not goal.k < plan.by_way_of <= len(level.terms.mass):
+        return v_cycle(level, None, goal, pull, run)
+    more = v_cycle(level, None, goal._replace(k=plan.by_way_of), pull, run)
+    step = contract(level, more, run)
+    merged = refine(step.coarse, agglomerate(step.coarse, goal, run), goal, run)
+    return refine(level, step.project(merged), goal, run)
+
+
+def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
+    """A partition refined from what is left of a dendrogram of regions.
+
+    Merged by the cut one cluster grows that swallows whatever is light, and clusters that should be alike are not.
+    """
+    steps = contract_to_regions(level, max(plan.goal.k, plan.by_way_of), run)
+    top = steps[-1].coarse if steps else level
+    found = refine(top, agglomerate(top, Goal(chance_objective(run.units), plan.goal.k), run), plan.goal, run)
+    for step in reversed(steps):
+        found = refine(step.fine, step.project(found), plan.goal, run)
+    return found
+
+
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
     """The partition after V-cycles inside its clusters, from large regions to small ones."""
+    goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
     for pull in plan.pulls[2::-1][:n_cycles]:
         if not run.progress.out_of_time():
-            found = v_cycle(level, found, plan.goal, pull, run)
+            better = (v_cycle_of_ties if has_ties else v_cycle)(level, found, goal, pull, run)
+            found = climb(level, better, goal, run)
     return found
+
+
+def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
+    """The better of the partition and of one merged anew from groups of few nodes that heavy edges tie together.
+
+    Of two nodes that a heavy edge links neither gains by a move without the other.
+    """
+    pull_of_ties = HEAVY * float(level.rows.weights.mean()) / float(level.terms.mass.mean()) ** 2
+    ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
+    step = contract(level, ties, run)
+    return refine(level, step.project(v_cycle(step.coarse, step.restrict(found), goal, pull, run)), goal, run)
 
 
 def coarsen(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> list[Contraction]:
@@ -217,7 +286,8 @@ def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) 
     kept = step.restrict(best)
     if value(child, goal) < value(kept, goal):
         child = v_cycle(step.coarse, kept, goal, plan.pulls[0], run)
-    return refine(level, step.project(child), goal, run)
+    child = climb(step.coarse, child, goal, run)
+    return climb(level, refine(level, step.project(child), goal, run), goal, run)
 
 
 def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:

@@ -18,9 +18,10 @@ from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import contract
 from graphclust.partition.coreset_parents import evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, ONE_V_CYCLE, partition_into
-from graphclust.partition.levels import Run, run_on, with_one_more, with_sums, without_last
+from graphclust.partition.levels import Run, read_only_level, run_on, with_one_more, with_sums, without_last
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import number_used, pieces_of
+from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
@@ -114,9 +115,18 @@ class InMemory:
         return np.maximum(pieces, 0), n_pieces
 
     def contract(self, labels: np.ndarray, k: int, name: str) -> Level:
-        """See `WholeGraph`."""
+        """See `WholeGraph`; inside is all that clusters have less what leaves them, unless that is an estimate."""
         run = self.run(name)
-        return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
+        if is_estimate(self.n_entries, k):
+            return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
+        terms, size = run.finest.terms, np.bincount(labels, minlength=k)
+        mass, loops, degrees, own = (
+            np.bincount(labels, values, k) for values in (terms.mass, terms.loops, self.graph.degrees, self.graph.loops)
+        )
+        sums = ClusterSums(np.zeros(k), mass, size)
+        rows, coarse = contract(run.finest, Partition(labels, sums), run).coarse
+        leaving = np.bincount(np.repeat(np.arange(k), np.diff(rows.indptr)), rows.weights, k)
+        return read_only_level(rows, coarse._replace(loops=loops + (degrees - own) - leaving))
 
     def project(self, of_clusters: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """See `WholeGraph`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from graphclust.partition.bounds import NodeWeight
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import in_all_nodes, masked, searched_nodes
+from graphclust.partition.connectivity import connect
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
-from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, partition_into
+from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, improve, partition_into
 from graphclust.partition.equal_parts import edge_cut_partition
 from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
 from graphclust.partition.in_memory import InMemory
@@ -97,7 +99,8 @@ def coreset_sc(
     resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
         model it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
-        kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times.
+        kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times. "two-step" tries nothing
+        again, but "high" adds V-cycles on the whole graph.
     components : "large" (default) leaves connected components out of the search that are worth less than a cluster of
         the others: their nodes are in no cluster, see `Clustering.aside`, and a remark counts them. "largest" leaves
         out all but the largest; "all" searches everything, and any component is a perfect cluster of the cuts.
@@ -303,6 +306,8 @@ def _best(
             plan, outcome = partition_by_coreset(
                 InMemory(graph, searched, k, rng, progress), aim, sampling, is_final=not chosen_here
             )
+            if options["effort"] == "high":
+                outcome = _refine_on_nodes(graph, searched, aim, plan, outcome, rng, progress)
             if outcome.doubtful and not chosen_here:
                 remarks.append(IN_DOUBT)
             elif outcome.doubtful and not progress.out_of_time():
@@ -314,6 +319,22 @@ def _best(
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     remarks += outcome.remarks
     return plan, outcome
+
+
+def _refine_on_nodes(
+    graph: Graph, searched: np.ndarray, aim: Aim, plan: Plan, outcome: Outcome, rng: np.random.Generator,
+    progress: Progress,
+) -> Outcome:  # fmt: skip
+    """What a coreset showed after V-cycles on the whole graph."""
+    part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+    run = run_on(weighed(part, aim.name), rng, progress)
+    progress.watch(part)
+    with progress.stage("refining"), progress.within(lambda labels: in_all_nodes(searched, labels)):
+        shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), plan.goal.k, run)
+        found = connect(run.finest, improve(run.finest, shown, plan, run), plan.goal, run)
+    labels = in_all_nodes(searched, found.labels.astype(np.int64))
+    assert outcome.coreset is not None
+    return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=found.sums)
 
 
 def _multilevel(

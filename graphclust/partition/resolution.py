@@ -22,6 +22,7 @@ from graphclust.partition.levels import Run
 # the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
 REGIONS_PER_CLUSTER = (4, 8, 16)  # that V-cycles begin with, where k is given: on these cuts and modularity agree
+FEW_CLUSTERS = 20  # fewer of a cut are made by way of so many, every other time: the smallest run around small groups
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # and where it is free, the resolution of the regions over that of the goal
 
 
@@ -56,13 +57,33 @@ class Plan(NamedTuple):
 
     pulls : of the plain objective that joins nodes to the regions of one V-cycle after the other. resolution : as a
     caller states it; None where the objective has none. below_natural : whether more clusters than k are natural
-    even at the lowest resolution that is used, so that some are united for the number alone.
+    even at the lowest resolution that is used, so that some are united for the number alone. highest : the resolution
+    up to which k is natural, in units of chance. by_way_of : the number of clusters that every other V-cycle makes
+    first.
     """
 
     goal: Goal
     pulls: tuple[float, ...]
     resolution: float | None
     below_natural: bool = False
+    highest: float = np.inf
+    by_way_of: int = 0
+
+    def at(self, aim: Aim, resolution: float, units: Units) -> Plan:
+        """The plan at another resolution, in units of chance, unless the aim names one."""
+        objective, stated = objective_of(aim, self.goal.k, resolution, units)
+        return self._replace(goal=Goal(objective, self.goal.k), resolution=stated)
+
+    def resolutions_beyond(self, called_for: float, units: Units) -> tuple[float, ...]:
+        """What to try on the way to the resolution that clusters call for, where k is not natural there any more.
+
+        Where k is natural below 1 only, so that fewer clusters are asked for than modularity finds by itself, what
+        looks like a likelier partition leaves out the few large clusters that a small k asks for.
+        """
+        if not 1.0 < self.highest < called_for:
+            return ()
+        middle = middle_of(self.goal.objective.pull / units.chance, called_for)
+        return middle, called_for, middle
 
 
 def plan_for_any_number(goal: Goal) -> Plan:
@@ -70,12 +91,26 @@ def plan_for_any_number(goal: Goal) -> Plan:
     return Plan(goal, tuple(size * goal.objective.pull for size in REGION_SIZES), None)
 
 
+def n_made(aim: Aim, k: int) -> int:
+    """How many clusters V-cycles make on the way to k: k itself, but of a cut FEW_CLUSTERS at least."""
+    return max(k, FEW_CLUSTERS) if aim.is_ratio else k
+
+
+def numbers_of_regions(aim: Aim, k: int) -> tuple[int, ...]:
+    """What V-cycles begin with, one after the other; every other one of a cut into few clusters with small regions."""
+    of_k, n = tuple(size * k for size in REGIONS_PER_CLUSTER), n_made(aim, k)
+    if n == k:
+        return of_k
+    return *of_k[:1], REGIONS_PER_CLUSTER[0] * n, *of_k[1:2], REGIONS_PER_CLUSTER[-1] * n, *of_k[2:]
+
+
 def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
     """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
-    pulls = dict.fromkeys(units.chance * dendrogram.resolution(n * k) for n in REGIONS_PER_CLUSTER)
+    pulls = dict.fromkeys(units.chance * dendrogram.resolution(n) for n in numbers_of_regions(aim, k))
     objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
-    below_natural = aim.resolution == "auto" and dendrogram.natural_range(k)[1] < FLOOR
-    return Plan(Goal(objective, k), tuple(pulls), resolution, below_natural)
+    highest = dendrogram.natural_range(k)[1]
+    below_natural = aim.resolution == "auto" and highest < FLOOR
+    return Plan(Goal(objective, k), tuple(pulls), resolution, below_natural, highest, n_made(aim, k))
 
 
 def remarks_on(plan: Plan) -> tuple[str, ...]:

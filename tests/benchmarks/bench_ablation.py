@@ -35,7 +35,16 @@ from graphclust import (
 )
 from graphclust.coreset import two_step
 from graphclust.graph.checked_rows import graph_from_csr
-from graphclust.partition import coreset_parents, engine, in_memory, local_moving, overlay, pipeline, resolution
+from graphclust.partition import (
+    coreset_parents,
+    engine,
+    fiduccia_mattheyses,
+    in_memory,
+    local_moving,
+    overlay,
+    pipeline,
+    resolution,
+)
 from graphclust.partition.engine import EFFORTS
 from graphclust.partition.levels import value
 
@@ -72,9 +81,19 @@ def as_it_is(level, found, *rest):
     return found
 
 
+def as_it_is_by_its_plan(level, found, aim, plan, run):
+    """In place of V-cycles by other objectives: none."""
+    return found, plan
+
+
 def best_parent(level, parents, plan, run):
     """In place of recombination: the best of the parents."""
     return max(parents, key=lambda one: value(one, plan.goal))
+
+
+def another_v_cycle(level, plan, run):
+    """In place of the start by excess: a V-cycle as the first is."""
+    return engine.first_v_cycle(level, plan, 0, run)
 
 
 def efforts(**changed) -> dict[str, engine.Effort]:
@@ -103,11 +122,17 @@ def one_round(whole, labels, regions, aim):
 PART_PIECES = coreset_parents.part_pieces
 
 CHANGES = [
-    *numbers("multilevel", resolution, {"FLOOR": (0.0, 0.5), "REGIONS_PER_CLUSTER": ((4,), (8,), (4, 8, 16, 32))}),
+    *numbers("multilevel", resolution, {
+        "FLOOR": (0.0, 0.5), "REGIONS_PER_CLUSTER": ((4,), (8,), (4, 8, 16, 32)), "FEW_CLUSTERS": (0, 10, 40),
+    }),
+    *numbers("multilevel", fiduccia_mattheyses, {"IN_VAIN": (0.05, 1.0), "ANYWAY": (0, 1 << 14), "ROUNDS": (1, 9)}),
+    Change("no Fiduccia-Mattheyses", "multilevel", ((engine, "climb", as_it_is),)),
+    Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
     *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
     *numbers("multilevel", engine, {
         "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "MAX_REGIONS": (24, 256), "COARSER": (2.0, 8.0),
-        "SPARE_ENTRIES": (0, 1 << 20),
+        "SPARE_ENTRIES": (0, 1 << 20), "SPARE_ENTRIES_OF_K": (0, 1 << 18),
+        "HEAVY": (1.0, 4.0, 1e9),
     }),
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
     Change("first V-cycles 5 -> 2", "multilevel", ((pipeline, "EFFORTS", efforts(first=2)),)),
@@ -117,7 +142,7 @@ CHANGES = [
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),
     Change("no recombination", "multilevel", ((engine, "recombine", best_parent),)),
-    Change("no V-cycle by the ratio", "multilevel", ((engine, "accept_likelier", as_it_is),)),
+    Change("no V-cycles by other objectives", "multilevel", ((engine, "accept_likelier", as_it_is_by_its_plan),)),
     Change("clusters need not be connected", "multilevel", ((engine, "connect", as_it_is),)),
     *numbers("two-step", coreset_parents, {
         "REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),

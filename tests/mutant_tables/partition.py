@@ -583,8 +583,8 @@ MUTANTS = [
     (
         "engine-one-cluster-has-children",
         "partition/engine.py",
-        "if n_children and len(level.terms.mass) > goal.k != 1:",
-        "if n_children and len(level.terms.mass) > goal.k:",
+        "len(level.terms.mass) > goal.k != 1:",
+        "len(level.terms.mass) > goal.k:",
         ["test_every_graph_is_cut_into_exactly_k"],
     ),
     (
