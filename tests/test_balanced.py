@@ -168,7 +168,6 @@ def test_coreset_sc_passes_the_objective_on():
     [
         ({"objective": "edge_cut", "resolution": 2.0}, ["resolution=2.0", "'edge_cut'"]),
         ({"objective": "edge_cut", "method": "paper"}, ["method='paper'", "'edge_cut'"]),
-        ({"max_imbalance": 0.1}, ["max_imbalance=0.1", "'modularity'", "'edge_cut'"]),
         ({"objective": "edge_cut", "max_imbalance": -1}, ["max_imbalance=-1", ">= 0"]),
         ({"objective": "edge_cut", "effort": "most"}, ["effort='most'", "'high'"]),
         ({"objective": "edge_cut", "node_weight": [1.0] * 3}, ["node_weight", "(4,)"]),

@@ -1,6 +1,7 @@
 """What a text file plainly says is read, what it does not say is not invented, and other formats are named."""
 
 import contextlib
+import dataclasses
 import time
 
 import networkx as nx
@@ -253,10 +254,25 @@ def test_metis_takes_a_graph_without_its_loops_and_with_whole_weights(tmp_path, 
     assert (tmp_path / "h.graph").read_bytes() == (tmp_path / "g.graph").read_bytes()
 
 
-def test_weights_of_nodes_are_left_out_with_a_warning(tmp_path):
-    (tmp_path / "g.graph").write_text("3 2 010\n4 2\n7 1 3\n1 2\n")
-    with pytest.warns(GraphWarning, match="not used: the weight of each node"):
-        load_graph(tmp_path / "g.graph")
+def test_weights_of_nodes_are_kept_and_sizes_left_out_with_a_warning(tmp_path):
+    (tmp_path / "g.graph").write_text("3 2 010\n4 2\n%\n7 1 3\n1 2\n")
+    assert load_graph(tmp_path / "g.graph").node_weights.tolist() == [4, 7, 1]
+    (tmp_path / "g.graph").write_text("3 2 110\n9 4 2\n9 7 1 3\n9 1 2\n")
+    with pytest.warns(GraphWarning, match="not used: the size of each node"):
+        assert load_graph(tmp_path / "g.graph").node_weights.tolist() == [4, 7, 1]
+
+
+@pytest.mark.parametrize("weighs_edges", [False, True])
+def test_metis_weights_of_nodes_come_back_as_they_were_written(tmp_path, weighs_edges):
+    text = "4 4 011\n3 2 5 3 1\n1 1 5\n2 1 1 4 2\n9 3 2\n" if weighs_edges else "4 3 010\n3 2 3\n1 1\n2 1 4\n9 3\n"
+    text = text.replace("4 4 011", "4 3 011")
+    (tmp_path / "g.graph").write_text(text)
+    graph = load_graph(tmp_path / "g.graph")
+    assert graph.node_weights.tolist() == [3, 1, 2, 9] and (graph.weights is not None) == weighs_edges
+    save_graph(tmp_path / "h.graph", graph)
+    assert (tmp_path / "h.graph").read_text() == text
+    with pytest.raises(GraphValidationError, match="node weights that are no whole numbers"):
+        save_graph(tmp_path / "i.graph", dataclasses.replace(graph, node_weights=np.full(4, 0.5)))
 
 
 def test_names_that_a_format_cannot_hold_are_left_out_with_a_warning(tmp_path):

@@ -17,7 +17,7 @@ __all__ = ["GraphClustering"]
 class GraphClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbors of points, clustered at a resolution: `graphclust.communities`.
 
-    resolution, objective, effort : see `graphclust.communities`.
+    resolution, objective, effort, min_size, max_size : see `graphclust.communities`.
     affinity, n_neighbors, metric, neighbors_method, gamma, random_state : as for `CoresetSpectralClustering`.
 
     Fitted: labels_ (n_samples,), a point without neighbors being a cluster by itself; n_clusters_, how many were found;
@@ -45,6 +45,8 @@ class GraphClustering(NeighborGraphModel):
         gamma: float = 1.0,
         objective: str = "modularity",
         effort: str = "normal",
+        min_size: float | None = None,
+        max_size: float | None = None,
         random_state: Any = None,
     ):
         self.resolution = resolution
@@ -55,6 +57,8 @@ class GraphClustering(NeighborGraphModel):
         self.gamma = gamma
         self.objective = objective
         self.effort = effort
+        self.min_size = min_size
+        self.max_size = max_size
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> GraphClustering:
@@ -64,4 +68,5 @@ class GraphClustering(NeighborGraphModel):
         return self
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        return communities(graph, resolution=self.resolution, objective=self.objective, effort=self.effort, rng=rng)
+        names = ("resolution", "objective", "effort", "min_size", "max_size")
+        return communities(graph, rng=rng, **{name: getattr(self, name) for name in names})

@@ -234,6 +234,7 @@ class CoresetSpectralClustering(NeighborGraphModel):
         there, the points are dense and the metric is "euclidean" or "cosine".
     method, objective, resolution, effort, components, coreset_size : see `graphclust.coreset_sc`. By default the
         clusters are those that people recognise; objective="normalized_cut" is what spectral clustering is for.
+    min_size, max_size, max_imbalance : bounds on the points of a cluster, see there.
 
     Fitted: labels_ (n_samples,), -1 for points without neighbours and those put aside, see `components` there;
     affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_. The points that were
@@ -265,6 +266,9 @@ class CoresetSpectralClustering(NeighborGraphModel):
         effort: str | None = None,
         components: str | None = None,
         coreset_size: int | None = None,
+        min_size: float | None = None,
+        max_size: float | None = None,
+        max_imbalance: float | None = None,
         random_state: Any = None,
     ):
         self.n_clusters = n_clusters
@@ -279,6 +283,9 @@ class CoresetSpectralClustering(NeighborGraphModel):
         self.effort = effort
         self.components = components
         self.coreset_size = coreset_size
+        self.min_size = min_size
+        self.max_size = max_size
+        self.max_imbalance = max_imbalance
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> CoresetSpectralClustering:
@@ -288,5 +295,6 @@ class CoresetSpectralClustering(NeighborGraphModel):
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         k = as_n_clusters(self.n_clusters, graph.n_nodes)
-        names = ("method", "objective", "resolution", "effort", "components", "coreset_size")
+        names = ["method", "objective", "resolution", "effort", "components", "coreset_size"]
+        names += ["min_size", "max_size", "max_imbalance"]
         return coreset_sc(graph, k, rng=rng, **{name: getattr(self, name) for name in names})

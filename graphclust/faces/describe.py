@@ -13,6 +13,7 @@ from graphclust.io.load import LoadInfo
 __all__ = ["describe"]
 
 
+MESH, MOST_OF_A_MESH, UNEVEN = 100, 64, 4.0  # nodes at least; neighbors of one at most, and as a multiple of the mean
 PER_NODE, PER_ENTRY = 145, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
 
 
@@ -25,6 +26,8 @@ def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
     `memory` holds bytes: "graph" of its arrays, "to_load" about the most at a time while it was read (None: no info),
     "to_cluster" at most while `coreset_sc` works on it with its defaults: the peak itself depends on the number of
     clusters and on the method that is chosen, and is a fraction of that on dense graphs.
+
+    `kind` is "symmetric", "unsymmetric", "bipartite" or "mesh", and `proposals` are commands that suit it.
 
     Raises what `as_graph` does.
 
@@ -72,12 +75,50 @@ def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
         facts["n_duplicates"] = info.counts.duplicates
         facts["n_zeros"] = info.counts.zeros
     facts["remarks"] = list(graph.remarks)
+    facts["kind"], facts["proposals"] = kind_of(facts), proposals_for(facts)
     return facts
 
 
+def kind_of(facts: dict[str, Any]) -> str:
+    """The kind that `describe` says; nodes of a mesh have few neighbors, and about as many each."""
+    most = facts["neighbors"]["max"]
+    if any(remark.startswith("bipartite:") for remark in facts["remarks"]):
+        return "bipartite"
+    if any(remark.startswith("the graph was directed") for remark in facts["remarks"]):
+        return "unsymmetric"
+    is_mesh = facts["n_nodes"] >= MESH and most <= MOST_OF_A_MESH and most <= UNEVEN * facts["neighbors"]["mean"]
+    return "mesh" if is_mesh else "symmetric"
+
+
+def proposals_for(facts: dict[str, Any]) -> list[str]:
+    """What to do next with a graph of that kind, one command each and what it is for."""
+    file = facts.get("path", "FILE")
+    by_kind = {
+        "bipartite": [
+            f"graphclust communities {file} --bipartite : clusters that hold rows and columns",
+            f"graphclust partition {file} --bipartite -k 8 --permutation p.txt : rows and columns in equal parts",
+        ],
+        "unsymmetric": [
+            f"graphclust communities {file} --symmetrize sum : an edge weighs what both directions do; max: the larger",
+            f"graphclust communities {file} --bipartite : rows and columns are different nodes",
+            f"graphclust partition {file} --symmetrize sum -k 8 --reordered B.mtx : blocks on the diagonal",
+        ],
+        "mesh": [
+            f"graphclust partition {file} -k 8 -o parts.txt --to metis : equal parts with the smallest edge cut",
+            f"graphclust partition {file} -k 8 --reordered B.mtx : their blocks on the diagonal",
+        ],
+        "symmetric": [
+            f"graphclust communities {file} : as many clusters as the usual modularity makes",
+            f"graphclust cluster {file} -k 8 : exactly 8 clusters; without -k as many as the graph shows",
+        ],
+    }
+    return by_kind[kind_of(facts)]
+
+
 def as_text(facts: dict[str, Any]) -> str:
-    """The facts of `describe`, one a line."""
-    return "\n".join(f"{name:12s}{text}" for name, text in facts_in_words(facts))
+    """The facts of `describe`, one a line, and what to do next."""
+    rows = [*facts_in_words(facts), ("kind", facts["kind"]), *(("next", text) for text in facts["proposals"])]
+    return "\n".join(f"{name:12s}{text}" for name, text in rows)
 
 
 def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed
+from graphclust.checks import Seed, as_weights
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
@@ -33,6 +33,10 @@ def cluster_anndata(
     resolution: float | str | None = None,
     effort: str | None = None,
     components: str | None = None,
+    min_size: float | None = None,
+    max_size: float | None = None,
+    max_imbalance: float | None = None,
+    node_weight: Any = None,
     rng: Seed = 0,
     copy: bool = False,
 ) -> Any:
@@ -54,6 +58,8 @@ def cluster_anndata(
         its own cluster; missing for cells without one.
     method, objective, resolution, effort, components : see `graphclust.coreset_sc`, or without k `communities`, which
         has no method.
+    min_size, max_size, max_imbalance, node_weight : bounds on the cells of a cluster, or on what they weigh, see there;
+        node_weight is a key of `adata.obs`, or an array of shape (n_obs,). Without k there is no max_imbalance.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
 
@@ -81,11 +87,20 @@ def cluster_anndata(
         name = key if adjacency is not None else f"obsp[{key!r}]"
         raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
     cells, groups = _restricted(adata, restrict_to)
-    given = {"objective": objective, "resolution": resolution, "effort": effort, "components": components}
+    given: dict[str, Any] = {
+        "objective": objective,
+        "resolution": resolution,
+        "effort": effort,
+        "components": components,
+    }
+    given |= {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
+    given["node_weight"] = None if node_weight is None else _weights_of(adata, node_weight, cells)
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {"weight": "weight" if use_weights else None, "rng": rng}
     part = matrix if cells is None else matrix[cells][:, cells]
     if k is None and isinstance(resolution, int | float) and method == "auto":
+        if max_imbalance is not None:
+            raise ParameterError(f"max_imbalance={max_imbalance} needs a number of clusters, expected k, or max_size")
         clustering = communities(part, **options)
     else:
         clustering = coreset_sc(part, k, method=method, **options)
@@ -130,6 +145,16 @@ def _connectivities_key(adata: Any, neighbors_key: str | None, obsp: str | None)
         there = f"holds {[*adata.obsp]}; pass one as obsp=, or" if len(adata.obsp) else "is empty;"
         raise ParameterError(f"adata.obsp has no {obsp!r}, it {there} run scanpy.pp.neighbors(adata) first")
     return obsp
+
+
+def _weights_of(adata: Any, node_weight: Any, cells: np.ndarray | None) -> np.ndarray:
+    """The weights of the cells that are clustered."""
+    if isinstance(node_weight, str):
+        if node_weight not in adata.obs:
+            raise ParameterError(f"node_weight={node_weight!r} is unknown, expected one of adata.obs: {[*adata.obs]}")
+        node_weight = adata.obs[node_weight].to_numpy()
+    weights = as_weights(node_weight, adata.n_obs, "node_weight")
+    return weights if cells is None else weights[cells]
 
 
 def _has_neighbors(entry: Any) -> bool:

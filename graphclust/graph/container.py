@@ -39,6 +39,8 @@ class Graph:
     nodes : the caller's names of the nodes in the order of the rows; None stands for 0..n_nodes-1.
     remarks : what was assumed or repaired on the way in, one sentence each.
     file : the path or name that `load_graph` was given, or the store, or None.
+    node_weights : float64 >= 0, shape (n_nodes,), what a METIS file says that each node weighs, or None. Bounds on
+        cluster sizes count them.
 
     Make one with `as_graph`, which checks its input. The arrays are read-only views and may share memory
     with what the graph was made of: do not change that while the graph is in use.
@@ -59,9 +61,10 @@ class Graph:
     nodes: Sequence[Hashable] | npt.NDArray[Any] | None = None
     remarks: tuple[str, ...] = field(default=())
     file: str | None = field(default=None, kw_only=True)
+    node_weights: npt.NDArray[np.float64] | None = field(default=None, kw_only=True)
 
     def __post_init__(self):
-        for name in ("indptr", "indices", "weights", "degrees", "loops"):
+        for name in ("indptr", "indices", "weights", "degrees", "loops", "node_weights"):
             array = getattr(self, name)
             if array is not None:
                 view = array.view(np.ndarray)
@@ -187,7 +190,8 @@ class Graph:
         """What a notebook shows."""
         n_loops, n_isolated = int(np.count_nonzero(self.loops)), int(self.isolated.sum())
         rows: list[tuple[str, object]] = [("nodes", f"{self.n_nodes:,}"), ("edges", f"{self.n_edges:,}")]
-        rows.append(("weights", "none" if self.weights is None else "on the edges"))
+        kinds = [kind for kind, values in (("edges", self.weights), ("nodes", self.node_weights)) if values is not None]
+        rows.append(("weights", f"on the {' and '.join(kinds)}" if kinds else "none"))
         rows += [(name, f"{n:,}") for name, n in (("self-loops", n_loops), ("isolated nodes", n_isolated)) if n]
         rows += [] if self.file is None else [("file", self.file)]
         return html_table("Graph", rows, self.remarks)

@@ -200,7 +200,7 @@ def _refuse_name_of_weight(weight: str | None, what: str) -> None:
 
 def _unweighted(graph: Graph) -> Graph:
     plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
-    return replace(plain, file=graph.file)
+    return replace(plain, file=graph.file, node_weights=graph.node_weights)
 
 
 def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:

@@ -5,7 +5,7 @@ that of the edges (8 bytes each, 16 with weights) and of one more copy of their 
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Edges:
     symmetric : what the file says of itself: "stored once" (each edge once), "stored twice" (both directions,
         equal weights), "full" (a matrix, symmetric or not), or "list" (lines without such a claim).
     gaps : nodes are the ids of the file, 0..n_nodes-1; those that no edge has are no nodes.
+    node_weights : float64 (n_nodes,), of a file that weighs its nodes.
     remarks : what the reader assumed.  repairs : what it changed or joined, worth a warning.
     """
 
@@ -55,6 +56,7 @@ class Edges:
     remarks: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
     details: dict = field(default_factory=dict)
+    node_weights: np.ndarray | None = None
 
     def name(self, node: int) -> Hashable:
         return node if self.nodes is None else self.nodes[node]
@@ -119,7 +121,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
         graph = graph_of_checked_rows(indptr, indices, None if all_one else weights, edges.nodes, remarks)
     except GraphValidationError as problem:
         raise GraphValidationError(f"{edges.path}: {problem}") from None
-    return graph, counts
+    return (graph if edges.node_weights is None else replace(graph, node_weights=edges.node_weights)), counts
 
 
 def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:

@@ -26,9 +26,16 @@ class Header:
     weighted: bool
     sized: bool = False  # whether the first of them is the size
 
+    @property
+    def weighs_nodes(self) -> bool:
+        """Whether each node has exactly one weight."""
+        return self.n_leading - self.sized == 1
+
 
 def read_metis(source: Source, weights: str, memory_limit: int | None, progress: Progress) -> Edges:
-    """The edges of a METIS file of any fmt 000 to 111; sizes and weights of nodes are passed over, with a remark.
+    """The edges of a METIS file of any fmt 000 to 111, and what its nodes weigh.
+
+    Sizes of nodes, and several weights of each, are passed over with a remark.
 
     A blank line is a node without neighbours. Raises GraphFormatError with the line where the file departs from the
     format: too few or too many lines, a neighbour out of range, a self-loop, a weight that is no whole number above
@@ -36,7 +43,7 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
     """
     header = None
     line, node, n_entries = 0, 0, 0
-    chunks = []
+    chunks, node_weights = [], []
     for block in source.line_blocks(progress):
         if header is None:
             header, block, n_lines = _read_header(block, line, source, memory_limit)
@@ -45,6 +52,8 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
                 continue
         part, node = _read_lines(block, header, node, source.path, line)
         n_entries += len(part[0])
+        if header.weighs_nodes:
+            node_weights += _leading_weights(bytes(block), header)
         if len(part[0]):
             chunks.append(part if weights != "ignore" else (*part[:2], None))
         line += bytes(block).count(b"\n")
@@ -61,10 +70,12 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
             f"the header says {header.n_edges} edges, found {n_entries} neighbours, which make {n_entries / 2:g}",
             source.path,
         )
-    repairs = [f"not used: {_leading(header)} of each node"] if header.n_leading else []
+    of_nodes = np.array(node_weights[: header.n_nodes]) if header.weighs_nodes else None
+    unused = _leading(header, of_nodes is not None)
+    repairs = [f"not used: {unused} of each node"] if unused else []
     return Edges(
         source.path, header.n_nodes, chunks, symmetric="stored twice", repairs=repairs,
-        details={"weighted": header.weighted and weights != "ignore"},
+        details={"weighted": header.weighted and weights != "ignore"}, node_weights=of_nodes,
     )  # fmt: skip
 
 
@@ -104,11 +115,18 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
     return Header(n_nodes, n_edges, (fmt[0] == "1") + (n_weights if fmt[1] == "1" else 0), fmt[2] == "1", fmt[0] == "1")
 
 
-def _leading(header: Header) -> str:
-    """The numbers before the neighbours of a node."""
-    n_weights = header.n_leading - header.sized
+def _leading(header: Header, are_weights_used: bool = False) -> str:
+    """The numbers before the neighbours of a node, or those of them that are not used."""
+    n_weights = 0 if are_weights_used else header.n_leading - header.sized
     weights = "the weight" if n_weights == 1 else f"the {n_weights} weights"
     return " and ".join(["the size"] * header.sized + [weights] * (n_weights > 0))
+
+
+def _leading_weights(block: bytes, header: Header) -> list[float]:
+    """The weight of the node of each line that is no comment."""
+    n_leading = header.n_leading
+    lines = (line.split(None, n_leading) for line in block.split(b"\n") if not line.lstrip().startswith(_COMMENT))
+    return [float(words[n_leading - 1]) for words in lines if len(words) >= n_leading]
 
 
 def _read_lines(block: memoryview, header: Header, node: int, path: str, line: int):

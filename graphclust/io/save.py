@@ -275,12 +275,15 @@ def _metis(graph: Graph) -> Iterator[str]:
             f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "
             "drop_loops=True to leave them out"
         )
-    if graph.weights is not None and ((graph.weights % 1).any() or graph.weights.max() >= 2**53):
-        raise GraphValidationError(
-            "G has weights that are no whole numbers below 2^53, which METIS files cannot hold; pass "
-            "round_weights=1000, or another factor, to write round(1000 weight), at least 1"
-        )
-    yield f"{graph.n_nodes} {graph.n_edges}" + (" 001\n" if graph.weights is not None else "\n")
+    for kind, weights in (("", graph.weights), ("node ", graph.node_weights)):
+        if weights is not None and ((weights % 1).any() or weights.max() >= 2**53):
+            remedy = "pass round_weights=1000, or another factor, to write round(1000 weight), at least 1"
+            raise GraphValidationError(
+                f"G has {kind}weights that are no whole numbers below 2^53, which METIS files cannot hold; "
+                + (remedy if not kind else "make them whole numbers")
+            )
+    kind = f" 0{int(graph.node_weights is not None)}{int(graph.weights is not None)}"
+    yield f"{graph.n_nodes} {graph.n_edges}{'' if kind == ' 000' else kind}\n"
     blocks = entry_blocks(graph.indptr, _ENTRIES).tolist()
     for first, last in itertools.pairwise(blocks):
         start = int(graph.indptr[first])
@@ -289,4 +292,8 @@ def _metis(graph: Graph) -> Iterator[str]:
             counts = graph.weights[start : graph.indptr[last]].astype(np.int64).tolist()
             words = [f"{word} {count}" for word, count in zip(words, counts, strict=True)]
         ends = (graph.indptr[first : last + 1] - start).tolist()
-        yield "".join(" ".join(words[a:b]) + "\n" for a, b in itertools.pairwise(ends))
+        lines = [words[a:b] for a, b in itertools.pairwise(ends)]
+        if graph.node_weights is not None:
+            own = graph.node_weights[first:last].astype(np.int64).tolist()
+            lines = [[str(weight), *line] for weight, line in zip(own, lines, strict=True)]
+        yield "".join(" ".join(line) + "\n" for line in lines)

@@ -16,7 +16,6 @@ recombination, Sanders & Schulz 2012, "Distributed evolutionary graph partitioni
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.partition.bounds import pack
 from graphclust.partition.contraction import Contraction, contract
 from graphclust.partition.engine import select, side_by_side
 from graphclust.partition.levels import Run, filled, n_entries, room_for, value, with_sums
@@ -213,12 +213,6 @@ def _cut_inside(level: Level, parts: np.ndarray, labels: np.ndarray, k: int) -> 
 
 
 def _packed(level: Level, goal: Goal, run: Run) -> Partition:
-    """A partition by size alone, refined: always the heaviest node to the cluster that holds least."""
-    labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(goal.k)]
-    for u in np.argsort(-level.terms.size, kind="stable"):
-        load, c = heap[0]
-        labels[u] = c
-        heapq.heapreplace(heap, (load + float(level.terms.size[u]), c))
-    return _settle(
-        level, Parts(with_sums(level, labels, goal.k, run), np.ones(goal.k, np.int64)), goal, run, False
-    ).found
+    """A partition by size alone, refined."""
+    packed = Parts(pack(level, goal.k, run), np.ones(goal.k, np.int64))
+    return _settle(level, packed, goal, run, False).found

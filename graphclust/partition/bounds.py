@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import Any, NamedTuple
 
@@ -33,25 +34,26 @@ class Bounds(NamedTuple):
     most: float
 
 
-def weights_in_words(node_weight: NodeWeight) -> str | None:
-    """What the record of a call says of the weights of nodes: the attribute's name, or that they were given."""
-    return node_weight if node_weight is None or isinstance(node_weight, str) else "given"
+def weights_in_words(node_weight: NodeWeight, graph: Graph) -> str | None:
+    """What the record of a call says of the weights of nodes: the attribute's name, "given", or those of the "file"."""
+    if node_weight is None:
+        return None if graph.node_weights is None else "file"
+    return node_weight if isinstance(node_weight, str) else "given"
 
 
 def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
-    """The sizes of the nodes that `node_weight` stands for, float64 (n_nodes,): ones, an array, or an attribute.
+    """The sizes of the nodes that `node_weight` stands for, float64 (n_nodes,): an array, or an attribute.
+
+    By default those that the graph's file has, or ones.
 
     Raises TypeError, GraphValidationError for a wrong number of them and for sizes that are not > 0, ParameterError for
     an attribute that the nodes do not have.
     """
     if node_weight is None:
-        return np.ones(graph.n_nodes)
+        if graph.node_weights is None:
+            return np.ones(graph.n_nodes)
+        node_weight = graph.node_weights
     if isinstance(node_weight, str):
-        if not hasattr(getattr(G, "nodes", None), "data"):
-            raise TypeError(
-                f"node_weight={node_weight!r} names a node attribute, which a {type(G).__name__} does not have; "
-                "expected a networkx.Graph, or an array of the nodes' weights"
-            )
         node_weight = _attribute(G, node_weight)
     size = as_weights(node_weight, graph.n_nodes, "node_weight")
     if size.min() <= 0.0:
@@ -61,7 +63,15 @@ def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
 
 
 def _attribute(G: Any, name: str) -> list[Any]:
-    values = [data.get(name) for _, data in G.nodes(data=True)]
+    if hasattr(getattr(G, "nodes", None), "data"):
+        values = [data.get(name) for _, data in G.nodes(data=True)]
+    elif hasattr(G, "vs"):  # of igraph
+        values = G.vs[name] if name in G.vs.attributes() else [None] * len(G.vs)
+    else:
+        raise TypeError(
+            f"node_weight={name!r} names a node attribute, which a {type(G).__name__} does not have; "
+            "expected a networkx.Graph or an igraph.Graph, or an array of the nodes' weights"
+        )
     missing = sum(value is None for value in values)
     if missing:
         raise ParameterError(
@@ -91,7 +101,74 @@ def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
                 f"and {fewest} too much; expected min_size <= {_below(total / fewest):.12g} or max_size >= "
                 f"{_above(total / max(largest_k, 1)):.12g}"
             )
-    return Bounds(size, least, most)
+    return Bounds(size, *_in_steps(size, least, most))
+
+
+def as_bounds_of_k(size: np.ndarray, k: int, min_size: Any, max_size: Any, max_imbalance: Any) -> Bounds:
+    """Bounds that k clusters can meet, by the sizes alone; ParameterError says which numbers would do.
+
+    max_imbalance : says the most as a share above the mean, in the place of `max_size`.
+    """
+    total, heaviest = float(size.sum()), float(size.max())
+    if max_imbalance is not None:
+        if max_size is not None:
+            raise ParameterError(
+                f"max_size={max_size} and max_imbalance={max_imbalance} both say what a cluster may hold, expected one"
+            )
+        max_size = most_of_equal_parts(size, k, max_imbalance)
+        if max_size < heaviest:
+            needed = np.ceil(1000.0 * (heaviest * k / total - 1.0)) / 1000.0
+            raise ParameterError(
+                f"max_imbalance={max_imbalance} lets each of {k} clusters hold {max_size:.12g}, but the heaviest node "
+                f"weighs {heaviest:.12g}; expected max_imbalance >= {needed:.12g}, or fewer clusters"
+            )
+    least = 0.0 if min_size is None else as_number(min_size, "min_size", above=0.0)
+    most = np.inf if max_size is None else as_number(max_size, "max_size", above=0.0)
+    least, most = _in_steps(size, least, most)
+    if k * least > total * (1.0 + ROUND_OFF):
+        raise ParameterError(
+            f"{k} clusters of min_size={min_size} hold {k * least:.12g} or more, but all nodes make up only "
+            f"{total:.12g}; expected min_size <= {_below(total / k):.12g} or k <= {math.floor(total / least)}"
+        )
+    if k * most < total * (1.0 - ROUND_OFF):
+        raise ParameterError(
+            f"{k} clusters of max_size={max_size} hold at most {k * most:.12g}, but all nodes make up {total:.12g}; "
+            f"expected max_size >= {_above(max(total / k, heaviest)):.12g}"
+            + (f" or k >= {math.ceil(total / most)}" if most >= heaviest else "")
+        )
+    return as_bounds(size, min_size, max_size)
+
+
+def k_within(size: np.ndarray, k: int, min_size: Any, max_size: Any) -> int:
+    """The number of clusters nearest to k that can meet the bounds, by the sizes alone; raises as `as_bounds` does."""
+    _, least, most = as_bounds(size, min_size, max_size)
+    total = float(size.sum())
+    largest_k = len(size) if least == 0.0 else math.floor(total / least * (1.0 + ROUND_OFF))
+    return min(max(k, math.ceil(total / most * (1.0 - ROUND_OFF))), largest_k)
+
+
+def _in_steps(size: np.ndarray, least: float, most: float) -> tuple[float, float]:
+    """The bounds, where all sizes are whole numbers those whole numbers that mean the same."""
+    if (size != np.floor(size)).any():
+        return least, most
+    return float(np.ceil(least * (1.0 - ROUND_OFF))), float(np.floor(most * (1.0 + ROUND_OFF)))
+
+
+def sure_to_do(size: np.ndarray, k: int) -> str:
+    """Bounds that k clusters surely meet: each node to the cluster that holds least, they differ by less than one."""
+    mean, heaviest = float(size.sum()) / k, float(size.max())
+    least = f"min_size <= {_below(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
+    return f"{least}max_size >= {_above(mean + heaviest):.12g}"
+
+
+def pack(level: Level, k: int, run: Run) -> Partition:
+    """k clusters by size alone: always the heaviest node that is left to the cluster that holds least."""
+    labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(k)]
+    for u in np.argsort(-level.terms.size, kind="stable"):
+        load, c = heap[0]
+        labels[u] = c
+        heapq.heapreplace(heap, (load + float(level.terms.size[u]), c))
+    return with_sums(level, labels, k, run)
 
 
 def _below(value: float) -> float:
@@ -111,15 +188,15 @@ def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float
     return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
 
 
-def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any) -> None:
-    """ParameterError where a component holds less than a cluster has to."""
+def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_else: str = "") -> None:
+    """ParameterError where a component holds less than a cluster has to; or_else : one more remedy."""
     holds = np.bincount(graph.components, weights=size)
     n_small = int(np.count_nonzero(holds < min_size))
     if n_small:
         have = "component holds" if n_small == 1 else "components hold"
         raise ParameterError(
             f"min_size={min_size} is more than {n_small} {have}, the smallest {holds.min():.12g}: expected at most "
-            "that, or components='largest'"
+            f"that, or components='largest'{or_else}"
         )
 
 

@@ -62,7 +62,7 @@ def communities(
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside. Clusters
         of less than `min_size` are united with neighbors; where none has room, nodes go to or come from others.
     node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), or the name of a node
-        attribute of a networkx.Graph. By default each node weighs 1.
+        attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is made in any case.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
@@ -100,13 +100,14 @@ def communities(
         taken = searched_nodes(ordered, 1, components, remarks, progress)
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
-    size = as_sizes(G, graph, node_weight)[order[taken]]
-    bounds = None if min_size is None and max_size is None else as_bounds(size, min_size, max_size)
+    is_bounded = min_size is not None or max_size is not None
+    size = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)[order[taken]]
+    bounds = as_bounds(size, min_size, max_size) if is_bounded else None
     if bounds is not None and bounds.least > 0.0:
         refuse_small_components(part, size, min_size)
     parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
-    asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight)}
-    parameters |= {name: value for name, value in asked.items() if value is not None}
+    asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
+    parameters |= {name: value for name, value in asked.items() if value is not None and is_bounded}
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import loads_of
@@ -66,23 +68,52 @@ def join_parts(level: Level, of_part: np.ndarray, goal: Goal) -> Partition | Non
 
     of_part : the cluster that each part is of. None where nothing joins anything.
     """
-    rows, (inside_of, mass_of, _) = level
     n, k = len(of_part), goal.k
-    order = np.lexsort((np.arange(n), -mass_of))
-    first = np.unique(of_part[order], return_index=True)[1]
+    order = np.lexsort((np.arange(n), -level.terms.mass))
     is_home = np.zeros(n, bool)
-    is_home[order[first]] = True
-    home = np.where(is_home, of_part, -1).astype(np.int64)
-    of_homes = (np.where(is_home, values, 0.0) for values in (inside_of, mass_of))
-    inside, mass = (np.bincount(of_part, values, minlength=k) for values in of_homes)
-    waiting = [u for u in order.tolist() if not is_home[u]]
+    is_home[order[np.unique(of_part[order], return_index=True)[1]]] = True
+    joined = join_homes(level, is_home, of_part, goal)
+    home, inside, mass = joined
+    left = np.flatnonzero(home < 0)  # components of the graph, or parts that no neighbor has room for
+    if len(left) == n - k:
+        return None
+    home[left] = of_part[left]
+    np.add.at(inside, of_part[left], level.terms.loops[left])
+    np.add.at(mass, of_part[left], level.terms.mass[left])
+    return Partition(home.astype(np.int32), ClusterSums(inside, mass, np.bincount(home, minlength=k)))
+
+
+class Joined(NamedTuple):
+    """The cluster of each node, int64, -1 for none, and what the clusters have inside, and weigh."""
+
+    home: np.ndarray
+    inside: np.ndarray
+    mass: np.ndarray
+
+
+def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goal) -> Joined:
+    """Nodes that are no home join the cluster next to them that gains most, or loses least, by it; heavy ones first.
+
+    of_node : the cluster that each node is of until now, -1 for none; those of homes differ. Where nodes have sizes
+    none leaves a cluster that would hold too little without it, nor joins one that would hold too much.
+    """
+    rows, (inside_of, mass_of, size) = level
+    k, home = goal.k, np.where(is_home, of_node, -1).astype(np.int64)
+    inside, mass = (np.bincount(of_node[is_home], of[is_home], minlength=k) for of in (inside_of, mass_of))
+    load = np.zeros(k) if size is None else np.bincount(of_node[of_node >= 0], size[of_node >= 0], minlength=k)
+    waiting = [u for u in np.lexsort((np.arange(len(home)), -mass_of)).tolist() if not is_home[u]]
     while waiting:
         left = []
         for u in waiting:
+            own, w = int(of_node[u]), 0.0 if size is None else float(size[u])
             entries = slice(rows.indptr[u], rows.indptr[u + 1])
             near = home[rows.indices[entries]]
             link = np.bincount(near[near >= 0], weights=rows.weights[entries][near >= 0], minlength=k)
             to = np.flatnonzero(link)
+            if own < 0 or load[own] - w >= goal.least:
+                to = to[(to == own) | (load[to] + w <= goal.most)]
+            else:
+                to = to[to == own]
             if len(to) == 0:
                 left.append(u)
                 continue
@@ -91,13 +122,10 @@ def join_parts(level: Level, of_part: np.ndarray, goal: Goal) -> Partition | Non
             home[u] = c
             inside[c] += 2.0 * link[c] + inside_of[u]
             mass[c] += mass_of[u]
+            load[c] += w
+            if own >= 0:
+                load[own] -= w
         if len(left) == len(waiting):
             break
         waiting = left
-    for u in waiting:  # components of the graph: nothing is next to them
-        home[u] = of_part[u]
-        inside[of_part[u]] += inside_of[u]
-        mass[of_part[u]] += mass_of[u]
-    if len(waiting) == n - k:
-        return None
-    return Partition(home.astype(np.int32), ClusterSums(inside, mass, np.bincount(home, minlength=k)))
+    return Joined(home, inside, mass)

@@ -44,7 +44,7 @@ def balanced_partition(
     k : number of parts, 1 <= k <= n_nodes; every part has a node.
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up.
     node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), or the name of a node
-        attribute of a networkx.Graph. By default each node weighs 1.
+        attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
     effort : "low", "normal" (default) or "high", which takes some 5 times as long for a cut smaller by some percent.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is made in any case.
@@ -77,8 +77,8 @@ def balanced_partition(
     most = most_of_equal_parts(size, k, max_imbalance)
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
-    if node_weight is not None:
-        parameters["node_weight"] = weights_in_words(node_weight)
+    if (said := weights_in_words(node_weight, graph)) is not None:
+        parameters["node_weight"] = said
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
@@ -101,18 +101,12 @@ def balanced_partition(
     return clustering_with(found.labels, remarks)
 
 
-def edge_cut_partition(G: GraphLike, k: int | None, *, objective: str | None, **options: Any) -> Clustering:
+def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clustering:
     """`balanced_partition` with the options of `coreset_sc`, of which None stands for not given."""
-    if objective != "edge_cut":
-        named = "max_imbalance" if options["max_imbalance"] is not None else "node_weight"
-        raise ParameterError(
-            f"{named}={options[named]!r} means nothing to objective {objective or 'modularity'!r}, expected it to be "
-            "left out, or objective 'edge_cut'"
-        )
     if k is None:
         raise ParameterError("k was not given, expected the number of parts: a small edge cut suggests none")
     taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
-    method, _ = options.pop("method"), options.pop("memory_limit")
+    method, _, _ = options.pop("method"), options.pop("memory_limit"), options.pop("objective")
     for name, value in (({} if method == "auto" else {"method": method}) | options).items():
         if name not in taken and value is not None:
             raise ParameterError(

@@ -14,6 +14,7 @@ from graphclust.errors import ParameterError
 from graphclust.graph.kernel import LOOP_POLICIES
 from graphclust.objective.objective import OBJECTIVES
 
+BOUNDS = ("min_size", "max_size", "max_imbalance")
 METHODS = ("auto", "multilevel", "two-step", "paper")
 EFFORTS = ("low", "normal", "high")
 COMPONENTS = ("large", "largest", "all")
@@ -32,12 +33,20 @@ def _as_resolution(value: Any, name: str) -> float | str:
     return value if isinstance(value, str) else as_number(value, name, above=0.0)
 
 
-_OURS, _CORESETS, _PAPER = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",)
+def _as_bound(value: Any, name: str) -> Any:
+    as_number(value, name, above=0.0)
+    return value  # as it was given, for errors and the record
+
+
+_OURS, _CORESETS, _PAPER, _MULTILEVEL = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",), ("multilevel",)
 OPTIONS = {
     "objective": Option("modularity", partial(as_choice, allowed=tuple(OBJECTIVES)), (*_OURS, "paper")),
     "resolution": Option("auto", _as_resolution, _OURS),
     "effort": Option("normal", partial(as_choice, allowed=EFFORTS), _OURS),
     "components": Option("large", partial(as_choice, allowed=COMPONENTS), _OURS),
+    "min_size": Option(None, _as_bound, _MULTILEVEL),
+    "max_size": Option(None, _as_bound, _MULTILEVEL),
+    "max_imbalance": Option(None, partial(as_number, at_least=0.0), _MULTILEVEL),
     "coreset_size": Option(None, partial(as_whole_number, at_least=1), _CORESETS),  # by default, the method's own rule
     "oversampling": Option(2.0, partial(as_number, above=0.0), _CORESETS),
     "sampling": Option("tree", partial(as_choice, allowed=SAMPLINGS), _CORESETS),
@@ -59,8 +68,8 @@ def given_options(k: int, **options: Any) -> dict[str, Any]:
 
 
 def implied_method(given: dict[str, Any]) -> str | None:
-    """The method that was asked for by giving an option of its own: the published one, or else that of coresets."""
-    for methods, method in ((_PAPER, "paper"), (_CORESETS, "two-step")):
+    """The method that was asked for by giving an option of its own: the published one, that of coresets, or bounds'."""
+    for methods, method in ((_PAPER, "paper"), (_CORESETS, "two-step"), (_MULTILEVEL, "multilevel")):
         if any(OPTIONS[name].methods == methods for name in given):
             return method
     return None
@@ -90,7 +99,7 @@ def used_settings(options: dict[str, Any]) -> dict[str, Any]:
     """The settings of the method that was used, for the record; `options` holds "method" too."""
     method = options["method"]
     used = {name: options[name] for name, option in OPTIONS.items() if method in option.methods}
-    return {"method": method} | used
+    return {"method": method} | {name: value for name, value in used.items() if name not in BOUNDS or value is not None}
 
 
 def asked_of_the_graph(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import Aim
+from graphclust.partition.bounds import as_bounds_of_k
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.components import in_all_nodes
 from graphclust.partition.contraction import Contraction
@@ -27,6 +28,7 @@ from graphclust.partition.local_moving import refine
 from graphclust.partition.report import origin
 from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
 from graphclust.partition.sequential_contraction import is_estimate
+from graphclust.partition.within_bounds import bring_within
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Path:
     ks : the numbers of clusters, increasing. graph : the graph that was clustered.
     objective : as `cluster_path` takes it. seconds : stage -> seconds.
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
+    sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
     aim, kept, descent, ranges, key : what the suggestion is made of; see `descent.py` and `envelope.py`.
     """
 
@@ -84,6 +87,8 @@ class Path:
         self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
         self.seed: int | str | None = None
         self.options: dict[str, Any] = {}
+        self.sizes: npt.NDArray[np.float64] | None = None
+        self.bounds: dict[str, Any] = {}
         self._run, self._steps, self._remarks = run, steps, remarks
         self._clusterings: dict[int, Clustering] = {}
         self._numbers: dict[int, npt.NDArray[np.int64]] = {}
@@ -304,8 +309,10 @@ class Path:
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
         with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
             before = self._project(labels)
-            progress.offer(lambda: before)
+            if self.sizes is None:
+                progress.offer(lambda: before)
             run = replace(self._run, rng=np.random.default_rng([self.key, k]), progress=progress)
+            said: list[str] = []
             plan = self._plan(k, resolution)
             level = self._steps[-1].coarse if self._steps else run.finest
             found = with_sums(level, labels, k, run)
@@ -315,5 +322,7 @@ class Path:
                 found = refine(level, found, plan.goal, run)
             if n_entries(run.finest) <= CHEAP:
                 found = improve(run.finest, found, plan, run)
+            if self.sizes is not None:
+                found, said = bring_within(found, plan, as_bounds_of_k(self.sizes, k, **self.bounds), run)
         estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
-        return finished(found.labels, *remarks_on(plan), sums=None if estimated else found.sums)
+        return finished(found.labels, *remarks_on(plan), *said, sums=None if estimated else found.sums)

@@ -15,6 +15,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.descent import Nodes, descend
 from graphclust.partition.engine import contract_to_regions
@@ -47,6 +48,10 @@ def cluster_path(
     objective: str = "modularity",
     resolution: float | str | None = None,
     components: str = "large",
+    min_size: float | None = None,
+    max_size: float | None = None,
+    max_imbalance: float | None = None,
+    node_weight: NodeWeight = None,
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,
@@ -62,6 +67,8 @@ def cluster_path(
     objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
     components : "large" (default), "largest" or "all", as `coreset_sc` takes it. The components that take part are the
         same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale.
+    min_size, max_size, max_imbalance, node_weight : bounds that `path[k]` is within, as `coreset_sc` takes them; each k
+        of `ks` has to allow them. The figures of `table()` and `tree()` are those without bounds.
     time_budget : seconds, > 0, after which clusters are only united and nothing moves any more: the path is whole, and
         its clusterings say so. What is asked of the path later has budgets of its own.
     rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
@@ -103,9 +110,24 @@ def cluster_path(
         )
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
+    bounds = {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
+    is_bounded = any(value is not None for value in bounds.values())
+    if node_weight is not None and not is_bounded:
+        raise ParameterError("node_weight is what bounds count, expected min_size, max_size or max_imbalance too")
+    size = as_sizes(G, graph, node_weight)[kept] if is_bounded else None
+    if size is not None:
+        if is_default:
+            first, last = (k_within(size, k, min_size, max_size) for k in (1, len(kept)))
+            asked, is_default = [k for k in asked if first <= k <= last] or [first], False
+        for k in asked:
+            as_bounds_of_k(size, k, min_size, max_size, max_imbalance)
     path = longest_path(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
+    path.sizes, path.bounds = size, bounds
     path.seed = seed
     path.options = {"objective": aim.name, "resolution": aim.resolution, "components": components}
+    path.options |= {name: value for name, value in bounds.items() if value is not None}
+    if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
+        path.options["node_weight"] = said
     path.options |= asked_of_the_graph(weight, symmetrize, time_budget)
     return path
 

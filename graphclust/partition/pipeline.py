@@ -11,6 +11,7 @@ from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import published as paper
 from graphclust.coreset.outcome import Outcome
+from graphclust.errors import ParameterError
 from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.kernel import NormalizedCutKernel
@@ -18,7 +19,7 @@ from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
 from graphclust.partition.block_steps import GraphSource
-from graphclust.partition.bounds import NodeWeight
+from graphclust.partition.bounds import NodeWeight, as_sizes, k_within, weights_in_words
 from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import in_all_nodes, masked, searched_nodes
@@ -32,6 +33,7 @@ from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import is_likelier
 from graphclust.partition.memory import check_memory
 from graphclust.partition.options import (
+    BOUNDS,
     METHODS,
     asked_of_the_graph,
     given_options,
@@ -42,6 +44,7 @@ from graphclust.partition.options import (
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Sampling
+from graphclust.partition.within_bounds import clusters_within
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["coreset_sc"]
@@ -65,6 +68,8 @@ def coreset_sc(
     rounds: int | None = None,
     embedding: str | None = None,
     degrees: str | None = None,
+    min_size: float | None = None,
+    max_size: float | None = None,
     max_imbalance: float | None = None,
     node_weight: NodeWeight = None,
     weight: str | None = "weight",
@@ -117,8 +122,13 @@ def coreset_sc(
         `construct_coreset`.
     embedding : of the coreset graph, "eigsh" (exact) or "power" (fast); "auto" (default) takes eigsh up to 64 clusters.
     degrees : of the coreset graph, its "row_sums" (default), or the coreset "weights" that equal them in expectation.
-    max_imbalance, node_weight : of objective "edge_cut" only, which takes no other option but effort: k parts of equal
-        size that cut the least edge weight, see `balanced_partition`.
+    min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside, and there
+        are still exactly k. For "multilevel" only, which "auto" then takes.
+    max_imbalance : >= 0, in the place of max_size: no cluster holds more than (1 + max_imbalance) times the average
+        one, rounded up. Objective "edge_cut", which has it by default, cuts the least edge weight into such parts; it
+        takes no option but node_weight and effort, see `balanced_partition`.
+    node_weight : of each node, > 0, which those bounds then count: an array of shape (n_nodes,), or the name of a node
+        attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; then the best so
         far is returned, and a remark says so. What a first partition into k clusters needs is done in any case.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
@@ -145,13 +155,13 @@ def coreset_sc(
     >>> round(clustering.normalized_cut, 3)
     0.095
     """
-    if objective == "edge_cut" or max_imbalance is not None or node_weight is not None:
+    if objective == "edge_cut":
         return edge_cut_partition(
             G, k, method=method, objective=objective, resolution=resolution, effort=effort, components=components,
             coreset_size=coreset_size, oversampling=oversampling, sampling=sampling, loops=loops, shift=shift,
-            second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees, max_imbalance=max_imbalance,
-            node_weight=node_weight, weight=weight, symmetrize=symmetrize, time_budget=time_budget,
-            memory_limit=memory_limit, rng=rng, progress=progress,
+            second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees, min_size=min_size,
+            max_size=max_size, max_imbalance=max_imbalance, node_weight=node_weight, weight=weight,
+            symmetrize=symmetrize, time_budget=time_budget, memory_limit=memory_limit, rng=rng, progress=progress,
         )  # fmt: skip
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
     k_given = None if k is None else as_whole_number(k, "k", at_least=1)
@@ -161,8 +171,12 @@ def coreset_sc(
     given = given_options(
         k_given or 1, objective=objective, resolution=resolution, effort=effort, components=components,
         coreset_size=coreset_size, oversampling=oversampling, sampling=sampling, loops=loops, shift=shift,
-        second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees,
+        second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees, min_size=min_size,
+        max_size=max_size, max_imbalance=max_imbalance,
     )  # fmt: skip
+    is_bounded = any(name in given for name in BOUNDS)
+    if node_weight is not None and not is_bounded:
+        raise ParameterError("node_weight is what bounds count, expected min_size, max_size or max_imbalance too")
     if method == "auto":
         method = implied_method(given) or "auto"
     if method != "auto":
@@ -171,12 +185,17 @@ def coreset_sc(
     graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
     k = _suggested(graph, aim, given, remarks, rng, progress) if k_given is None else k_given
+    size = as_sizes(G, graph, node_weight) if is_bounded else None
+    if size is not None and k_given is None and k != (k := k_within(size, k, min_size, max_size)):
+        remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
     chosen_here = method == "auto"
     if chosen_here:
         with progress.stage("method"):
             method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
     asked = asked_of_the_graph(weight, symmetrize, time_budget)
+    if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
+        asked["node_weight"] = said
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
     as_it_is = method == "paper" or options["sampling"] == "parallel"  # these read rows of a store as they lie
     order = np.arange(graph.n_nodes) if as_it_is else node_order(graph)
@@ -193,6 +212,9 @@ def coreset_sc(
             outcome = _published(ordered, k, options, remarks, rng, progress)
         elif options["method"] == "two-step" and options["sampling"] == "parallel":
             plan, outcome = _by_blocks(ordered, k, aim, options, remarks, rng, progress)
+            remarks += outcome.remarks
+        elif size is not None:
+            plan, outcome = clusters_within(ordered, k, aim, options, size[order], remarks, rng, progress)
             remarks += outcome.remarks
         else:
             plan, outcome = _best(ordered, k, aim, options, remarks, chosen_here, rng, progress)

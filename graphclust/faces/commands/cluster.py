@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import (
+    add_bounds,
     add_force,
     add_seed,
     as_output,
@@ -15,6 +16,7 @@ from graphclust.faces.commands.options import (
     examples,
     graph_file,
     loaded,
+    node_weights,
     reading,
 )
 from graphclust.faces.shell_words import in_the_shell
@@ -30,6 +32,7 @@ EXAMPLES = examples(
     "graphclust cluster karate                                  as many as the graph shows",
     "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
     "graphclust cluster karate -k 4 --resolution 1              the usual modularity",
+    "graphclust cluster graph.txt -k 9 --min-size 30            none smaller; --imbalance 0.1: about equal sizes",
     "graphclust cluster graph.txt -k 9 --html report.html       with a page for the browser",
     "graphclust cluster big.mtx -k 500 --time-budget 60         what a minute can do",
     "zcat edges.gz | graphclust cluster - -k 8 -o - | sort -k 2n  in a pipe",
@@ -69,6 +72,7 @@ def add_to(commands: Any) -> None:
     cluster.add_argument(
         "--components", choices=COMPONENTS, help="which are searched: those that are worth a cluster (large), or others"
     )
+    add_bounds(cluster, "min_size", "max_size", "imbalance")
     add_seed(cluster)
     add_force(cluster)
     cluster.set_defaults(run=run)
@@ -101,6 +105,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         return coreset_sc(
             graph, options.k, method=options.method, objective=options.objective, resolution=options.resolution,
             effort=options.effort, components=options.components, coreset_size=options.coreset_size,
+            min_size=options.min_size, max_size=options.max_size, max_imbalance=options.imbalance,
+            node_weight=node_weights(options, graph),
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 

@@ -4,7 +4,15 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.cluster import add_outputs, cluster_file
-from graphclust.faces.commands.options import add_force, add_seed, everywhere, examples, graph_file
+from graphclust.faces.commands.options import (
+    add_bounds,
+    add_force,
+    add_seed,
+    everywhere,
+    examples,
+    graph_file,
+    node_weights,
+)
 
 if TYPE_CHECKING:
     from graphclust.graph.container import Graph
@@ -42,8 +50,7 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--components", choices=COMPONENTS, default="all", help="the largest leaves the nodes of others out (all)"
     )
-    for bound, what in (("min", "least"), ("max", "most")):
-        command.add_argument(f"--{bound}-size", type=float, metavar="NODES", help=f"the {what} nodes of a cluster")
+    add_bounds(command, "min_size", "max_size")
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a better partition")
     add_outputs(command)
     add_seed(command)
@@ -59,6 +66,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         return communities(
             graph, resolution=options.resolution, objective=options.objective, effort=options.effort,
             components=options.components, min_size=options.min_size, max_size=options.max_size,
+            node_weight=node_weights(options, graph),
             time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
 

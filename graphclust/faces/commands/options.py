@@ -172,6 +172,28 @@ def _as_wrong_use() -> Iterator[None]:
         raise ParameterError(str(problem)) from None
 
 
+def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Options that bound what a cluster holds: "min_size", "max_size" or "imbalance" of those that the command has."""
+    if "min_size" in names:
+        parser.add_argument("--min-size", type=float, metavar="NODES", help="the least nodes of a cluster")
+    if "max_size" in names:
+        parser.add_argument("--max-size", type=float, metavar="NODES", help="the most nodes of a cluster")
+    if "imbalance" in names:
+        share = "how much more than the average cluster one may hold, such as 0.03"
+        parser.add_argument("--imbalance", type=float, metavar="SHARE", help=share)
+    parser.add_argument(
+        "--node-weight", metavar="FILE",
+        help="bounds count these weights of the nodes: a number a line, or a table of names and weights, FILE:COLUMN",
+    )  # fmt: skip
+
+
+def node_weights(options: argparse.Namespace, graph: "Graph") -> Any:
+    """The weights of the nodes that the bounds count, None for those of the graph's file."""
+    from graphclust.io.node_weights import read_node_weights
+
+    return None if options.node_weight is None else read_node_weights(options.node_weight, graph)
+
+
 def add_force(parser: argparse.ArgumentParser) -> None:
     """The option that lets an output replace a file."""
     parser.add_argument("--force", action="store_true", help="replace an output file that is there")

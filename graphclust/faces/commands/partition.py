@@ -1,11 +1,14 @@
 """`graphclust partition FILE -k K`: parts of equal size with the smallest edge cut."""
 
 import argparse
+import io
 import json
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import (
+    add_bounds,
     add_force,
     add_seed,
     as_output,
@@ -14,12 +17,16 @@ from graphclust.faces.commands.options import (
     examples,
     graph_file,
     loaded,
+    node_weights,
     reading,
 )
 from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from graphclust.io.load import LoadInfo
     from graphclust.partition.clustering import Clustering
     from graphclust.progress import Progress
 
@@ -47,6 +54,7 @@ def add_to(commands: Any) -> None:
         "--imbalance", type=float, default=IMBALANCE, metavar="SHARE",
         help=f"how much more than the average part one may hold ({IMBALANCE})",
     )  # fmt: skip
+    add_bounds(command)
     command.add_argument("--effort", choices=EFFORTS, default="normal", help="how much to try (normal)")
     command.add_argument("--time-budget", type=float, metavar="SECONDS", help="use so long to find a smaller cut")
     command.add_argument(
@@ -58,7 +66,7 @@ def add_to(commands: Any) -> None:
         "--permutation", metavar="FILE", help="write the rows grouped by part here, one number from 0 a line"
     )
     command.add_argument(
-        "--reordered", metavar="FILE", help="write the graph here with its rows and columns grouped by part"
+        "--reordered", metavar="FILE", help="write the matrix here with its rows and columns grouped by part"
     )
     add_seed(command)
     add_force(command)
@@ -71,19 +79,19 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.partition.equal_parts import balanced_partition
 
     files = _checked_outputs(options)
-    graph, _ = loaded(options, progress)
+    graph, info = loaded(options, progress)
     try:
         parts = balanced_partition(
-            graph, options.k, max_imbalance=options.imbalance, effort=options.effort,
-            time_budget=options.time_budget, rng=options.seed, progress=progress,
+            graph, options.k, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
+            effort=options.effort, time_budget=options.time_budget, rng=options.seed, progress=progress,
         )  # fmt: skip
     except Interrupted as stop:
         if not files:
             raise
-        _write(options, stop.best)
+        _write(options, stop.best, info)
         raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
     parts.parameters.update(reading(options))
-    _write(options, parts)
+    _write(options, parts, info)
     if options.quiet or options.output == "-":
         return
     if options.report == "json":
@@ -113,10 +121,8 @@ def _checked_outputs(options: argparse.Namespace) -> dict[str, str]:
     return files
 
 
-def _write(options: argparse.Namespace, parts: "Clustering") -> None:
+def _write(options: argparse.Namespace, parts: "Clustering", info: "LoadInfo | None") -> None:
     """Write every output that was asked for."""
-    from graphclust.graph.gate import as_graph
-    from graphclust.io.save import save_graph
     from graphclust.partition.label_files import print_labels, write_labels
 
     if options.to == "metis":
@@ -129,7 +135,31 @@ def _write(options: argparse.Namespace, parts: "Clustering") -> None:
     if options.permutation is not None:
         _write_numbers(options.permutation, order, options.force)
     if options.reordered is not None:
+        _write_reordered(options, parts, order, info)
+
+
+def _write_reordered(
+    options: argparse.Namespace, parts: "Clustering", order: "np.ndarray", info: "LoadInfo | None"
+) -> None:
+    """Write the matrix of a Matrix Market file as it stands there, or else the graph, in the order of the parts."""
+    from graphclust.graph.gate import as_graph
+    from graphclust.io.save import save_graph
+
+    is_matrix = info is not None and info.format == "matrix_market" and os.path.isfile(options.file)
+    if not is_matrix or not options.reordered.lower().endswith(".mtx"):
         save_graph(options.reordered, as_graph(parts.graph.to_scipy()[order][:, order]), overwrite=options.force)
+        return
+    from scipy.io import mmread, mmwrite
+
+    from graphclust.io.writing import whole_file
+
+    matrix = mmread(options.file, spmatrix=False).tocsr()
+    n_rows = matrix.shape[0]
+    rows, columns = (order[order < n_rows], order[order >= n_rows] - n_rows) if options.bipartite else (order, order)
+    text = io.BytesIO()
+    mmwrite(text, matrix[rows][:, columns])
+    with whole_file(options.reordered, options.force, lambda: len(text.getbuffer())) as file:
+        file.write(text.getbuffer())
 
 
 def _write_numbers(path: str, numbers: Iterable[Any], force: bool) -> None:

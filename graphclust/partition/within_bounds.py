@@ -1,0 +1,423 @@
+"""Exactly k clusters within bounds on what they hold, under any objective.
+
+1. The engine's partition without bounds. Where it is within them it is the answer.
+2. Parents: V-cycles whose every step keeps the bounds, from nothing and inside the clusters of step 1; and k parts of
+   about equal size where these must hold about the same.
+3. Children: V-cycles inside what two parents have in one cluster.
+4. The best one with connected clusters. Where there is none yet, V-cycles look for one that undo every step after which
+   a cluster is in parts.
+
+A cluster that is outside the bounds gives nodes away or takes some, always those that cost the objective least; the
+nodes then move within the bounds. Every partition that is compared with another has k clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphclust.checks import Seed
+from graphclust.compiled.graphs.balance import balance_into
+from graphclust.compiled.graphs.fiduccia_mattheyses import climb_into
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import PLAIN, Objective
+from graphclust.compiled.graphs.v_cycle import rows_within
+from graphclust.compiled.runtime.shuffling import draws_of
+from graphclust.coreset.outcome import Outcome
+from graphclust.errors import ParameterError
+from graphclust.graph.container import Graph
+from graphclust.objective.objective import Aim, Units, weighed
+from graphclust.partition import balanced, sequential_contraction
+from graphclust.partition.agglomeration import NO_GAINS, agglomerate
+from graphclust.partition.bounds import NO_ROOM, Bounds, as_bounds_of_k, pack, refuse_small_components, sure_to_do
+from graphclust.partition.components import in_all_nodes, searched_nodes
+from graphclust.partition.connected_balance import balance_connected, grow_connected
+from graphclust.partition.connectivity import connect, connect_once, join_homes
+from graphclust.partition.contraction import Contraction, contract
+from graphclust.partition.engine import (
+    BUDGET,
+    EFFORTS,
+    FIRST,
+    LARGEST_SHARE,
+    SPARE_ENTRIES,
+    Effort,
+    partition_into,
+    select,
+    side_by_side,
+)
+from graphclust.partition.levels import Run, filled, n_entries, read_only_level, room_for, run_on, value, with_sums
+from graphclust.partition.local_moving import find_regions, refine
+from graphclust.partition.overlay import overlay, split_disconnected
+from graphclust.partition.resolution import Plan
+from graphclust.progress import Progress
+
+REGION_SHARE = 0.15  # of what a cluster may hold: larger regions would not fill clusters evenly
+TIGHT = 1.5  # times the mean: where clusters may hold less than that, equal parts are a parent too
+BEST, ROUNDS = 2, 8  # partitions whose parts join neighbors, and how often
+TRIES = 8  # of growing connected clusters from random nodes
+FEW_ENTRIES = 1 << 13  # of a level whose clusters are balanced by moves that keep them connected
+LITTER, PATIENCE = 2, 64  # children of one generation, and how many in vain are the last
+CHILDREN = {"low": 0, "normal": 2, "high": 48}
+SPARE_CHILDREN = 4  # of levels of few entries, on which they take some milliseconds
+
+
+def partition_within(
+    level: Level, k: int, aim: Aim, bounds: Bounds, effort: Effort, n_children: float, run: Run
+) -> tuple[Partition, Plan]:
+    """Exactly k clusters within the bounds: the best partition that the effort finds, and what it was made for.
+
+    Raises ParameterError where the nodes do not fit into the clusters.
+    """
+    with run.progress.within(None):  # what is found without bounds is no result yet
+        found, plan = partition_into(level, k, aim, effort, run)
+    plan = plan._replace(goal=plan.goal._replace(least=bounds.least, most=bounds.most))
+    if not is_within(level, found, plan.goal):
+        found = search_within(level, found, plan, n_children, run)
+    return found, plan
+
+
+def bring_within(found: Partition, plan: Plan, bounds: Bounds, run: Run) -> tuple[Partition, list[str]]:
+    """A partition of the finest level, changed where it is outside the bounds; and what is to be said of it."""
+    rows, terms = run.finest
+    level = read_only_level(rows, Terms(terms.loops, terms.mass, bounds.size))
+    run, goal = replace(run, finest=level), plan.goal._replace(least=bounds.least, most=bounds.most)
+    if not is_within(level, found, goal):
+        found = search_within(level, found, plan._replace(goal=goal), CHILDREN["normal"], run)
+    return found, remark_on_parts(found, run)
+
+
+def remark_on_parts(found: Partition, run: Run) -> list[str]:
+    """A remark where clusters of the finest level are in parts that no components of the graph are the reason of."""
+    n_parts, n_components = _n_parts(run.finest, found, run), 1 if run.graph is None else run.graph.n_components
+    if n_parts <= max(len(found.sums.size), n_components):
+        return []
+    return [f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts"]
+
+
+def is_within(level: Level, found: Partition, goal: Goal) -> bool:
+    """Whether there are k clusters, each of which has a node and holds what the bounds say."""
+    labels, k = found.labels, len(found.sums.size)
+    load, n_nodes = np.bincount(labels, level.terms.size, minlength=k), np.bincount(labels, minlength=k)
+    return bool(k == goal.k and n_nodes.min() > 0 and load.min() >= goal.least and load.max() <= goal.most)
+
+
+def search_within(level: Level, free: Partition, plan: Plan, n_children: float, run: Run) -> Partition:
+    """The best partition within the bounds that is found; free : one that need not be within them."""
+    goal, pulls = plan.goal, plan.pulls
+    steps = _contract(level, free, goal, pulls[0], BUDGET // FIRST, run)
+    top = steps[-1].coarse if steps else level
+    tries = [partial(cycle, top, _restrict(steps, free), goal, pulls[0])]
+    tries += [partial(cycle, top, None, goal, pull) for pull in pulls]
+    affordable = max(1, FIRST * BUDGET // max(n_entries(top), 1))  # where bounds keep regions small, top may be large
+    if n_children < np.inf:
+        spare = SPARE_CHILDREN if n_children and n_entries(top) <= SPARE_ENTRIES else 0
+        n_children = min(n_children + spare, affordable - len(tries))
+    pool = side_by_side(tries[: 1 if run.progress.out_of_time() else affordable], top, run)
+    if goal.k * goal.most < TIGHT * level.terms.size.sum():
+        pool.append(_equal_parts(top, goal, run))
+    pool, n_made, in_vain = _best_first(top, pool, goal), 0, 0
+    while n_made < n_children and in_vain < PATIENCE and not run.progress.out_of_time():
+        if is_within(top, pool[0], goal):
+            run.progress.offer(partial(_labels_of_nodes, steps, pool[0].labels))
+        run.progress.step(int(min(n_made, PATIENCE)), int(min(n_children, PATIENCE)))
+        litter = side_by_side([partial(_child, top, pool, plan)] * LITTER, top, run)
+        best = value(pool[0], goal)
+        pool, n_made = _best_first(top, [*pool, *litter], goal), n_made + LITTER
+        in_vain = 0 if value(pool[0], goal) > best else in_vain + LITTER
+    return _finish(level, steps, pool, plan, run)
+
+
+def cycle(
+    level: Level, found: Partition | None, goal: Goal, pull: float, run: Run, is_connected: bool = False
+) -> Partition:
+    """The better of the partition found, if any, and of one merged anew within its clusters; see `settle`.
+
+    is_connected : whether steps are undone after which a cluster is in parts.
+    """
+    settled = settle_connected if is_connected else settle
+    steps = _contract(level, found, goal, pull, 0, run)
+    top = steps[-1].coarse if steps else level
+    tried = [settled(top, _merge(top, goal, run), goal, run)]
+    if found is not None:
+        tried.append(settled(top, _restrict(steps, found), goal, run))
+    best = _best_first(top, tried, goal)[0]
+    for step in reversed(steps):
+        best = settled(step.fine, step.project(best), goal, run)
+    best = best if is_connected else climb(level, best, goal, run)
+    return best if found is None else _best_first(level, [found, best], goal)[0]
+
+
+def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """k clusters within the bounds, as far as the nodes of the level allow, refined."""
+    if len(found.sums.size) > goal.k:
+        step = contract(level, found, run)
+        found = step.project(agglomerate(step.coarse, goal._replace(least=0.0, most=np.inf), run))
+    return refine(level, _balance(level, found, goal), goal, run)
+
+
+def _balance(level: Level, found: Partition, goal: Goal) -> Partition:
+    """k clusters within the bounds, as far as the nodes of the level allow."""
+    if is_within(level, found, goal):
+        return found
+    room = room_for(level, goal.k)
+    balance_into(level, found, goal, np.zeros(goal.k), room)
+    return filled(room, goal.k)
+
+
+def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition after Fiduccia-Mattheyses, which lets nodes change places, where some cluster has no room."""
+    heaviest = float(level.terms.size.max())
+    has_room = is_within(level, found, goal._replace(most=goal.most - heaviest))
+    if has_room or not is_within(level, found, goal) or run.progress.out_of_time():
+        return found
+    room, patience = room_for(level, goal.k), balanced.LOCAL._replace(slack=heaviest)
+    climb_into(level, found, goal, np.zeros(goal.k), patience, draws_of(run.rng), room)
+    return filled(room, goal.k)
+
+
+def settle_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The same where clusters are connected afterwards; else the partition found, or that one connected."""
+    for tried in (settle(level, found, goal, run), found):
+        if len(tried.sums.size) == goal.k:
+            made = connect(level, tried, goal, run)
+            if is_within(level, made, goal) and _n_parts(level, made, run) == goal.k:
+                return made
+    return found
+
+
+def reconnect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition after rounds in which parts of clusters join neighbors without room, which then give nodes away."""
+    for _ in range(ROUNDS):
+        found = connect_once(level, found, goal._replace(least=0.0, most=np.inf), run)
+        found = connect_once(level, _balance(level, found, goal), goal, run)
+        if _n_parts(level, found, run) == goal.k:
+            break
+    return settle_connected(level, found, goal, run)
+
+
+def _n_parts(level: Level, found: Partition, run: Run) -> int:
+    """The number of connected parts of all clusters."""
+    return len(split_disconnected(level, found, run).sums.size)
+
+
+def _merge(level: Level, goal: Goal, run: Run) -> Partition:
+    """The nodes merged into k clusters that hold the least each, or more clusters where no two fit into one.
+
+    Nodes are merged down to where, for the last time, k clusters are that heavy; lighter ones join these.
+    """
+    size = level.terms.size
+    if size.min() >= goal.least:
+        return agglomerate(level, goal, run)
+    n = len(size)
+    pairs = np.full((n, 2), -1, np.int32)
+    agglomerate(level, goal._replace(k=1, least=0.0), run, NO_GAINS, pairs)
+    unions, load = pairs[pairs[:, 0] >= 0][::-1].tolist(), size.tolist()
+    n_heavy, n_unions = sum(held >= goal.least for held in load), -1
+    for i, (ended, enlarged) in enumerate(unions, 1):
+        before = (load[ended] >= goal.least) + (load[enlarged] >= goal.least)
+        load[enlarged] += load[ended]
+        n_heavy += (load[enlarged] >= goal.least) - before
+        if n_heavy == goal.k:
+            n_unions = i
+    if n_unions < 0:
+        return agglomerate(level, goal, run)
+    into = np.arange(n)
+    for ended, enlarged in reversed(unions[:n_unions]):
+        into[ended] = into[enlarged]
+    k, labels = np.unique(into, return_inverse=True)
+    merged = with_sums(level, labels.astype(np.int32), len(k), run)
+    return _join_light(level, merged, goal, run)
+
+
+def _join_light(level: Level, merged: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition whose clusters below the least have joined neighbors, or any cluster where none has room."""
+    step = contract(level, merged, run)
+    size = step.coarse.terms.size
+    is_heavy = size >= goal.least
+    number = np.where(is_heavy, np.cumsum(is_heavy) - 1, -1)
+    joined = join_homes(step.coarse, is_heavy, number, goal)
+    load = np.bincount(joined.home[joined.home >= 0], size[joined.home >= 0], minlength=goal.k)
+    for c in np.flatnonzero(joined.home < 0).tolist():
+        joined.home[c] = load.argmin()
+        load[joined.home[c]] += size[c]
+    return with_sums(level, joined.home.astype(np.int32)[merged.labels], goal.k, run)
+
+
+def _contract(
+    level: Level, found: Partition | None, goal: Goal, pull: float, enough: int, run: Run
+) -> list[Contraction]:
+    """Contractions to regions inside the clusters found, down to so few entries or until levels hardly shrink."""
+    steps: list[Contraction] = []
+    while n_entries(level) > enough:
+        inner = level if found is None else rows_within(level, found.labels)
+        regions = find_regions(inner, pull, run, REGION_SHARE * goal.most)
+        if not goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels):
+            break
+        steps.append(contract(level, regions, run))
+        level, found = steps[-1].coarse, None if found is None else steps[-1].restrict(found)
+    return steps
+
+
+def _restrict(steps: list[Contraction], found: Partition) -> Partition:
+    """A partition of the finest level as one of the coarsest."""
+    for step in steps:
+        found = step.restrict(found)
+    return found
+
+
+def _equal_parts(level: Level, goal: Goal, run: Run) -> Partition:
+    """k parts of about equal size by the edge cut, settled."""
+    size = level.terms.size
+    sized = read_only_level(level.rows, Terms(level.terms.loops, size, size))
+    own = Run(None, sized, Units(run.units.volume, float(size.sum())), run.rng, run.progress)
+    with run.progress.within(None):
+        cut = goal._replace(objective=_edge_cut(level, run))
+        found, _ = balanced.partition_balanced(sized, cut, balanced.EFFORTS["low"], own)
+    return settle(level, with_sums(level, found.labels, goal.k, run), goal, run)
+
+
+def _labels_of_nodes(steps: list[Contraction], labels: np.ndarray) -> np.ndarray:
+    """Labels of the coarsest level as those of the finest."""
+    for step in reversed(steps):
+        labels = labels[step.regions.labels]
+    return labels.copy()
+
+
+def _edge_cut(level: Level, run: Run) -> Objective:
+    return Objective(PLAIN, 0.0, run.units.volume / len(level.terms.size))
+
+
+def _best_first(level: Level, found: Sequence[Partition], goal: Goal) -> list[Partition]:
+    """The best of some partitions by value, of those within the bounds if there are any."""
+    return select([one for one in found if is_within(level, one, goal)] or found, goal)
+
+
+def _child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Partition:
+    """A child of two partitions: V-cycles of the better one inside what both have in one cluster."""
+    goal, pull = plan.goal, run.rng.choice(plan.pulls)
+    better, other = (sorted(run.rng.permutation(len(pool))[:2]) * 2)[:2]
+    shared = overlay(level, [pool[better], pool[other]], run)
+    if len(shared.sums.size) <= goal.k:
+        return cycle(level, pool[better], goal, pull, run)
+    step = contract(level, shared, run)
+    child = cycle(step.coarse, step.restrict(pool[better]), goal, plan.pulls[0], run)
+    return cycle(level, settle(level, step.project(child), goal, run), goal, pull, run)
+
+
+def _more_connected(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Iterator[Partition]:
+    """Partitions that are more likely to have connected clusters than those of a pool."""
+    goal = plan.goal
+    made = [cycle(level, None, goal, pull, run, is_connected=True) for pull in plan.pulls]
+    yield from _best_first(level, made, goal)
+    for found in pool[:BEST]:
+        yield reconnect(level, found, goal, run)
+    without_bounds = goal._replace(least=0.0, most=np.inf)
+    for found in [*pool, *made] if n_entries(level) <= FEW_ENTRIES else []:
+        whole = connect_once(level, settle(level, found, without_bounds, run), without_bounds, run)
+        yield settle_connected(level, balance_connected(level, whole, goal, run), goal, run)
+
+
+def _finish(level: Level, steps: list[Contraction], pool: Sequence[Partition], plan: Plan, run: Run) -> Partition:
+    """The first of a pool whose clusters are connected on the nodes; else the best that is, or the best."""
+    goal, top = plan.goal, steps[-1].coarse if steps else level
+    n_components = 1 if run.graph is None else run.graph.n_components
+    fewest = max(goal.k, n_components)
+    found = list(_on_nodes(level, steps, pool, False, goal, run))
+    is_connected = bool(found) and found[-1].n_parts <= fewest
+    if not is_connected and not run.progress.out_of_time():
+        others = [*_on_nodes(level, steps, list(_more_connected(top, pool, plan, run)), True, goal, run)]
+        connected = max((one for one in others if one.n_parts <= fewest), default=None, key=lambda one: one.value)
+        if connected is None and n_components == 1 and n_entries(level) <= FEW_ENTRIES:
+            connected = _grow(level, goal, run)
+        if connected is not None:
+            return _improve(level, connected, plan, run)
+        found += others
+    best = max(found, key=lambda one: one.value).found if found else settle(level, pack(level, goal.k, run), goal, run)
+    if not is_within(level, best, goal):
+        raise ParameterError(
+            f"no {goal.k} clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; "
+            f"{sure_to_do(level.terms.size, goal.k)} are sure to do, or fewer clusters"
+        )
+    return found[-1].found if is_connected else best
+
+
+def _grow(level: Level, goal: Goal, run: Run) -> Finished | None:
+    """Connected clusters within the bounds from random ones, the first that are; None where no try succeeds."""
+    for _ in range(TRIES):
+        made = settle_connected(
+            level, balance_connected(level, grow_connected(level, goal.k, run), goal, run), goal, run
+        )
+        if is_within(level, made, goal) and _n_parts(level, made, run) == goal.k:
+            return Finished(made, value(made, goal), goal.k)
+    return None
+
+
+class Finished(NamedTuple):
+    """A partition of the nodes within the bounds, its value, and the number of connected parts of its clusters."""
+
+    found: Partition
+    value: float
+    n_parts: int
+
+
+def _on_nodes(
+    level: Level, steps: list[Contraction], pool: Sequence[Partition], keeps_connected: bool, goal: Goal, run: Run
+) -> Iterator[Finished]:
+    """Partitions of the coarsest level on the nodes, those within the bounds, up to the first with connected clusters.
+
+    keeps_connected : all of them, and whether steps are undone after which a cluster is in parts.
+    """
+    for one in pool:
+        for step in reversed(steps):
+            one = (settle_connected if keeps_connected else settle)(step.fine, step.project(one), goal, run)
+        if is_within(level, one, goal):
+            one = connect(level, one if keeps_connected or not steps else climb(level, one, goal, run), goal, run)
+            run.progress.offer(one.labels.copy)
+            made = Finished(one, value(one, goal), _n_parts(level, one, run))
+            yield made
+            if made.n_parts == goal.k and not keeps_connected:
+                return
+
+
+def _improve(level: Level, best: Finished, plan: Plan, run: Run) -> Partition:
+    """The partition after V-cycles that keep its clusters connected."""
+    for pull in plan.pulls:
+        if not run.progress.out_of_time():
+            tried = cycle(level, best.found, plan.goal, pull, run, is_connected=True)
+            made = Finished(tried, value(tried, plan.goal), _n_parts(level, tried, run))
+            if made.n_parts <= best.n_parts and made.value > best.value:
+                best = made
+    return best.found
+
+
+def clusters_within(
+    graph: Graph, k: int, aim: Aim, options: dict[str, Any], size: np.ndarray, remarks: list[str], rng: Seed,
+    progress: Progress,
+) -> tuple[Plan, Outcome]:  # fmt: skip
+    """`partition_within` on the nodes with edges, in the components that take part.
+
+    size : of each node, float64 (n_nodes,). options : as `options.settings` gives them. Remarks say what is left out,
+    and which clusters are not connected.
+    """
+    with progress.stage("components"):
+        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+    part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+    size, k = size[searched], min(k, part.n_nodes)
+    bounds = as_bounds_of_k(size, k, options["min_size"], options["max_size"], options["max_imbalance"])
+    if bounds.least > 0.0 and options["components"] != "all":
+        refuse_small_components(part, size, options["min_size"], ", or components='all', which unites some")
+    in_time = progress.time_budget is None
+    effort = EFFORTS[options["effort"] if in_time else "normal"]
+    n_children = CHILDREN[options["effort"]] if in_time else np.inf
+    run = run_on(weighed(part, aim.name), rng, progress, size)
+    progress.watch(part)
+    with progress.stage("partition"), progress.within(lambda labels: in_all_nodes(searched, labels)):
+        found, plan = partition_within(run.finest, k, aim, bounds, effort, n_children, run)
+        remarks += remark_on_parts(found, run)
+    estimated = sequential_contraction.is_estimate(part.n_entries, part.n_nodes)
+    said = (sequential_contraction.ESTIMATED,) if estimated else ()
+    return plan, Outcome(in_all_nodes(searched, found.labels.astype(np.int64)), remarks=said)
