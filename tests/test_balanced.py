@@ -14,6 +14,7 @@ import graphclust
 from graphclust import balanced_partition, coreset_sc
 from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
+from graphclust.compiled.graphs import jet
 from graphclust.compiled.graphs.bisection import grow_halves
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
@@ -158,6 +159,14 @@ def test_labels_depend_on_the_seed_alone():
         graphclust.compiled.runtime.blocks.set_threads(before)
 
 
+def test_many_parts_are_the_same_again():
+    grid = nx.convert_node_labels_to_integers(nx.grid_graph((16, 16, 16)))
+    first = balanced_partition(grid, 32, effort="low", rng=1)
+    spoilt = [np.full(1 << 16, np.nan) for _ in range(8)]  # memory that comes next is not what it was
+    del spoilt
+    assert (balanced_partition(grid, 32, effort="low", rng=1).labels == first.labels).all()
+
+
 def test_coreset_sc_passes_the_objective_on():
     through = coreset_sc(MESH, 4, objective="edge_cut", max_imbalance=0.1, effort="low", rng=2)
     assert through == balanced_partition(MESH, 4, max_imbalance=0.1, effort="low", rng=2)
@@ -254,6 +263,36 @@ def test_fiduccia_mattheyses_crosses_a_hill():
     labels[[20, 39]] = 1  # a border of slanted steps: each move alone loses or keeps
     found = with_sums(run.finest, labels, 2, run)
     assert value(climbed(run.finest, found, goal), goal) > value(found, goal)
+
+
+def moved_in_rounds(level, found, goal):
+    room = room_for(level, goal.k)
+    return filled(room, jet.move_in_rounds_into(level, found, goal, np.zeros(goal.k), jet.Rounds(0.25, 12), room))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounds_of_moves_never_lower_the_value_nor_break_the_bound(seed):
+    run = run_on(graphclust.as_graph(random_graph(60, seed, 0.1)), np.ones(60))
+    goal = Goal(Objective(PLAIN, 0.0, 1.0), 5, 0.0, 13.0)
+    labels = np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32)
+    found = with_sums(run.finest, labels, 5, run)
+    after = moved_in_rounds(run.finest, found, goal)
+    again = with_sums(run.finest, after.labels, 5, run)
+    assert after.sums.inside == pytest.approx(again.sums.inside)
+    assert after.sums.size.tolist() == np.bincount(after.labels, minlength=5).tolist()
+    assert value(after, goal) > value(found, goal)
+    assert after.sums.size.max() <= 13 and after.sums.size.min() > 0
+
+
+def test_rounds_of_moves_exchange_nodes_of_full_clusters():
+    cliques = nx.convert_node_labels_to_integers(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
+    run, goal = run_on(graphclust.as_graph(cliques), np.ones(20)), Goal(Objective(PLAIN, 0.0, 1.0), 2, 0.0, 10.0)
+    labels = (np.arange(20) >= 10).astype(np.int32)
+    labels[[0, 1, 2, 10, 11, 12]] ^= 1
+    found = with_sums(run.finest, labels, 2, run)
+    assert climbed(run.finest, found, goal).labels.tolist() == labels.tolist()  # no cluster has room
+    after = moved_in_rounds(run.finest, found, goal)
+    assert value(after, goal) == 180.0 and after.sums.size.tolist() == [10, 10]
 
 
 @pytest.mark.parametrize("k", [0, 4])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, warn_caller
+from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 
 

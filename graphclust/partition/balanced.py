@@ -3,9 +3,11 @@
 1. Coarsening. Local moving joins nodes to regions of a few nodes, whose sizes are bounded; singletons that are left
    share a region with others that have the same neighbor. So levels shrink even where most nodes hang on hubs.
 2. Recursive bisection on the way back. The coarsest level is cut in two, and each finer level has twice as many parts
-   as soon as it has nodes enough for them. Each part is bisected several times by growth, and the best is taken.
-3. Refinement at every level: clusters that hold too much give nodes away, then Fiduccia-Mattheyses. Coarse levels may
-   exceed the bound by the size of one node there, the finest never does.
+   as soon as it has nodes enough for them. Parts are bisected by a V-cycle of their own: they are coarsened, grown into
+   halves several times, of which the best are taken, and refined on the way back.
+3. Refinement at every level: clusters that hold too much give nodes away; Jet's rounds of moves, which may pass the
+   bound for a while; then Fiduccia-Mattheyses, from the whole border and from few nodes of it. Coarse levels may exceed
+   the bound by the size of one node, the finest never does.
 4. V-cycles inside the clusters found, and recombination: V-cycles inside the overlay of two partitions.
 
 Every step but a rebalancing keeps the cut or lowers it, and the best partition within the bound is returned.
@@ -25,6 +27,7 @@ import numpy as np
 from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
 from graphclust.compiled.graphs.bisection import grow_halves
+from graphclust.compiled.graphs.jet import Rounds, move_in_rounds_into
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
@@ -42,14 +45,17 @@ GROWTH = 8.0  # ... but on coarse levels, which have fewer clusters, so many nod
 JOINED = 4.0  # nodes of average size that singletons may make a region of
 HARDLY_SHRINKS = 0.5  # of the nodes are left: then singletons are joined
 LARGEST_SHARE = 0.95  # a contraction that leaves more of the nodes is not made
-NODES_PER_PART = 20  # that a level needs before a part of it is bisected
+NODES_PER_PART = 400  # that a level needs before a part of it is bisected ...
+COARSEST = 20  # ... and to how many that part is coarsened for it
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle
 TRIES = 8  # bisections of each part, of which the best is taken
-FEW_NODES = 3000  # of a level that is searched as a whole first, which takes long on larger ones
+FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)
 WHOLE = climbing.Patience(1 << 40, 300, np.inf, 3, 0.0)
-LOCAL = climbing.Patience(1, 15, 1000.0, 3, 0.0)
+LOCAL = climbing.Patience(16, 15, 1000.0, 3, 0.0)
 LITTER = 2  # children of one generation
 BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first is made in any case
+MOST_IN_ROUNDS = 1 << 22  # entries of a level whose nodes move in rounds, each of which reads all of them
+SPARE_ENTRIES, MOST_SPARE = 1 << 17, 8  # by their entries small graphs have more children, but no more than so many
 PATIENCE = 64  # children without a gain, after which nothing more is tried
 
 
@@ -61,7 +67,7 @@ class Effort(NamedTuple):
     children: float
 
 
-EFFORTS = {"low": Effort(1, 1, 0), "normal": Effort(2, 1, 6), "high": Effort(6, 2, 24)}
+EFFORTS = {"low": Effort(1, 0, 0), "normal": Effort(2, 0, 2), "high": Effort(4, 1, 16)}
 
 
 class Parts(NamedTuple):
@@ -75,12 +81,14 @@ def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tu
     """The best partition that the effort finds, and whether it is within the bound."""
     affordable = max(1, BUDGET // n_entries(level))
     pool = side_by_side([partial(_first, level, goal)] * min(effort.first, affordable), level, run)
-    for _ in range(min(effort.v_cycles, affordable // len(pool))):
+    for _ in range(min(effort.v_cycles, affordable // len(pool) - 1)):
         run.progress.offer(best_of(level, pool, goal).labels.copy)
         if not run.progress.out_of_time():
             pool = side_by_side([partial(_again, level, one, one, goal) for one in pool], level, run)
     pool = [one for one in pool if is_within(level, one, goal)] or [_packed(level, goal, run)]
     n_made, in_vain, children = 0, 0, effort.children if affordable > LITTER * len(pool) else 0
+    if children > 0:
+        children = max(children, min(MOST_SPARE, SPARE_ENTRIES // n_entries(level)))
     pool = select(pool, goal)
     while n_made < children and in_vain < PATIENCE and not run.progress.out_of_time():
         best = value(pool[0], goal)
@@ -113,23 +121,25 @@ def _child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Par
 
 def _first(level: Level, goal: Goal, run: Run) -> Partition:
     """A partition from nothing: down to a level of few nodes, and back with more and more parts."""
-    n = len(level.terms.mass)
-    steps = _coarsen(level, np.zeros(n, np.int32), 1, goal, run)
+    one_part = np.zeros(len(level.terms.mass), np.int32)
+    steps = _coarsen(level, one_part, 2 * NODES_PER_PART, goal.k, GROWTH, run)
     levels = [level, *(step.coarse for step in steps)]
     parts = Parts(with_sums(levels[-1], np.zeros(len(levels[-1].terms.mass), np.int32), 1, run), np.array([goal.k]))
     for depth in range(len(steps), -1, -1):
-        here = levels[depth]
+        here, relaxed = levels[depth], depth > 0
+        affordable = len(here.terms.mass) // NODES_PER_PART if relaxed else np.inf  # parts
         if depth < len(steps):
-            parts = _settle(here, parts._replace(found=steps[depth].project(parts.found)), goal, run, depth > 0)
-        while parts.counts.max() > 1 and (depth == 0 or len(here.terms.mass) >= 2 * NODES_PER_PART * len(parts.counts)):
-            parts = _settle(here, _bisect(here, parts, goal, run), goal, run, depth > 0)
+            parts = parts._replace(found=steps[depth].project(parts.found))
+        while parts.counts.max() > 1 and 2 * len(parts.counts) <= affordable:
+            parts = _bisect(here, _settle(here, parts, goal, run, relaxed), goal, run, relaxed)
+        parts = _settle(here, parts, goal, run, relaxed)
     return parts.found
 
 
 def _again(level: Level, found: Partition, other: Partition, goal: Goal, run: Run) -> Partition:
     """The better of the partition and of what a V-cycle inside what it and another have in one cluster makes of it."""
     within = found if other is found else overlay(level, [found, other], run)
-    steps = _coarsen(level, within.labels, NODES_PER_CLUSTER * goal.k, goal, run)
+    steps = _coarsen(level, within.labels, NODES_PER_CLUSTER * goal.k, goal.k, 0.0, run)
     kept, ones = found, np.ones(goal.k, np.int64)
     for step in steps:
         kept = step.restrict(kept)
@@ -139,20 +149,22 @@ def _again(level: Level, found: Partition, other: Partition, goal: Goal, run: Ru
     return best_of(level, [found, made], goal)
 
 
-def _coarsen(level: Level, within: np.ndarray, least: int, goal: Goal, run: Run) -> list[Contraction]:
-    """Contractions to regions inside the clusters of labels, until `least` nodes are left or levels hardly shrink."""
+def _coarsen(level: Level, within: np.ndarray, least: int, k: int, growth: float, run: Run) -> list[Contraction]:
+    """Contractions to regions inside the clusters of labels, until `least` nodes are left or levels hardly shrink.
+
+    growth : of nodes of average size, which a region may hold at least; k : parts that the level is to have.
+    """
     steps: list[Contraction] = []
-    total, is_first = float(level.terms.size.sum()), least == 1
-    least = 2 * NODES_PER_PART if is_first else least
+    total, is_whole = float(level.terms.size.sum()), not within.any()
     while (n := len(level.terms.mass)) > least:
-        inner = level if is_first else rows_within(level, within)
-        mean, weight = total / n, float(level.rows.weights.mean()) if len(level.rows.weights) else 1.0
-        most = max(HEAVIEST * total / goal.k, GROWTH * mean if is_first else 0.0)
+        inner = level if is_whole else rows_within(level, within)
+        mean, weight = total / n, _mean_weight(level)
+        most = max(HEAVIEST * total / k, growth * mean)
         regions = find_regions(inner, weight / (REGION * mean**2), run, most)
         if len(regions.sums.size) > HARDLY_SHRINKS * n:
             labels = regions.labels.copy()
-            k = join_singletons(inner.rows, level.terms.size, within, labels, min(most, JOINED * mean))
-            regions = with_sums(level, labels, k, run)
+            n_regions = join_singletons(inner.rows, level.terms.size, within, labels, min(most, JOINED * mean))
+            regions = with_sums(level, labels, n_regions, run)
         if len(regions.sums.size) > LARGEST_SHARE * n:
             break
         steps.append(contract(level, regions, run))
@@ -162,10 +174,17 @@ def _coarsen(level: Level, within: np.ndarray, least: int, goal: Goal, run: Run)
     return steps
 
 
-def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool) -> Parts:
+def _mean_weight(level: Level) -> float:
+    """Of the entries that are in use: rows of which some were left out have room for more."""
+    weights = level.rows.weights[: level.rows.indptr[-1]]
+    return float(weights.mean()) if len(weights) else 1.0
+
+
+def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool, in_rounds: bool = True) -> Parts:
     """The parts within their bounds, as far as the nodes of the level allow, and refined.
 
-    relaxed : whether a cluster may exceed the bound by the size of an average node.
+    relaxed : whether a cluster may exceed the bound by the size of an average node. in_rounds : whether nodes move in
+    rounds before searches begin.
     """
     (found, counts), size = parts, level.terms.size
     k, largest = len(counts), int(counts.max())
@@ -176,8 +195,12 @@ def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool) -> 
         room = room_for(level, k)
         balance_loops.balance_into(level, found, bound, ballast, room)
         found = filled(room, k)
+    if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
+        room = room_for(level, k)
+        move_in_rounds_into(level, found, bound, ballast, COARSE_ROUNDS if relaxed else FINEST_ROUNDS, room)
+        found = filled(room, k)
     slack = float(size.max()) if goal.most * goal.k - size.sum() < goal.k * size.mean() else 0.0
-    for patience in (WHOLE, LOCAL) if len(size) <= FEW_NODES else (LOCAL,):
+    for patience in (WHOLE, LOCAL):
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, patience._replace(slack=slack), draws_of(run.rng), room)
         found = filled(room, k)
@@ -185,22 +208,40 @@ def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool) -> 
     return Parts(found, counts)
 
 
-def _bisect(level: Level, parts: Parts, goal: Goal, run: Run) -> Parts:
-    """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part."""
+def _bisect(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool) -> Parts:
+    """Every part of more than one cluster in two halves, by a V-cycle inside all parts at once."""
+    found, inner = parts.found, rows_within(level, parts.found.labels)
+    n_halves = 2 * len(parts.counts)
+    steps = _coarsen(inner, found.labels, COARSEST * n_halves, n_halves, GROWTH, run)
+    for step in steps:
+        found = step.restrict(found)
+    coarsest = steps[-1].coarse if steps else inner
+    halves = _grow(coarsest, parts._replace(found=found), goal, run, relaxed or bool(steps))
+    for depth in range(len(steps) - 1, -1, -1):
+        found = steps[depth].project(halves.found)
+        halves = _settle(steps[depth].fine, halves._replace(found=found), goal, run, relaxed or depth > 0)
+    return halves._replace(found=with_sums(level, halves.found.labels, len(halves.counts), run))
+
+
+def _grow(inner: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool) -> Parts:
+    """Every part of more than one cluster in two halves: of several tries the one that cuts least, part by part.
+
+    inner : without edges between parts.
+    """
     found, counts = parts
-    inner, second = rows_within(level, found.labels), counts // 2
-    target = np.bincount(found.labels, level.terms.size, minlength=len(counts)) * second / counts
+    second = counts // 2
+    target = np.bincount(found.labels, inner.terms.size, minlength=len(counts)) * second / counts
     halves = np.stack([counts - second, second], 1).ravel()
     number = np.cumsum(halves > 0, dtype=np.int32) - 1
     best, least = found.labels, np.full(len(counts), np.inf)
-    for _ in range(TRIES):
-        grown = grow_halves(inner.rows, level.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
+    for i in range(TRIES):  # every other one without rounds of moves, which on few nodes all come to the same
+        grown = grow_halves(inner.rows, inner.terms.size, found.labels, target, run.rng.permutation(len(found.labels)))
         made = with_sums(inner, number[grown], int(number[-1]) + 1, run)
-        labels = _settle(inner, Parts(made, halves[halves > 0]), goal, run, True).found.labels
+        labels = _settle(inner, Parts(made, halves[halves > 0]), goal, run, relaxed, i % 2 == 0).found.labels
         cut = _cut_inside(inner, found.labels, labels, len(counts))
         best = np.where((cut < least)[found.labels], labels, best)
         least = np.minimum(cut, least)
-    return Parts(with_sums(level, best, int(number[-1]) + 1, run), halves[halves > 0])
+    return Parts(with_sums(inner, best, int(number[-1]) + 1, run), halves[halves > 0])
 
 
 def _cut_inside(level: Level, parts: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, l
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 NOWHERE = -1
+MOST_PER_LINK = 4.0  # that a node gains of a link when its neighbor goes where it may go itself
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -39,29 +40,27 @@ def _move(u, to, level, objective, state):
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _roomiest(own, size, state):
-    """The cluster of most room for so much, other than its own; NOWHERE where none has enough."""
+def _roomiest(leaving, state):
+    """The cluster of most room of those that no nodes have to leave; NOWHERE where there is none."""
     _, sums, limits = state
-    best = NOWHERE
+    best = np.int64(NOWHERE)
     for c in range(len(limits.load)):
-        has_room = c != own and sums.size[c] > 0 and limits.load[c] + size <= limits.most
-        if has_room and (best == NOWHERE or limits.load[c] < limits.load[best]):
+        if leaving[c] == 0 and sums.size[c] > 0 and (best == NOWHERE or limits.load[c] < limits.load[best]):
             best = c
     return best
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
-def _best_place(u, level, objective, state, scratch):
+def _best_place(u, roomiest, level, objective, state, scratch):
     """The cluster that u loses least by moving to: a linked one with room, else the roomiest; and the gain per size."""
     labels, sums, limits = state
     step = look_at(u, level, objective, labels, sums, scratch, limits)
-    to, gain = np.int64(step.to), step.gain
+    to, gain, size = np.int64(step.to), step.gain, max(limits.size[u], 1e-300)
     if to < 0:
-        to = _roomiest(labels[u], limits.size[u], state)
-        if to == NOWHERE:
-            return to, -np.inf
+        to = roomiest
+        if to == NOWHERE or limits.load[to] + size > limits.most:
+            return np.int64(NOWHERE), -np.inf
         gain, _, _ = _gain_of(u, to, level, objective, state)
-    size = max(limits.size[u], 1e-300)
     return to, gain / size if gain < 0.0 else gain * size
 
 
@@ -69,17 +68,17 @@ def _best_place(u, level, objective, state, scratch):
 def _empty(leaving, level, objective, state, work):
     """Nodes leave the clusters for which `leaving` is 1 until they hold the most, or 2, until they hold nothing.
 
-    Returns whether all that was to leave has found a place.
+    Always the node that loses least. When it has gone, its neighbors lose less, by so much at most; they are looked at
+    again when they are on top of the heap.
     """
     labels, sums, limits = state
     gains, items, known, scratch = work
-    rows, size = level.rows, 0
+    rows, size, weighted, roomiest = level.rows, 0, len(level.rows.weights) > 0, _roomiest(leaving, state)
     for u in range(len(labels)):
         known[u] = np.nan
         if leaving[labels[u]] > 0:
-            _, known[u] = _best_place(u, level, objective, state, scratch)
+            _, known[u] = _best_place(u, roomiest, level, objective, state, scratch)
             size = push(gains, items, size, known[u], u)
-    done = True
     while size > 0:
         gain, u = gains[0], np.int64(items[0])
         size = pop(gains, items, size)
@@ -87,9 +86,9 @@ def _empty(leaving, level, objective, state, work):
         kind = leaving[own]
         if gain != known[u] or kind == 0 or (kind == 1 and (limits.load[own] <= limits.most or sums.size[own] == 1)):
             continue
-        to, now = _best_place(u, level, objective, state, scratch)
+        to, now = _best_place(u, _roomiest(leaving, state), level, objective, state, scratch)
         if to == NOWHERE:
-            known[u], done = np.nan, False
+            known[u] = np.nan
             continue
         known[u] = now
         if size > 0 and now < gains[0]:
@@ -99,10 +98,9 @@ def _empty(leaving, level, objective, state, work):
         _move(u, to, level, objective, state)
         for e in range(rows.indptr[u], rows.indptr[u + 1]):
             v = np.int64(rows.indices[e])
-            if labels[v] == own and not np.isnan(known[v]) and size < len(gains) - 1:
-                _, known[v] = _best_place(v, level, objective, state, scratch)
+            if labels[v] == own and known[v] > -np.inf and size < len(gains) - 1:
+                known[v] += MOST_PER_LINK * (rows.weights[e] if weighted else 1.0) / max(limits.size[v], 1e-300)
                 size = push(gains, items, size, known[v], v)
-    return done
 
 
 @njit(cache=True, nogil=True, **UNCOUNTED)
@@ -192,10 +190,11 @@ def balance(level, found, goal, ballast):
     leaving = np.zeros(k, np.uint8)
     for c in range(k):
         leaving[c] = limits.load[c] > goal.most
-    within = _empty(leaving, level, goal.objective, state, work) if leaving.any() else True
+    _empty(leaving, level, goal.objective, state, work)
     bounded = limits_of(level.terms.size, labels, k, goal.least, goal.most)
     bounded.load[:] += ballast
     state = (labels, sums, bounded)
+    within = True
     for c in np.argsort(bounded.load):
         is_empty = sums.size[c] == 0
         if (is_empty and goal.k == 0) or (not is_empty and bounded.load[c] >= goal.least):
@@ -204,8 +203,9 @@ def balance(level, found, goal, ballast):
             continue
         leaving[:] = 0
         leaving[c] = 2
-        if goal.k != 0 or not _empty(leaving, level, goal.objective, state, work):
-            within = False
+        if goal.k == 0:
+            _empty(leaving, level, goal.objective, state, work)
+        within = within and goal.k == 0 and sums.size[c] == 0
     for c in range(k):
         within = within and (sums.size[c] == 0 or goal.least <= bounded.load[c] <= goal.most)
     return without_gaps(labels, sums) if goal.k == 0 else Partition(labels, sums), within

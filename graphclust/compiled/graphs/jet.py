@@ -1,0 +1,147 @@
+"""Jet: rounds of moves that pass the bounds and are balanced afterwards.
+
+Where clusters are full, a search that keeps the bounds can exchange few nodes, and on irregular graphs it ends early. A
+round of Jet moves all nodes at once that gain, or lose little, whatever the bounds; then nodes leave what holds too
+much. A node that has moved stays for one round, so that neighbors do not change places for ever. The best partition
+within the bounds is kept.
+
+Source: Gilbert, Madduri, Boman & Rajamanickam 2024, "Jet: multilevel graph partitioning on graphics processing units".
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from graphclust.compiled.graphs.balance import balance
+from graphclust.compiled.graphs.levels import Partition, copy_to, write
+from graphclust.compiled.graphs.local_moving import Scratch, meet_clusters
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.references import UNCOUNTED
+
+LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
+
+
+class Rounds(NamedTuple):
+    """When nodes move, and when rounds end.
+
+    tolerance : the share of its weight to its own cluster that a node may lose by a move. in_vain : rounds that end it.
+    """
+
+    tolerance: float
+    in_vain: int
+
+
+class Moves(NamedTuple):
+    """Where each node is to go, -1 for nowhere; what it gains; whether it stays for this round; nodes to move; (n,)."""
+
+    target: np.ndarray
+    gain: np.ndarray
+    stays: np.ndarray
+    nodes: np.ndarray
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _choose(level, labels, load, sums, tolerance, moves, scratch):
+    """Nodes that gain, or lose no more than is tolerated, and their targets; counts the sums of the clusters.
+
+    Returns how many nodes there are, and the weight of all edges twice.
+    """
+    rows, terms = level
+    n_chosen, total = 0, 0.0
+    for u in range(len(labels)):
+        own, n_met = labels[u], meet_clusters(u, rows, labels, scratch)
+        inner = scratch.link[own]
+        scratch.link[own] = 0.0
+        total += inner
+        to, most = np.int32(-1), 0.0
+        for i in range(1, n_met):
+            c = scratch.met[i]
+            link = scratch.link[c]
+            scratch.link[c] = 0.0
+            total += link
+            if link > most or (link == most and to >= 0 and load[c] < load[to]):
+                to, most = c, link
+        sums.inside[own] += inner + terms.loops[u]
+        sums.mass[own] += terms.mass[u]
+        sums.size[own] += 1
+        is_chosen = to >= 0 and not moves.stays[u] and inner - most <= tolerance * inner
+        moves.target[u] = to if is_chosen else -1
+        moves.gain[u] = most - inner
+        moves.stays[u] = False
+        if is_chosen:
+            moves.nodes[n_chosen] = u
+            n_chosen += 1
+    return n_chosen, total
+
+
+@njit(cache=True, nogil=True, **UNCOUNTED)
+def _move(n_chosen, level, labels, load, moves):
+    """Of the chosen nodes those move that lose nothing once those of more gain have moved."""
+    rows, weighted, n_moves = level.rows, len(level.rows.weights) > 0, 0
+    target, gain, stays, nodes = moves
+    for i in range(n_chosen):
+        u = np.int64(nodes[i])
+        own, to, mine, change = labels[u], target[u], gain[u], 0.0
+        for e in range(rows.indptr[u], rows.indptr[u + 1]):
+            v = np.int64(rows.indices[e])
+            if v != u:
+                is_first = target[v] >= 0 and (gain[v] > mine or (gain[v] == mine and v < u))
+                c = target[v] if is_first else labels[v]
+                w = rows.weights[e] if weighted else 1.0
+                change += w * (np.float64(c == to) - np.float64(c == own))
+        nodes[n_moves] = u
+        n_moves += change >= 0.0
+    for i in range(n_moves):
+        u = np.int64(nodes[i])
+        load[labels[u]] -= level.terms.size[u]
+        load[target[u]] += level.terms.size[u]
+        labels[u] = target[u]
+        stays[u] = True
+    return n_moves
+
+
+@njit(cache=True, nogil=True)
+def move_in_rounds(level, found, goal, ballast, rounds):
+    """The best partition within the bounds of the goal that rounds of moves come to; nodes have sizes.
+
+    ballast : what each cluster holds beside its nodes.
+    """
+    n, k = len(found.labels), len(found.sums.size)
+    labels, best = found.labels.copy(), found
+    moves = Moves(np.empty(n, np.int32), np.empty(n), np.zeros(n, np.bool_), np.empty(n, np.int32))
+    scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
+    load, count, least_cut, in_vain = np.empty(k), np.zeros(k, np.int64), np.inf, 0
+    while True:
+        sums = ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+        copy_to(load, ballast)
+        for u in range(n):
+            load[labels[u]] += level.terms.size[u]
+        n_chosen, total = _choose(level, labels, load, sums, rounds.tolerance, moves, scratch)
+        cut, is_within = total, True
+        for c in range(k):
+            cut -= sums.inside[c]
+            is_within = is_within and sums.size[c] > 0 and load[c] <= goal.most
+        for u in range(n):
+            cut += level.terms.loops[u]
+        in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
+        if is_within and cut < least_cut:
+            least_cut, best = cut, Partition(labels.copy(), sums)
+        if in_vain > rounds.in_vain or _move(n_chosen, level, labels, load, moves) == 0:
+            return best
+        for c in range(k):
+            count[c] = 0
+        for u in range(n):
+            count[labels[u]] += 1
+        is_within = True
+        for c in range(k):
+            is_within = is_within and load[c] <= goal.most and count[c] > 0
+        if not is_within:
+            made, _ = balance(level, Partition(labels, sums), goal, ballast)
+            copy_to(labels, made.labels)
+
+
+@njit(cache=True, nogil=True)
+def move_in_rounds_into(level, found, goal, ballast, rounds, room):
+    """`move_in_rounds`, into arrays that are there: returns the number of clusters."""
+    return write(move_in_rounds(level, found, goal, ballast, rounds), room)

@@ -1,0 +1,186 @@
+"""Equal parts: edge cut, imbalance and time beside METIS, KaMinPar and Mt-KaHyPar.
+
+    GRAPHCLUST_DATA=... python bench_balance.py --keep RUNS.jsonl [--tools ours,ours:high,metis,...] [--k 2,8,64]
+
+Nine graphs, k = 2, 8 and 64, at most 3 % more than the average. Each run is kept in a file, one JSON object a line, and
+not made again, so that the table can be measured in pieces; that of all k is written. What converts
+the graph into a tool's own form is not held against its time. All tools have one thread.
+
+Needs pymetis, kaminpar and mtkahypar for the tools of these names.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from peers_data import largest_component, real_graph
+from scipy import sparse
+from tables import write_table
+
+import graphclust
+
+IMBALANCE = 0.03
+REAL = (
+    "metis_delaunay_n15", "planetoid_pubmed", "karateclub_facebook", "snap_email-enron", "graphdata_coauthor_cs",
+    "metis_PGPgiantcompo",
+)  # fmt: skip
+Matrix = sparse.csr_matrix
+
+
+def ours(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+    start = time.perf_counter()
+    effort = preset or "normal"
+    labels = graphclust.balanced_partition(matrix, k, max_imbalance=IMBALANCE, effort=effort, rng=seed).labels
+    return labels, time.perf_counter() - start
+
+
+def metis(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+    """Recursive bisection for few parts, as its manual advises, else k-way."""
+    import pymetis
+
+    start = time.perf_counter()
+    options = pymetis.Options(seed=seed, ufactor=round(1000 * IMBALANCE))
+    _, labels = pymetis.part_graph(k, xadj=matrix.indptr, adjncy=matrix.indices, options=options, recursive=k <= 8)
+    return np.asarray(labels), time.perf_counter() - start
+
+
+def kaminpar(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+    import kaminpar as tool
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "graph.metis"
+        graphclust.save_graph(path, matrix)
+        graph = tool.load_graph(str(path), tool.GraphFileFormat.METIS)
+    tool.reseed(seed)
+    partitioner = tool.KaMinPar(1, tool.context_by_name(preset or "default"))
+    start = time.perf_counter()
+    return np.asarray(partitioner.compute_partition(graph, k, IMBALANCE)), time.perf_counter() - start
+
+
+def mtkahypar(matrix: Matrix, k: int, seed: int, preset: str) -> tuple[np.ndarray, float]:
+    import mtkahypar as tool
+
+    if not hasattr(mtkahypar, "library"):
+        mtkahypar.library = tool.initialize(1)
+    context = mtkahypar.library.context_from_preset(getattr(tool.PresetType, (preset or "default").upper()))
+    context.set_partitioning_parameters(k, IMBALANCE, tool.Objective.CUT)
+    context.logging = False
+    tool.set_seed(seed)
+    upper = sparse.triu(matrix, 1).tocoo()
+    edges = list(zip(upper.row.tolist(), upper.col.tolist(), strict=True))
+    graph = mtkahypar.library.create_graph(context, matrix.shape[0], len(edges), edges)
+    start = time.perf_counter()
+    found = graph.partition(context)
+    taken = time.perf_counter() - start
+    return np.array([found.block_id(u) for u in range(matrix.shape[0])]), taken
+
+
+TOOLS: dict[str, Callable[[Matrix, int, int, str], tuple[np.ndarray, float]]] = {
+    "ours": ours, "metis": metis, "kaminpar": kaminpar, "mtkahypar": mtkahypar,
+}  # fmt: skip
+NAMES = {
+    "ours": "graphclust", "ours:high": "graphclust, high effort", "metis": "METIS", "kaminpar": "KaMinPar",
+    "kaminpar:eco": "KaMinPar, eco", "mtkahypar": "Mt-KaHyPar", "mtkahypar:quality": "Mt-KaHyPar, quality",
+}  # fmt: skip
+
+
+def grid(side: int, dimensions: int) -> Matrix:
+    path = sparse.diags([1.0, 1.0], [-1, 1], shape=(side, side))
+    whole = path
+    for _ in range(dimensions - 1):
+        whole = sparse.kronsum(path, whole)
+    return sparse.csr_matrix(whole)
+
+
+def graphs() -> Iterator[tuple[str, Matrix]]:
+    from scipy.spatial import cKDTree
+
+    up = sparse.diags([1.0], [1], shape=(150, 150))
+    diagonal = sparse.kron(up, up)
+    yield "grid 150 x 150, diagonals", sparse.csr_matrix(grid(150, 2) + diagonal + diagonal.T)
+    yield "grid 28 x 28 x 28", grid(28, 3)
+    points = np.random.default_rng(7).random((20_000, 3))
+    near = cKDTree(points).query(points, 11)[1][:, 1:]
+    one_way = sparse.csr_matrix((np.ones(near.size), (np.repeat(np.arange(20_000), 10), near.ravel())))
+    yield "10-NN in space", largest_component(sparse.csr_matrix(one_way.maximum(one_way.T)), np.zeros(20_000, int))[0]
+    for name in REAL:
+        path = pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs" / f"{name}.npz"
+        yield name, largest_component(*real_graph(path))[0]
+
+
+def edge_cut(matrix: Matrix, labels: np.ndarray) -> float:
+    entries = matrix.tocoo()
+    return float(entries.data[labels[entries.row] != labels[entries.col]].sum() / 2)
+
+
+def run_of(matrix: Matrix, name: str, k: int, tool: str, seed: int) -> dict:
+    kind, _, preset = tool.partition(":")
+    labels, seconds = TOOLS[kind](matrix, k, seed, preset)
+    largest, most = int(np.bincount(labels).max()), np.ceil((1 + IMBALANCE) * np.ceil(len(labels) / k))
+    return {
+        "graph": name, "k": k, "tool": tool, "seed": seed, "cut": edge_cut(matrix, labels), "seconds": seconds,
+        "imbalance": largest * k / len(labels) - 1.0, "broken": bool(largest > most),
+    }  # fmt: skip
+
+
+def table_of(
+    runs: dict[tuple, dict], cases: list[tuple[str, int]], tools: list[str], seeds: range, whole: bool
+) -> None:
+    rows, over = [], {tool: [] for tool in tools}
+    seconds, broken = dict.fromkeys(tools, 0.0), dict.fromkeys(tools, 0)
+    for name, k in cases:
+        of = {tool: [runs[name, k, tool, seed] for seed in seeds] for tool in tools}
+        best = min(run["cut"] for some in of.values() for run in some)
+        cells = []
+        for tool, some in of.items():
+            cuts, took = [run["cut"] for run in some], float(np.median([run["seconds"] for run in some]))
+            over[tool].append(np.median(cuts) / best)
+            seconds[tool] += took
+            broken[tool] += any(run["broken"] for run in some)
+            cells.append(f"{np.median(cuts):.0f} +-{50 * np.ptp(cuts) / np.median(cuts):.1f} %, {took:.2f} s")
+        rows.append([name, str(k), f"{best:.0f}", *cells])
+    means = [f"{np.exp(np.mean(np.log(over[tool]))):.3f}, {seconds[tool]:.1f} s" for tool in tools]
+    rows.append(["geometric mean over the best, seconds in all", "", "", *means])
+    rows.append(["cases with a part above the bound", "", "", *(str(broken[tool]) for tool in tools)])
+    notes = (
+        f"Medians of {len(seeds)} seeds, and half of their range; best: the smallest cut of all runs of all tools. One "
+        "thread each. A part may hold 3 % more than the average, rounded up."
+    )
+    header = ["graph", "k", "best", *(NAMES[tool] for tool in tools)]
+    write_table("balance", "Equal parts: edge cuts", header, rows, notes, whole)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", type=pathlib.Path, required=True)
+    parser.add_argument("--tools", default=",".join(NAMES))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--k", default="2,8,64")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    tools, seeds, cases = options.tools.split(","), range(1, options.seeds + 1), []
+    lines = options.keep.read_text().splitlines() if options.keep.exists() else []
+    runs = {(run["graph"], run["k"], run["tool"], run["seed"]): run for run in map(json.loads, lines)}
+    graphclust.balanced_partition(grid(12, 2), 3, rng=0)
+    with options.keep.open("a") as kept:
+        for name, matrix in graphs():
+            for k in map(int, options.k.split(",")):
+                cases.append((name, k))
+                for tool in tools:
+                    for seed in seeds:
+                        if (name, k, tool, seed) not in runs:
+                            runs[name, k, tool, seed] = run = run_of(matrix, name, k, tool, seed)
+                            kept.write(json.dumps(run) + "\n")
+                            kept.flush()
+                            print(run, flush=True)
+    table_of(runs, cases, tools, seeds, whole=len(cases) == 27)
+
+
+if __name__ == "__main__":
+    main()
