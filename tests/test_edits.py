@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.edits import edited
+from graphclust.graph.edits import apply_edits
 from graphclust.graph.gate import as_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
@@ -37,7 +37,7 @@ def test_random_edits_give_the_graph_made_anew(n, seed, weighted, named):
     if not named and len({u for edge in edits["added"] for u in edge[:2] if u >= n}) < 2:
         edits["added"] = [edge for edge in edits["added"] if max(edge[:2]) < n]
         B[n:] = B[:, n:] = 0.0
-    found = edited(graph, **edits)
+    found = apply_edits(graph, **edits)
     listed = list(found.graph.nodes) if named else list(range(found.graph.n_nodes))
     rows = [names.index(name) for name in listed]
     assert (found.graph.to_scipy().toarray() == B[np.ix_(rows, rows)]).all()
@@ -50,7 +50,7 @@ def test_random_edits_give_the_graph_made_anew(n, seed, weighted, named):
 
 
 def test_nodes_leave_with_their_edges():
-    found = edited(as_graph(nx.path_graph(5)), removed_nodes=[1], added=[(0, 9), (3, 0)])
+    found = apply_edits(as_graph(nx.path_graph(5)), removed_nodes=[1], added=[(0, 9), (3, 0)])
     assert list(found.graph.nodes) == [0, 2, 3, 4, 9]
     assert sorted(zip(*found.graph.to_scipy().nonzero(), strict=True)) == sorted(
         [(0, 4), (4, 0), (1, 2), (2, 1), (2, 3), (3, 2), (0, 2), (2, 0)]
@@ -60,7 +60,7 @@ def test_nodes_leave_with_their_edges():
 
 def test_arrays_are_edges_too():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(4)))
-    found = edited(graph, added=np.array([[0, 2], [3, 4]]), removed=np.array([[0, 1]]), reweighted=[[2, 3, 5.0]])
+    found = apply_edits(graph, added=np.array([[0, 2], [3, 4]]), removed=np.array([[0, 1]]), reweighted=[[2, 3, 5.0]])
     assert found.graph.to_scipy().toarray()[2].tolist() == [1.0, 1.0, 0.0, 5.0, 0.0]
 
 
@@ -82,12 +82,12 @@ def test_arrays_are_edges_too():
 )
 def test_impossible_edits_are_named(edits, error, words):
     with pytest.raises(error, match="^" + words):
-        edited(as_graph(nx.path_graph(["a", "b", "c"])), **edits)
+        apply_edits(as_graph(nx.path_graph(["a", "b", "c"])), **edits)
 
 
 def test_nodes_without_names_are_whole_numbers():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
     with pytest.raises(TypeError, match="added names nodes by <U1"):
-        edited(graph, added=[("a", "b")])
+        apply_edits(graph, added=[("a", "b")])
     with pytest.raises(ParameterError, match="added names node 900"):
-        edited(graph, added=[(0, 900)])
+        apply_edits(graph, added=[(0, 900)])

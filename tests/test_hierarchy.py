@@ -358,6 +358,17 @@ def test_the_command_prints_json_and_refuses_other_endings(edges, capsys):
     assert "expected one of .json, .csv, .tsv, .nwk" in capsys.readouterr().err
 
 
+def test_the_command_writes_a_page_with_all_levels(edges, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["hierarchy", str(edges), "--max-size", "2", "--html", str(page)]) == 0
+    assert f"page in    {page}" in capsys.readouterr().out
+    assert page.read_text().count("<rect ") == 6 and "graphclust hierarchy" in page.read_text()
+    assert main(["hierarchy", str(edges), "--html", str(page)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main(["hierarchy", str(edges), "-o", "a.json", "--html", "a.json"]) == 2
+    assert "-o and --html both name a.json, expected two files" in capsys.readouterr().err
+
+
 IN_A_PROCESS = """
 import networkx as nx, graphclust
 graph = nx.relabel_nodes(nx.les_miserables_graph(), str.upper)

@@ -210,6 +210,29 @@ def test_other_numbers_of_clusters_and_the_suggestion(full_page):
     assert np.array_equal(np.diff([-float(y) for _, y in lines[0]]) > 0, rising)
 
 
+def test_levels_are_boxes_below_the_clusters_they_are_in(clustering):
+    levels = graphclust.hierarchy(clustering.graph, max_size=10, rng=0)
+    parsed = Parsed(graphclust.report_page(levels.cut(len(levels.ids[0])), hierarchy=levels))
+    assert "levels" in [attributes["aria-labelledby"] for attributes in parsed.all("section")]
+    table = next(table for table in parsed.tables if table[0][0] == "level")
+    assert [[int(cell) for cell in row] for row in table[1:]] == [
+        [depth, sizes.size, sizes.max(), int(np.median(sizes))]
+        for depth, sizes in enumerate(map(levels.sizes_on, range(len(levels.levels))))
+    ]
+    boxes = [{name: float(box[name]) for name in ("x", "y", "width")} for box in parsed.all("rect")]
+    named = [text.split() for text in parsed.texts["title"] if text.startswith("cluster") and " on level " in text]
+    assert len(boxes) == len(named) == sum(len(ids) for ids in levels.ids)
+    place = {(int(words[4].rstrip(":")), int(words[1])): box for words, box in zip(named, boxes, strict=True)}
+    for depth in range(1, len(levels.levels)):
+        for cluster, parent in enumerate(levels.parents[depth].tolist()):
+            box = place[depth, int(levels.ids[depth][cluster])]
+            above = place[depth - 1, int(levels.ids[depth - 1][parent])]
+            assert above["x"] - 0.1 <= box["x"] and box["x"] + box["width"] <= above["x"] + above["width"] + 0.1
+            assert box["y"] > above["y"]
+    with pytest.raises(TypeError, match="hierarchy is a list"):
+        graphclust.report_page(clustering, hierarchy=[])
+
+
 def test_leaves_of_the_tree_name_clusters_of_the_page(clustering, full_page):
     path, _, page = full_page
     fine = path[8].labels

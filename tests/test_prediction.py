@@ -16,6 +16,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ParameterE
 from graphclust.generators import planted_partition
 from graphclust.graph.gate import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.partition.communities import communities
 from graphclust.partition.model_files import load_model
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.pipeline import coreset_sc
@@ -127,6 +128,44 @@ def test_a_saved_model_predicts_the_same(tmp_path, named):
         assert json.loads(held["header"].tobytes())["format"] == "graphclust model"
 
 
+EDITS = {"added": [("Valjean", "new", 2.0), ("Javert", "new", 1.0)], "removed_nodes": ["Geborand"]}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"max_size": 20, "min_size": 2, "node_weight": np.arange(77) % 3 + 1.0}], ids=["free", "bounded"]
+)
+def test_a_saved_model_updates_as_its_clustering_does(tmp_path, options):
+    graph, file = nx.les_miserables_graph(), tmp_path / "model.npz"
+    found = communities(graph, **options, rng=0).update(removed=[("Fantine", "Valjean")], added=[("a", "b")], rng=0)
+    found.model().save(file)
+    whole, by_file = found.update(**EDITS, rng=1), load_model(file).update(found.graph, **EDITS, rng=1)
+    assert by_file == whole and by_file.changes == whole.changes and by_file.n_ids == whole.n_ids
+    assert (by_file.ids == whole.ids).all() and np.array_equal(by_file.node_sizes, whole.node_sizes)
+
+
+def test_a_saved_model_finds_the_nodes_of_what_the_graph_has_become(tmp_path):
+    graph, file = nx.les_miserables_graph(), tmp_path / "model.npz"
+    coreset_sc(graph, 5, rng=0).model().save(file)
+    now = nx.Graph()
+    now.add_nodes_from(["new", *sorted(set(graph) - {"Geborand"})])
+    now.add_edges_from((u, v, data) for u, v, data in graph.edges(data=True) if "Geborand" not in (u, v))
+    now.add_edge("new", "Valjean", weight=2.0)
+    later = load_model(file).update(now, rng=0)
+    assert list(later.nodes) == list(now) and later.k == later.n_clusters == 5
+    assert later.as_dict()["new"] == later.as_dict()["Valjean"] and later.graph == as_graph(now)
+    assert later.ids.tolist() == list(range(5))
+
+
+@pytest.mark.parametrize(
+    ("graph", "words"),
+    [(nx.path_graph(["a", "b"]), "G has names of nodes and the model has none"),
+     (nx.to_numpy_array(nx.path_graph(3)), "G has 3 nodes without names and the model 34")],
+)  # fmt: skip
+def test_another_graph_than_that_of_the_model_is_named(graph, words):
+    with pytest.raises(GraphValidationError, match=words):
+        coreset_sc(nx.to_numpy_array(nx.karate_club_graph()), 2, rng=0).model().update(graph, rng=0)
+
+
 def test_files_that_are_no_models(tmp_path, model):
     good = tmp_path / "good.npz"
     model.save(good)
@@ -151,6 +190,9 @@ def test_files_that_are_no_models(tmp_path, model):
         {"header": np.frombuffer(json.dumps(header | {"nodes": [1]}).encode(), np.uint8)},
         {"labels": parts["labels"] + 7},
         {"mass": parts["mass"][:1]},
+        {"ids": np.array([1, 1, 2])},
+        {"ids": np.array([0, 1])},
+        {"node_sizes": np.zeros(34)},
         {"inside": parts["inside"].astype(object)},
     ):
         np.savez(bad, **(parts | wrong))

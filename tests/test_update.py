@@ -14,6 +14,8 @@ from graphclust import (
     coreset_sc,
     hierarchy,
     modularity,
+    normalized_cut,
+    planted_partition,
     remap_labels,
 )
 from graphclust.errors import GraphValidationError, ParameterError
@@ -237,14 +239,117 @@ def test_a_hierarchy_without_edits_is_the_same():
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "least", "most"),
     [
-        lambda G: communities(G, max_size=12, rng=0),
-        lambda G: balanced_partition(G, 4, rng=0),
+        (lambda G: communities(G, max_size=12, rng=0), 1, 12),
+        (lambda G: communities(G, min_size=10, max_size=25, rng=0), 10, 25),
+        (lambda G: balanced_partition(G, 6, rng=0), 1, 16),
+        (lambda G: coreset_sc(G, 6, objective="edge_cut", max_imbalance=0.2, rng=0), 1, 18),
     ],
+    ids=["most", "both", "parts", "looser parts"],
 )
+@pytest.mark.parametrize("seed", range(2))
+def test_bounds_on_sizes_are_kept_through_random_edits(make, least, most, seed):
+    rng, graph = np.random.default_rng(seed), planted(seed)
+    found = make(graph)
+    fixed = found.k if found.objective == "edge_cut" else None
+    for _ in range(6):
+        graph, edits = random_edits(graph, rng, 0.08)
+        found = found.update(**edits, rng=0)
+        assert found.sizes.min() >= least and found.sizes.max() <= most
+        assert fixed in (None, found.k) and found.labels.min() == 0
+    anew = make(graph)
+    if fixed:
+        assert found.edge_cut <= 1.15 * anew.edge_cut
+    else:
+        assert found.modularity >= anew.modularity - 0.02
+
+
+def test_bounds_count_what_nodes_weigh():
+    graph, weights = planted(1), np.where(np.arange(90) % 9 == 0, 4.0, 1.0)
+    found = communities(graph, max_size=20, node_weight=weights, rng=0)
+    later = found.update(added=[("new", 0), ("new", 1)], removed_nodes=[5], removed=[(9, next(iter(graph[9])))], rng=0)
+    weights = np.append(np.delete(weights, 5), 1.0)
+    assert later.node_sizes.tolist() == weights.tolist()
+    assert np.bincount(later.labels, weights).max() <= 20 < np.bincount(later.labels, weights).sum()
+
+
+def test_bounds_that_the_edited_graph_cannot_meet_are_an_error():
+    found = communities(nx.ring_of_cliques(3, 4), min_size=4, rng=0)
+    with pytest.raises(ParameterError, match="after the edits a component holds 2, less than min_size=4;"):
+        found.update(added=[(12, 13)], rng=0)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut", "ratio_cut", "constant_potts"])
+def test_figures_of_quality_are_those_of_the_edited_graph(objective):
+    rng, graph = np.random.default_rng(5), planted(5)
+    found = coreset_sc(graph, 6, objective=objective, rng=0)
+    for _ in range(3):
+        graph, edits = random_edits(graph, rng, 0.05)
+        found = found.update(**edits, removed_nodes=[], rng=0)
+        assert found.normalized_cut == pytest.approx(normalized_cut(found.graph, found.labels), rel=1e-12)
+        assert found.modularity == pytest.approx(modularity(found.graph, found.labels), rel=1e-12)
+    later = found.update(removed_nodes=[3, 4, 50], added=[("new", 0)], rng=0)
+    assert later.edge_cut == pytest.approx(normalized_cut_weight(later), rel=1e-12)
+
+
+def normalized_cut_weight(found):
+    """The weight of the edges between clusters, by a sum over the matrix."""
+    entries, labels = found.graph.to_scipy().tocoo(), found.labels
+    return entries.data[labels[entries.row] != labels[entries.col]].sum() / 2.0
+
+
+def test_exactly_k_stay_where_a_hierarchy_was_cut():
+    graph = nx.ring_of_cliques(8, 5)
+    found = hierarchy(graph, max_size=5, rng=0).cut(8)
+    assert found.update(removed=[(0, 1)], rng=0).k == 8
+
+
+def test_parts_of_a_cluster_that_is_cut_through_come_apart():
+    graph = nx.barbell_graph(6, 3)
+    found = communities(graph, resolution=0.01, rng=0)
+    later = found.update(removed=[(6, 7)], rng=0)
+    assert found.k == 1 and later.k == 2 and connected(nx.Graph(later.graph.to_scipy()), later.labels)
+
+
 @pytest.mark.slow
-def test_a_clustering_within_bounds_is_not_updated_without_them(make):
-    found = make(nx.karate_club_graph())
-    with pytest.raises(ParameterError, match=r"was made with max_\w+=.*which an update would not keep"):
-        found.update(added=[(0, 9)])
+@pytest.mark.parametrize("kind", ["same groups", "nodes change their group"])
+def test_a_hundred_updates_in_a_row_are_as_good_as_a_full_run(kind):
+    groups, rng = np.repeat(np.arange(20), 100), np.random.default_rng(1)
+    found = communities(planted_partition(20, 100, 12, 4, rng=1).graph, rng=0)
+    for step in range(100):
+        if kind != "same groups":
+            groups[rng.choice(2000, 10, replace=False)] = rng.integers(0, 20, 10)
+        entries = found.graph.to_scipy().tocoo()
+        edges = np.stack([entries.row, entries.col], 1)[entries.row < entries.col]
+        removed = edges[rng.choice(len(edges), 80, replace=False)]
+        own = rng.integers(0, 2000, 80)
+        inside = [rng.choice(np.flatnonzero(groups == groups[u])) for u in own]
+        pairs = np.sort(np.stack([own, np.where(rng.random(80) < 0.75, inside, rng.integers(0, 2000, 80))], 1), axis=1)
+        pairs = np.array(
+            [(u, v) for u, v in set(map(tuple, pairs.tolist())) if u != v and v not in found.graph.neighbors(u)]
+        )
+        found = found.update(added=pairs, removed=removed, rng=step)
+    assert found.modularity >= 0.9995 * communities(found.graph, rng=0).modularity
+
+
+@pytest.mark.slow
+def test_nodes_far_from_every_change_keep_their_labels():
+    graph = planted_partition(100, 100, 8, 0.3, rng=2).graph
+    found, far, kept = communities(graph, rng=0), 0, 0
+    for step in range(20):
+        entries = found.graph.to_scipy().tocsr()
+        center = int(np.random.default_rng(step).integers(0, 9_900))
+        source, target = entries[center : center + 60].nonzero()
+        removed = np.stack([source + center, target], 1)[source + center < target][:40]
+        later = found.update(removed=removed, added=[(center, 10_000 + step)], rng=step)
+        near = np.zeros(later.graph.n_nodes, bool)
+        near[removed] = near[center] = True
+        for _ in range(2):
+            for matrix in (entries, later.graph.to_scipy()):
+                near[matrix[np.flatnonzero(near[: matrix.shape[0]])].indices] = True
+        is_far = ~near[: found.graph.n_nodes]
+        far += np.count_nonzero(is_far)
+        kept += np.count_nonzero((later.labels[: len(is_far)] == found.labels)[is_far])
+        found = later
+    assert far > 100_000 and kept >= 0.999 * far

@@ -22,22 +22,39 @@ class Edited(NamedTuple):
 
     before : the row that each node had before, -1 for new ones; int64, shape (n_nodes,).
     n_changed : how many edges of each node changed; int64, shape (n_nodes,). A neighbor that is gone counts.
+    rows : the row that each node has in `changes`: the one before, or of new nodes one after these.
+    changes : the edges that changed, each once or a few times, and by how much.
     """
 
     graph: Graph
     before: npt.NDArray[np.int64]
     n_changed: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    changes: Changes
 
 
 class Changes(NamedTuple):
-    """Edges as rows of their ends and the weights that they are to have, 0 for none; (m,) each."""
+    """Edges as rows of their ends, and of each a weight, 0 for none, or the change of its weight; (m,) each."""
 
     source: npt.NDArray[np.int64]
     target: npt.NDArray[np.int64]
     weight: npt.NDArray[np.float64]
 
 
-def edited(
+class Entries(NamedTuple):
+    """Both entries of some edges in the order of the rows, (m,) each; a self-loop has one.
+
+    edge : which of the edges. place : where the entry stands or would stand. is_there : whether it does.
+    """
+
+    row: npt.NDArray[np.int64]
+    column: npt.NDArray[np.int64]
+    edge: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int64]
+    is_there: npt.NDArray[np.bool_]
+
+
+def apply_edits(
     graph: Graph,
     added: Edges = None,
     removed: Edges = None,
@@ -55,59 +72,99 @@ def edited(
     Raises ParameterError for an edge that is there already, is not there or is named twice, for a node that is not
     there, and for a weight that is not > 0; TypeError for what are no edges.
     """
-    rows = {name: _as_edges(value, name, name != "removed") for name, value in
-            (("added", added), ("removed", removed), ("reweighted", reweighted))}  # fmt: skip
+    given = {name: _as_edges(value, name, name != "removed") for name, value in
+             (("added", added), ("removed", removed), ("reweighted", reweighted))}  # fmt: skip
     finder = _Nodes(graph)
-    parts = {name: finder.changes(name, edges, name == "added") for name, edges in rows.items()}
-    n = graph.n_nodes
-    wide = _with_more_nodes(graph, finder)
-    _refuse_repeated(parts, wide)
-    for name, part in parts.items():
-        _refuse_wrong(wide, part, name)
-    changes = Changes(*(np.concatenate(values) for values in zip(*parts.values(), strict=True)))
+    parts = {name: finder.changes(name, edges, name == "added") for name, edges in given.items()}
+    wide, changes = _with_more_nodes(graph, finder), _concatenate(parts.values())
+    entries = _entries_of(wide, changes)
+    _refuse_wrong(wide, parts, changes, entries)
+    made, by = _with_changes(wide, changes, entries), _differences(wide, changes, entries)
     n_changed = np.bincount(np.concatenate([changes.source, changes.target]), minlength=wide.n_nodes)
-    spliced = with_changes(wide, changes) if len(changes.source) else wide
-    before = np.where(np.arange(wide.n_nodes) < n, np.arange(wide.n_nodes), -1)
+    rows = np.arange(wide.n_nodes)
     gone = finder.rows_of("removed_nodes", removed_nodes or ())
     if len(gone):
-        for node in gone.tolist():
-            n_changed[spliced.neighbors(node)] += 1
-        kept = np.setdiff1d(np.arange(wide.n_nodes), gone)
+        edges = _edges_of(made, gone)
+        entries = _entries_of(made, edges)
+        by = _concatenate([by, _differences(made, edges, entries)])
+        rows = np.setdiff1d(rows, gone)
+        n_changed = (n_changed + np.bincount(edges.target, minlength=wide.n_nodes))[rows]
         names = node_names(wide)
-        spliced = replace(spliced.subgraph(kept), nodes=[names[place] for place in kept.tolist()])
-        before, n_changed = before[kept], n_changed[kept]
-    return Edited(spliced, before, n_changed)
+        made = without_rows(_with_changes(made, edges, entries), rows)
+        made = replace(made, nodes=[names[row] for row in rows.tolist()])
+    return Edited(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by)
 
 
-def with_changes(graph: Graph, changes: Changes) -> Graph:
-    """The graph in which edges have the weights of the changes; each edge stands there once."""
-    loop = changes.source == changes.target
-    u = np.concatenate([changes.source, changes.target[~loop]])
-    v = np.concatenate([changes.target, changes.source[~loop]])
-    w = np.concatenate([changes.weight, changes.weight[~loop]])
-    order = np.lexsort((v, u))
-    u, v, w = u[order], v[order], w[order]
-    place, is_there = places_of(graph, u, v)
+def _concatenate(parts: Iterable[Changes]) -> Changes:
+    return Changes(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+def _entries_of(graph: Graph, changes: Changes) -> Entries:
+    source, target, _ = changes
+    twice = np.flatnonzero(source != target)
+    row, column = np.concatenate([source, target[twice]]), np.concatenate([target, source[twice]])
+    order = np.argsort(row * graph.n_nodes + column)
+    row, column, edge = row[order], column[order], np.concatenate([np.arange(len(source)), twice])[order]
+    return Entries(row, column, edge, *places_of(graph, row, column))
+
+
+def _differences(graph: Graph, changes: Changes, entries: Entries) -> Changes:
+    """By how much the weight of each edge changes."""
+    weight, there = changes.weight.copy(), entries.is_there
+    weight[entries.edge[there]] -= 1.0 if graph.weights is None else graph.weights[entries.place[there]]
+    return changes._replace(weight=weight)
+
+
+def _edges_of(graph: Graph, nodes: npt.NDArray[np.int64]) -> Changes:
+    """The edges of some nodes as changes to no weight, each once, from one of the nodes."""
+    starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
+    source = np.repeat(nodes, lengths)
+    target = graph.indices[ranges(starts, lengths)].astype(np.int64)
+    is_chosen = np.zeros(graph.n_nodes, bool)
+    is_chosen[nodes] = True
+    once = ~is_chosen[target] | (target >= source)
+    return Changes(source[once], target[once], np.zeros(int(once.sum())))
+
+
+def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
+    """The graph in which edges have the weights of the changes, 0 for none."""
+    if not len(entries.row):
+        return graph
+    w = changes.weight[entries.edge]
+    gone, new = entries.place[entries.is_there & (w == 0.0)], ~entries.is_there & (w > 0.0)
     weights = graph.weights
     if weights is None and not (w[w > 0] == 1.0).all():
         weights = np.ones(graph.n_entries)
     elif weights is not None:
         weights = weights.copy()
     if weights is not None:
-        weights[place[is_there]] = w[is_there]
-    gone, new = place[is_there & (w == 0.0)], ~is_there & (w > 0.0)
-    at = place[new] - np.searchsorted(gone, place[new])
-    indices = np.insert(np.delete(graph.indices, gone), at, v[new].astype(np.int32))
-    lengths = np.diff(graph.indptr) + np.bincount(u[new], minlength=graph.n_nodes)
-    lengths -= np.bincount(u[is_there & (w == 0.0)], minlength=graph.n_nodes)
+        weights[entries.place[entries.is_there]] = w[entries.is_there]
+    at = entries.place[new] - np.searchsorted(gone, entries.place[new])
+    indices = _splice(graph.indices, gone, at, entries.column[new])
+    weights = None if weights is None else _splice(weights, gone, at, w[new])
+    lengths = np.diff(graph.indptr) + np.bincount(entries.row[new], minlength=graph.n_nodes)
+    lengths -= np.bincount(entries.row[entries.is_there & (w == 0.0)], minlength=graph.n_nodes)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    if weights is not None:
-        weights = np.insert(np.delete(weights, gone), at, w[new])
     degrees, loops = graph.degrees.copy(), graph.loops.copy()
-    loops[changes.source[loop]] = changes.weight[loop]
-    rows = np.unique(u)
+    is_loop = changes.source == changes.target
+    loops[changes.source[is_loop]] = changes.weight[is_loop]
+    rows = entries.row[np.concatenate([[True], entries.row[1:] != entries.row[:-1]])]
     degrees[rows] = _row_sums(indptr, weights, rows)
     return Graph(indptr, indices, weights, degrees, loops, graph.nodes)
+
+
+def _splice(values: npt.NDArray[Any], gone: Any, at: Any, new: Any) -> npt.NDArray[Any]:
+    """Values without those at some places, and others put in before what is then at places `at`."""
+    left = np.delete(values, gone) if len(gone) else values
+    return np.insert(left, at, new.astype(values.dtype)) if len(new) else left
+
+
+def without_rows(graph: Graph, kept: npt.NDArray[np.int64]) -> Graph:
+    """The graph of some nodes, in increasing order, where all others are isolated; without names."""
+    number = np.zeros(graph.n_nodes, np.int32)
+    number[kept] = np.arange(len(kept), dtype=np.int32)
+    indptr = np.concatenate([graph.indptr[kept], graph.indptr[-1:]])
+    return Graph(indptr, number[graph.indices], graph.weights, graph.degrees[kept], graph.loops[kept])
 
 
 def places_of(
@@ -133,8 +190,13 @@ def _row_sums(
     if weights is None:
         return lengths.astype(np.float64)
     group = np.repeat(np.arange(len(rows)), lengths)
-    within = np.arange(len(group)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.bincount(group, weights=weights[indptr[rows][group] + within], minlength=len(rows)).astype(np.float64)
+    values = weights[ranges(indptr[rows], lengths)]
+    return np.bincount(group, weights=values, minlength=len(rows)).astype(np.float64)
+
+
+def ranges(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Places start, start + 1, ... of several ranges, one after the other."""
+    return np.arange(int(lengths.sum())) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
 
 
 class _Nodes:
@@ -222,23 +284,27 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
     return columns[0], columns[1], weight
 
 
-def _refuse_repeated(parts: dict[str, Changes], graph: Graph) -> None:
-    ends = [np.sort(np.stack([part.source, part.target], axis=1), axis=1) for part in parts.values()]
-    key = np.concatenate(ends) @ np.array([graph.n_nodes, 1])
-    distinct, counts = np.unique(key, return_counts=True)
-    if (counts > 1).any():
-        u, v = divmod(int(distinct[counts > 1][0]), graph.n_nodes)
-        names = node_names(graph)
-        raise ParameterError(f"the edge ({names[u]!r}, {names[v]!r}) is edited twice, expected each edge once")
+def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, entries: Entries) -> None:
+    """Edges that are edited twice, added ones that are there, and others that are not."""
+    again = (entries.row[1:] == entries.row[:-1]) & (entries.column[1:] == entries.column[:-1])
+    names = node_names(graph)
 
+    def named(edge: int) -> str:
+        return f"({names[int(changes.source[edge])]!r}, {names[int(changes.target[edge])]!r})"
 
-def _refuse_wrong(graph: Graph, part: Changes, argument: str) -> None:
-    """Added edges that are there, and others that are not."""
-    is_there = places_of(graph, part.source, part.target)[1]
-    wrong = np.flatnonzero(is_there if argument == "added" else ~is_there)
-    if len(wrong):
-        names = node_names(graph)
-        edge = f"({names[int(part.source[wrong[0]])]!r}, {names[int(part.target[wrong[0]])]!r})"
-        if argument == "added":
+    if again.any():
+        edge = named(int(entries.edge[int(again.argmax())]))
+        raise ParameterError(f"the edge {edge} is edited twice, expected each edge once")
+    is_there = np.zeros(len(changes.source), bool)
+    is_there[entries.edge] = entries.is_there
+    first = 0
+    for argument, part in parts.items():
+        last = first + len(part.source)
+        wrong = np.flatnonzero(is_there[first:last] == (argument == "added"))
+        if len(wrong) and argument == "added":
+            edge = named(int(wrong[0]))
             raise ParameterError(f"added holds the edge {edge}, which is there already; reweighted= changes its weight")
-        raise GraphValidationError(f"{argument} holds the edge {edge}, which the graph does not have")
+        if len(wrong):
+            edge = named(first + int(wrong[0]))
+            raise GraphValidationError(f"{argument} holds the edge {edge}, which the graph does not have")
+        first = last

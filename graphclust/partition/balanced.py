@@ -111,6 +111,11 @@ def is_within(level: Level, found: Partition, goal: Goal) -> bool:
     return bool(load.max() <= goal.most) and len(np.unique(found.labels)) == goal.k
 
 
+def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """The partition refined, with its clusters within the bound as far as nodes can be moved."""
+    return _settle(level, Parts(found, np.ones(goal.k, np.int64)), goal, run, False).found
+
+
 def _child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Partition:
     """A child of two partitions: a V-cycle of the better one inside what both have in one cluster."""
     if len(pool) == 1:

@@ -54,6 +54,7 @@ class Clustering:
     parameters : the settings that the method used, defaults filled in, and what else the call said of the graph.
     seed : that gives these labels again, as `rng`; one that was drawn, where none was given; or words for a generator.
     version : of graphclust.
+    node_sizes : what each node counts for where clusters have bounds, float64, shape (n_nodes,); None: 1.
     stable_ids, n_ids, changes : after an `update`, the ids of the clusters, how many were given, and what became of
         the clusters before.
     """
@@ -72,6 +73,7 @@ class Clustering:
     parameters: dict[str, Any] = field(default_factory=dict)
     seed: int | str | None = None
     version: str = __version__
+    node_sizes: npt.NDArray[np.float64] | None = None
     stable_ids: npt.NDArray[np.int64] | None = None
     n_ids: int | None = None
     changes: tuple[ClusterChange, ...] = ()
@@ -332,9 +334,9 @@ class Clustering:
         >>> later.changes[1]
         ClusterChange(kind='grown', before=(1,), after=(1,), size_before=5, size_after=6)
         """
-        from graphclust.partition.update import updated
+        from graphclust.partition.update import update_clustering
 
-        return updated(self, added, removed, reweighted, removed_nodes, rng, progress)
+        return update_clustering(self, added, removed, reweighted, removed_nodes, rng, progress)
 
     def model(self) -> ClusterModel:
         """What `predict` needs, without the graph: a small object that can be saved."""

@@ -101,7 +101,8 @@ def communities(
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
     on = weighed(part, objective)
     is_bounded = min_size is not None or max_size is not None
-    size = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)[order[taken]]
+    sizes = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)
+    size = sizes[order[taken]]
     bounds = as_bounds(size, min_size, max_size) if is_bounded else None
     if bounds is not None and bounds.least > 0.0:
         refuse_small_components(part, size, min_size)
@@ -126,6 +127,7 @@ def communities(
             parameters=parameters,
             seed=seed,
             sums=sums,
+            node_sizes=None if (sizes == 1.0).all() else sizes,
         )
 
     def interrupted(labels: np.ndarray) -> Clustering:

@@ -84,7 +84,7 @@ def balanced_partition(
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
-        account["entries_read"] = progress.entries_read
+        account |= {"entries_read": progress.entries_read, "node_sizes": None if node_weight is None else size}
         return clustering_of(graph, k, labels.astype(np.int64), said, progress, **account)
 
     def interrupted(labels: np.ndarray) -> Clustering:

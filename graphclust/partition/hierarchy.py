@@ -22,7 +22,7 @@ from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
 from graphclust.partition.nested_levels import bounded_levels, finer_levels, thinned
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.sibling_joins import Sizes, join_small
-from graphclust.partition.warm_start import Earlier, restarted
+from graphclust.partition.warm_start import Earlier, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["hierarchy"]
@@ -160,7 +160,7 @@ def _levels(
     if earlier is None:
         labels = partition(run.finest, goal, EFFORTS[wanted.effort], run).labels
     else:
-        labels = restarted(run.finest, earlier.start(0), earlier.n_changed, goal, run).labels
+        labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal)
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
     if not np.isinf(sizes.most):
         yield labels

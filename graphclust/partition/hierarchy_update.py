@@ -11,13 +11,19 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_seeded
 from graphclust.errors import GraphValidationError
-from graphclust.graph.edits import Edges, edited
-from graphclust.partition.hierarchy import Wanted, make_levels, refuse_heavy_nodes
-from graphclust.partition.label_matching import ClusterChange, changes_between, renumbered
+from graphclust.graph.container import Graph
+from graphclust.graph.edits import Edges, apply_edits
+from graphclust.objective.objective import weighed
+from graphclust.partition.communities import goal_at
+from graphclust.partition.hierarchy import USUAL, Wanted, make_levels, refuse_heavy_nodes
+from graphclust.partition.label_matching import ClusterChange, changes_between, overlap_of, renumber
+from graphclust.partition.levels import run_on
 from graphclust.partition.nested_clusters import hierarchy_of
-from graphclust.partition.sibling_joins import Sizes
-from graphclust.partition.warm_start import Earlier
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.partition.nested_levels import bounded_levels
+from graphclust.partition.overlay import number_used
+from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
+from graphclust.partition.warm_start import Earlier, restart_labels
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
     from graphclust.partition.nested_clusters import Hierarchy
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
 Labels = npt.NDArray[np.int64]
 
 
-def updated(
+def update_hierarchy(
     found: Hierarchy,
     added: Edges,
     removed: Edges,
@@ -37,7 +43,7 @@ def updated(
     """See `Hierarchy.update`."""
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     with progress.stage("edits"):
-        edit = edited(found.graph, added, removed, reweighted, removed_nodes)
+        edit = apply_edits(found.graph, added, removed, reweighted, removed_nodes)
     graph, before = edit.graph, edit.before
     if graph.n_entries == 0:
         raise GraphValidationError("no edges are left after the edits, expected at least one")
@@ -49,7 +55,11 @@ def updated(
     options = found.parameters
     wanted = Wanted(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
     earlier = Earlier([np.where(before >= 0, labels[before], -1) for labels in found.levels], edit.n_changed)
-    levels, _ = make_levels(graph, wanted, rng, progress, earlier)
+    if found.max_size is None or wanted.levels is not None:
+        levels, _ = make_levels(graph, wanted, rng, progress, earlier)
+    else:
+        with progress.stage("levels"):
+            levels = _bounded_levels_again(graph, wanted, earlier, rng, progress)
     made = hierarchy_of(
         graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
         min_size=found.min_size, node_sizes=None if found.node_sizes is None else of_nodes,
@@ -57,6 +67,45 @@ def updated(
     )  # fmt: skip
     ids, n_ids = _kept_ids(found, made, before)
     return replace(made, ids=ids, n_ids=n_ids, changes=_changes(found, made.levels, ids, before))
+
+
+def _bounded_levels_again(
+    graph: Graph, wanted: Wanted, earlier: Earlier, rng: np.random.Generator, progress: Progress
+) -> list[npt.NDArray[np.int32]]:
+    """The levels, coarsest first. Inside clusters of the coarsest in which nothing changed they stay as they are."""
+    on, sizes = weighed(graph, wanted.objective), wanted.sizes
+    run = run_on(on, rng, progress)
+    first = wanted.resolutions[0]
+    labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal_at(on, first, wanted.objective))
+    labels = join_small(graph, labels, sizes._replace(most=np.inf))
+    has_changed = _has_changed(labels, earlier)[labels]
+    nodes = np.flatnonzero(has_changed)
+    below: list[npt.NDArray[np.int32]] = []
+    if len(nodes):
+        own = without_gaps(labels[nodes])
+        part, at, resolution = graph.subgraph(nodes), earlier.at(nodes), max(first, USUAL)
+        below = list(bounded_levels(part, own, resolution, wanted.objective, sizes.at(nodes), run, at))
+        below.insert(0, own)
+    found = [labels]
+    for depth in range(1, max(len(below), 1 if has_changed.all() else len(earlier.levels))):
+        wide = earlier.levels[min(depth, len(earlier.levels) - 1)].copy()
+        if len(nodes):
+            wide[nodes] = below[min(depth, len(below) - 1)] + (int(wide.max()) + 1)
+        finer = number_used(wide)[0].astype(np.int32)
+        if finer.max() > found[-1].max():
+            found.append(finer)
+    return found
+
+
+def _has_changed(labels: npt.NDArray[np.int32], earlier: Earlier) -> npt.NDArray[np.bool_]:
+    """Whether each cluster has other nodes than each on the coarsest level before, or an edge that changed."""
+    before, k = earlier.levels[0], int(labels.max()) + 1
+    sizes, n_before = np.bincount(labels, minlength=k), int(before.max(initial=-1)) + 1
+    pairs = overlap_of(before, n_before, labels.astype(np.int64), k).tocoo()
+    is_same = np.zeros(k, bool)
+    whole = (pairs.data == sizes[pairs.row]) & (pairs.data == np.bincount(before[before >= 0])[pairs.col])
+    is_same[pairs.row[whole]] = True
+    return ~is_same | (np.bincount(labels, weights=earlier.n_changed, minlength=k) > 0)
 
 
 def _kept_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:
@@ -73,9 +122,7 @@ def _kept_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[La
         earlier = np.where(before >= 0, old.ids[level][old.levels[level][before]], -1)
         earlier[np.isin(earlier, given)] = -1
         is_new = ids[labels] < 0
-        ids[labels[is_new]] = renumbered(
-            earlier[is_new], np.unique(labels[is_new], return_inverse=True)[1], first_new=n_ids
-        )
+        ids[labels[is_new]] = renumber(earlier[is_new], without_gaps(labels[is_new]).astype(np.int64), first_new=n_ids)
         n_ids = max(n_ids, int(ids.max()) + 1)
         given += ids.tolist()
         kept.append(ids)
@@ -86,9 +133,11 @@ def _changes(
     old: Hierarchy, levels: Sequence[Labels], ids: Sequence[Labels], before: Labels
 ) -> tuple[ClusterChange, ...]:
     """What became of the clusters of each level; each change once."""
-    told: dict[ClusterChange, None] = {}
+    found: dict[ClusterChange, None] = {}
+    told = np.empty(0, np.int64)
     for depth, (labels, own) in enumerate(zip(levels, ids, strict=True)):
         level = min(depth, len(old.levels) - 1)
-        for change in changes_between(old.ids[level][old.levels[level]], own[labels], before):
-            told.setdefault(change)
-    return tuple(told)
+        for change in changes_between(old.ids[level][old.levels[level]], own[labels], before, told):
+            found.setdefault(change)
+        told = np.intersect1d(old.ids[level], own)  # a cluster that has the same id one level below is the same
+    return tuple(found)

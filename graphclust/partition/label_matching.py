@@ -12,12 +12,15 @@ from scipy import sparse
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import aligned, numbered
+from graphclust.partition.overlay import number_used
 
 __all__ = ["ClusterChange", "remap_labels"]
 
 METHODS = ("auto", "hungarian", "greedy")
+FEW_PAIRS = 4  # of clusters before and after, for each node: a table of all is the fastest way to count nodes in both
 MOST_PAIRS = 1_000_000  # of clusters that are matched for the largest overlap; of more, the largest pairs come first
 Labels = npt.NDArray[np.int64]
+NONE: Labels = np.empty(0, np.int64)
 
 
 class ClusterChange(NamedTuple):
@@ -58,7 +61,7 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return _remapped_by_name(old, new, method)
     before, after = aligned(old, new)
-    return renumbered(before, after, method)
+    return renumber(before, after, method)
 
 
 def _remapped_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
@@ -68,32 +71,61 @@ def _remapped_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], 
         if labels.dtype.kind not in "iu":
             raise GraphValidationError(f"{name} holds labels of dtype {labels.dtype}, expected whole numbers")
     most = max((int(label) for label in old.values()), default=-1)
-    found = renumbered(before, numbered(after, len(after), "new"), method, most + 1)
+    found = renumber(before, numbered(after, len(after), "new"), method, most + 1)
     return dict(zip(new, found.tolist(), strict=True))
 
 
-def renumbered(before: Labels, after: Labels, method: str = "auto", first_new: int | None = None) -> Labels:
+def renumber(before: Labels, after: Labels, method: str = "auto", first_new: int | None = None) -> Labels:
     """Labels `after` with the numbers of `before`, of the same nodes; -1 for none. See `remap_labels`.
 
     first_new : the least number for a cluster without a match; by default above all those before.
     """
     if first_new is None:
         first_new = int(before.max(initial=-1)) + 1
-    old_ids, old = np.unique(before[before >= 0], return_inverse=True)
-    number = np.full(int(after.max(initial=-1)) + 1, -1, np.int64)
+    old_ids, old = number_ids(before)
+    n_after = int(after.max(initial=-1)) + 1
+    sizes = np.bincount(after[after >= 0], minlength=n_after)
+    number = match_ids(overlap_of(old, len(old_ids), after, n_after), old_ids, sizes, first_new, method)
+    return np.append(number, -1)[after]
+
+
+def number_ids(ids: Labels) -> tuple[Labels, Labels]:
+    """The ids that are used, increasing, and for each node the place of its id in them, -1 for none."""
+    taken = ids >= 0
+    if not taken.any():
+        return np.empty(0, np.int64), np.full(len(ids), -1, np.int64)
+    place, n_used = number_used(ids, taken)
+    used = np.empty(n_used, np.int64)
+    used[place[taken]] = ids[taken]
+    return used, place
+
+
+def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sparse.csr_array:
+    """How many nodes each cluster after has of each cluster before, shape (n_after, n_before); -1 is for none."""
     both = (before >= 0) & (after >= 0)
-    overlap = sparse.coo_array(
-        (np.ones(int(both.sum())), (after[both], old[both[before >= 0]])), shape=(len(number), len(old_ids))
-    ).tocsr()
-    for cluster, match in zip(*_matched(overlap, method), strict=True):
-        number[cluster] = old_ids[match]
-    sizes = np.bincount(after[after >= 0], minlength=len(number))
+    if not both.all():
+        before, after = before[both], after[both]
+    if n_before * n_after > FEW_PAIRS * len(before):
+        entries = np.ones(len(before), np.int64), (after, before)
+        return sparse.coo_array(entries, shape=(n_after, n_before)).tocsr()
+    counts = np.bincount(after * np.int64(n_before) + before, minlength=n_before * n_after)
+    return sparse.csr_array(counts.reshape(n_after, n_before))
+
+
+def match_ids(
+    overlap: sparse.csr_array, old_ids: Labels, sizes: Labels, first_new: int, method: str = "auto"
+) -> Labels:
+    """The id of each cluster after: of the one before that it is matched with, or a new one; -1 for one without nodes.
+
+    overlap : as of `overlap_of`. sizes : of the clusters after, of which the larger get the lower new ids.
+    """
+    number = np.full(overlap.shape[0], -1, np.int64)
+    clusters, matches = _matched(overlap, method)
+    number[clusters] = old_ids[matches]
     unmatched = np.flatnonzero((number < 0) & (sizes > 0))
     unmatched = unmatched[np.argsort(-sizes[unmatched], kind="stable")]
     number[unmatched] = first_new + np.arange(len(unmatched))
-    found = np.full(len(after), -1, np.int64)
-    found[after >= 0] = number[after[after >= 0]]
-    return found
+    return number
 
 
 def _matched(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -118,48 +150,72 @@ def _matched(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int
     return matched[:, 0], matched[:, 1]
 
 
-def changes_between(old: Labels, new: Labels, before: Labels) -> tuple[ClusterChange, ...]:
+def changes_between(old: Labels, new: Labels, before: Labels, told: Labels = NONE) -> tuple[ClusterChange, ...]:
     """What became of each cluster, by id.
 
     old : ids of the nodes before. new : ids of the nodes after. before : the row that each of these had, -1 for none.
+    told : ids of clusters that are left out where they went on by themselves.
     """
-    stays = (before >= 0) & (new >= 0)
-    stays[stays] = old[before[stays]] >= 0
-    width = int(new.max(initial=0)) + 1
-    keys, counts = np.unique(old[before[stays]] * width + new[stays], return_counts=True)
-    pairs = keys // width, keys % width
-    size_of = [dict(zip(*(a.tolist() for a in np.unique(ids[ids >= 0], return_counts=True)), strict=True))
-               for ids in (old, new)]  # fmt: skip
-    comes_from: dict[int, list[int]] = {}
-    goes_to: dict[int, list[int]] = {}
-    origins = set()
-    for o, n, count in zip(*(values.tolist() for values in (*pairs, counts)), strict=True):
-        if n not in size_of[0] and 2 * count > size_of[1][n]:
-            goes_to.setdefault(o, []).append(n)
-            origins.add(n)
-        if o not in size_of[1] and 2 * count > size_of[0][o]:
-            comes_from.setdefault(n, []).append(o)
+    (old_ids, place), (new_ids, now) = number_ids(old), number_ids(new)
+    old_sizes = np.bincount(place[place >= 0], minlength=len(old_ids))
+    new_sizes = np.bincount(now[now >= 0], minlength=len(new_ids))
+    stayed = overlap_of(np.where(before >= 0, place[before], -1), len(old_ids), now, len(new_ids))
+    return list_changes(stayed, old_ids, new_ids, old_sizes, new_sizes, told)
+
+
+def list_changes(
+    overlap: sparse.csr_array,
+    old_ids: Labels,
+    new_ids: Labels,
+    old_sizes: Labels,
+    new_sizes: Labels,
+    told: Labels = NONE,
+) -> tuple[ClusterChange, ...]:
+    """What became of each cluster. A part of most nodes of a cluster that is new is what that one was made of.
+
+    overlap : as of `overlap_of`. The ids, increasing, and sizes of the clusters, all of which have nodes.
+    told : see `changes_between`.
+    """
+    pairs = overlap.tocoo()
+    stays, place = np.isin(old_ids, new_ids), np.searchsorted(new_ids, old_ids)
+    is_born, is_gone = ~np.isin(new_ids, old_ids), ~stays
+    from_one = is_born[pairs.row] & (2 * pairs.data > new_sizes[pairs.row])
+    to_one = is_gone[pairs.col] & (2 * pairs.data > old_sizes[pairs.col])
+    goes_to = _group(old_ids[pairs.col[from_one]], new_ids[pairs.row[from_one]])
+    comes_from = _group(new_ids[pairs.row[to_one]], old_ids[pairs.col[to_one]])
+    size_of = [dict(zip(ids.tolist(), sizes.tolist(), strict=True))
+               for ids, sizes in ((old_ids, old_sizes), (new_ids, new_sizes))]  # fmt: skip
+
+    def change(kind: str, olds: list[int], news: list[int]) -> ClusterChange:
+        sizes = (sum(of[one] for one in ones) for of, ones in zip(size_of, (olds, news), strict=True))
+        return ClusterChange(kind, tuple(olds), tuple(news), *sizes)
+
+    on = stays & ~np.isin(old_ids, told)
+    rest = zip(old_ids[on].tolist(), old_sizes[on].tolist(), new_sizes[place[on]].tolist(), strict=True)
+    of_old = {o: ClusterChange(_kind(size, now), (o,), (o,), size, now) for o, size, now in rest}
+    for n in comes_from:
+        of_old.pop(n, None)  # what it takes in is told with it
+    for o, parts in goes_to.items():
+        of_old[o] = change("split", [o], ([o] if o in size_of[1] else []) + parts)
     absorbed = {o for parts in comes_from.values() for o in parts}
-    found: list[tuple[str, list[int], list[int]]] = []
-    for o, size in size_of[0].items():
-        parts = ([o] if o in size_of[1] else []) + goes_to.get(o, [])
-        if len(parts) > 1 or (parts and o not in size_of[1]):
-            found.append(("split", [o], parts))
-        elif o in size_of[1] and o not in comes_from:
-            found.append((_kind(size, size_of[1][o]), [o], [o]))
-        elif not parts and o not in absorbed:
-            found.append(("died", [o], []))
-    for n in size_of[1]:
-        if n in comes_from:
-            found.append(("merged", ([n] if n in size_of[0] else []) + comes_from[n], [n]))
-        elif n not in size_of[0] and n not in origins:
-            found.append(("born", [], [n]))
-    return tuple(
-        ClusterChange(
-            kind, tuple(olds), tuple(news), sum(size_of[0][o] for o in olds), sum(size_of[1][n] for n in news)
-        )
-        for kind, olds, news in found
-    )
+    for o in old_ids[is_gone].tolist():
+        if o not in goes_to and o not in absorbed:
+            of_old[o] = change("died", [o], [])
+    origins, of_new = {n for parts in goes_to.values() for n in parts}, {}
+    for n, olds in comes_from.items():
+        of_new[n] = change("merged", ([n] if n in size_of[0] else []) + olds, [n])
+    for n in new_ids[is_born].tolist():
+        if n not in comes_from and n not in origins:
+            of_new[n] = change("born", [], [n])
+    return tuple(of[one] for of in (of_old, of_new) for one in sorted(of))
+
+
+def _group(keys: Labels, values: Labels) -> dict[int, list[int]]:
+    """For each key its values, increasing."""
+    groups: dict[int, list[int]] = {}
+    for key, value in sorted(zip(keys.tolist(), values.tolist(), strict=True)):
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def _kind(size: int, now: int) -> str:

@@ -18,6 +18,7 @@ from graphclust.partition.levels import Run, filled, is_small, n_entries, room_f
 
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two passes mostly
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch for all clusters
+OPENED_PER_NODE = 2  # clusters that there is room for, for each node that may gain
 ENTRIES_PER_STEP = float(1 << 21)  # some hundredths of a second between two looks at the clock
 
 
@@ -46,25 +47,33 @@ def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> P
         moving.state[1:3] = n, 0
 
 
-def refine(level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False) -> Partition:
+def refine(
+    level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
+) -> Partition:
     """The partition after local moving until no node gains by a move.
 
     Where k is free a cluster may vanish and a node may become one; else no cluster does, and all keep their numbers.
     once : nodes that would gain at first are looked at once, and no others, whether time is up or not.
+    nodes : those that may gain, increasing; others are looked at only where a neighbor has moved. By default all may.
     """
     if run.progress.out_of_time() and not once:
         return _with_sizes(found)
     n, k = len(level.terms.mass), len(found.sums.size)
-    if is_small(level) and not once:
+    if is_small(level) and not once and nodes is None:
         room = room_for(level, n if goal.k == 0 else k)
         k, read = loops.refine_into(level, found, goal, room)
         run.reads(level, read)
         return filled(room, k)
     free, found = goal.k == 0, _with_sizes(found)
-    more, labels = (n if free else k) - k, found.labels.copy()
+    most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
+    more, labels = (most if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
     rules = loops.Rules(free, free, not once, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
-    target = _choose(level, goal.objective, loops.Standing(labels, sums, rules), run)
+    if nodes is None:
+        target = _choose(level, goal.objective, loops.Standing(labels, sums, rules), run)
+    else:
+        target = np.full(n, -1, np.int32)
+        target[nodes] = 0
     moving = loops.moving_of(target, sums)
     loops.wait_where_chosen(target, moving)
     _move(level, goal.objective, rules, labels, sums, moving, run)

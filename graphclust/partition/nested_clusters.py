@@ -141,9 +141,9 @@ class Hierarchy:
         >>> [change for change in later.changes if change.kind != "kept"]
         [ClusterChange(kind='grown', before=(0,), after=(0,), size_before=5, size_after=6)]
         """
-        from graphclust.partition.hierarchy_update import updated
+        from graphclust.partition.hierarchy_update import update_hierarchy
 
-        return updated(self, added, removed, reweighted, removed_nodes, rng, progress)
+        return update_hierarchy(self, added, removed, reweighted, removed_nodes, rng, progress)
 
     def records(self) -> list[HierarchyRecord]:
         """A record for each node and each cluster that it is in, coarser levels first, nodes in the order of names.

@@ -24,7 +24,7 @@ from graphclust.partition.engine import v_cycle
 from graphclust.partition.even_split import parted, split_evenly
 from graphclust.partition.levels import Run, level_of
 from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
-from graphclust.partition.warm_start import Earlier, restarted
+from graphclust.partition.warm_start import Earlier, restart_labels
 
 Labels = npt.NDArray[np.int32]
 
@@ -137,7 +137,7 @@ def clusters_inside(
     """
     run = replace(run, graph=on.graph, finest=level_of(on))
     if earlier is not None:
-        return restarted(run.finest, earlier.start(depth, labels), earlier.n_changed, goal, run).labels
+        return restart_labels(run, earlier.start(depth, labels), earlier.n_changed, goal)
     found = v_cycle(run.finest, None, goal, 2.0 * goal.objective.pull, run)
     found = v_cycle(run.finest, found, goal, goal.objective.pull, run)
     return connect(run.finest, found, goal, run).labels

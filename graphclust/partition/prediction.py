@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import as_array
+from graphclust.checks import Seed, as_array
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
+from graphclust.graph.container import GraphLike
+from graphclust.graph.edits import Edges
 from graphclust.graph.matrices import checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import DEFINITIONS
+from graphclust.progress import ProgressLike
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -35,6 +38,7 @@ class ClusterModel:
     inside, mass : float64, shape (k,), the sums of the clusters that the objective is made of.
     total : the graph's volume.
     origin : as `Clustering.origin`.
+    ids, n_ids, node_sizes : as those of the clustering; None where they are what they are by default.
     """
 
     labels: npt.NDArray[np.int64]
@@ -45,6 +49,9 @@ class ClusterModel:
     mass: npt.NDArray[np.float64]
     total: float
     origin: dict[str, Any] = field(default_factory=dict)
+    ids: npt.NDArray[np.int64] | None = None
+    n_ids: int | None = None
+    node_sizes: npt.NDArray[np.float64] | None = None
 
     def __repr__(self) -> str:
         return f"ClusterModel({len(self.labels)} nodes in {len(self.mass)} clusters, {self.objective})"
@@ -82,6 +89,39 @@ class ClusterModel:
         labels = np.full(n_new, -1, np.int64)
         labels[new[firsts]] = to[firsts]
         return labels
+
+    def update(
+        self,
+        G: GraphLike,
+        *,
+        added: Edges = None,
+        removed: Edges = None,
+        reweighted: Edges = None,
+        removed_nodes: Iterable[Hashable] | None = None,
+        rng: Seed = None,
+        progress: ProgressLike = None,
+    ) -> Clustering:
+        """The clustering after edits of its graph, as `Clustering.update` makes it; for a model that `load_model` read.
+
+        G : the graph that was clustered, in any form that `as_graph` takes: a model does not hold it. Or what it has
+            become, where nobody kept account of the edits: nodes are found by name, and all of them are looked at, as
+            the model does not know which edges are new.
+        added, removed, reweighted, removed_nodes, rng, progress : as `Clustering.update` takes them, edits of G.
+
+        Returns a `Clustering` with the labels, `ids` and `changes` that an update of the clustering itself has.
+
+        Raises what `as_graph` and `Clustering.update` raise; GraphValidationError for a graph of unnamed nodes that has
+        fewer than the model, or of which only one has names.
+
+        >>> import networkx as nx
+        >>> from graphclust import communities
+        >>> model = communities(nx.barbell_graph(5, 0), rng=0).model()
+        >>> model.update(nx.barbell_graph(5, 0), added=[(9, 10), (8, 10)], rng=0).labels
+        array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        """
+        from graphclust.partition.model_update import update_model
+
+        return update_model(self, G, added, removed, reweighted, removed_nodes, rng, progress)
 
     def _gains(
         self, degrees: npt.NDArray[np.float64], to: npt.NDArray[np.int32], link: npt.NDArray[np.float64]
@@ -159,5 +199,5 @@ def model_of(clustering: Clustering) -> ClusterModel:
     nodes = None if graph.nodes is None else tuple(clustering.nodes)
     return ClusterModel(
         clustering.labels, nodes, clustering.objective, clustering.resolution, sums.inside, sums.mass,
-        graph.total_volume, clustering.origin,
+        graph.total_volume, clustering.origin, clustering.stable_ids, clustering.n_ids, clustering.node_sizes,
     )  # fmt: skip

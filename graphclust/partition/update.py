@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_seeded
-from graphclust.compiled.graphs.levels import Goal
+from graphclust.compiled.graphs.balance import balance_into
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.edits import Edges, edited
-from graphclust.objective.objective import OBJECTIVES, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.graph.edits import Edges, Edited, apply_edits, without_rows
+from graphclust.objective.objective import DEFINITIONS, Units, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.partition.balanced import is_within, settle
+from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
 from graphclust.partition.communities import goal_at
-from graphclust.partition.label_matching import changes_between, renumbered
-from graphclust.partition.levels import run_on
-from graphclust.partition.warm_start import Earlier, restarted
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.partition.label_matching import list_changes, match_ids, overlap_of
+from graphclust.partition.levels import Run, filled, read_only_level, room_for, run_on
+from graphclust.partition.update_start import Start, labels_before, start_from, start_labels
+from graphclust.partition.warm_start import restart
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
 Labels = npt.NDArray[np.int64]
+ROUND_OFF = 1e-6  # of a cluster's volume: where weights leave so little as its cut, the edges are summed again
 
 
-def updated(
+class Wanted(NamedTuple):
+    """What a clustering is made for.
+
+    k : how many clusters there are to be, 0 for as many as the resolution makes. sizes : of the nodes, None where
+    nothing is asked of the sizes of clusters. least, most : what a cluster may hold.
+    """
+
+    k: int
+    sizes: npt.NDArray[np.float64] | None
+    least: float
+    most: float
+
+
+def update_clustering(
     clustering: Clustering,
     added: Edges,
     removed: Edges,
@@ -37,102 +56,189 @@ def updated(
     progress: ProgressLike,
 ) -> Clustering:
     """See `Clustering.update`."""
-    for name in ("min_size", "max_size", "max_imbalance"):
-        if clustering.parameters.get(name) is not None:
-            raise ParameterError(
-                f"the clustering was made with {name}={clustering.parameters[name]!r}, which an update would not keep; "
-                "cluster the changed graph anew, or update a hierarchy, which keeps its bounds"
-            )
-    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
+    progress = as_progress(progress, None)
     with progress.stage("edits"):
-        edit = edited(clustering.graph, added, removed, reweighted, removed_nodes)
-    graph, is_free = edit.graph, "method" not in clustering.parameters
-    if graph.n_entries == 0:
+        edit = apply_edits(clustering.graph, added, removed, reweighted, removed_nodes)
+    return remake(clustering, edit, rng, progress)
+
+
+def remake(
+    clustering: Clustering, edit: Edited, rng: Seed, progress: ProgressLike, *, everywhere: bool = False
+) -> Clustering:
+    """The clustering of the edited graph, made from that of the graph before.
+
+    everywhere : whether edges may have changed that the edit does not tell; then all nodes are looked at, and of the
+    graph before nothing is asked.
+    """
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
+    if edit.graph.n_entries == 0:
         raise GraphValidationError("no edges are left after the edits, expected at least one")
-    kept = np.where(edit.before >= 0, clustering.labels[edit.before], -1)
-    taken = (kept >= 0) | (edit.n_changed > 0)
-    if not is_free:
-        taken &= ~graph.isolated
-        if clustering.k > np.count_nonzero(taken):
-            raise ParameterError(
-                f"after the edits {np.count_nonzero(taken)} nodes have edges, fewer than k={clustering.k}"
-            )
-    nodes = np.flatnonzero(taken)
-    part = graph if taken.all() else graph.subgraph(nodes)
-    on = weighed(part, clustering.objective)
-    run = run_on(on, rng, progress)
     with progress.stage("partition"):
-        earlier = Earlier([kept[nodes]], edit.n_changed[nodes])
-        start = earlier.start(0) if is_free else _exactly_k(part, kept[nodes], clustering.k)
-        found = restarted(run.finest, start, earlier.n_changed, _goal(on, clustering, is_free), run).labels
-    labels = np.full(graph.n_nodes, -1, np.int64)
-    labels[nodes] = found
-    ids = clustering.ids
-    old_ids = np.where(clustering.labels >= 0, ids[clustering.labels], -1)
-    ids_before = np.where(edit.before >= 0, old_ids[edit.before], -1)
-    n_ids = clustering.n_clusters if clustering.n_ids is None else clustering.n_ids
-    new_ids = renumbered(ids_before, labels, first_new=n_ids)
-    labels, id_of = _labels_for(new_ids, ids)
-    return replace(
-        clustering, labels=labels, k=len(id_of), graph=graph, stable_ids=id_of,
-        n_ids=max(n_ids, int(new_ids.max()) + 1), coreset=None, undecided=None,
+        labels, sums = _partition_again(clustering, edit, everywhere, rng, progress)
+    with progress.stage("ids"):
+        named = _with_kept_ids(clustering, edit, labels, len(sums.size))
+    found = replace(
+        clustering, **named, graph=edit.graph, node_sizes=_node_sizes(clustering, edit), coreset=None, undecided=None,
         remarks=(), seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
-        changes=changes_between(old_ids, new_ids, edit.before),
     )  # fmt: skip
+    _keep_sums(found, labels, sums)
+    return found
 
 
-def _goal(on: Weighed, clustering: Clustering, is_free: bool) -> Goal:
+def _partition_again(
+    clustering: Clustering, edit: Edited, everywhere: bool, rng: np.random.Generator, progress: Progress
+) -> tuple[Labels, ClusterSums]:
+    """Labels 0, 1, ... of all nodes, -1 for none, and the sums of the clusters."""
+    graph, wanted = edit.graph, _wanted(clustering, edit)
+    kept = labels_before(clustering, edit)
+    taken = (kept >= 0) | (edit.n_changed > 0)
+    if wanted.k and clustering.objective != "edge_cut":
+        taken &= ~graph.isolated
+        if wanted.k > np.count_nonzero(taken):
+            raise ParameterError(f"after the edits {np.count_nonzero(taken)} nodes have edges, fewer than k={wanted.k}")
+    nodes = np.flatnonzero(taken)
+    part = _part_of(graph, taken)
+    on = weighed(part, clustering.objective)
+    run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
+    labels = start_labels(part, kept[nodes], clustering.n_clusters, wanted.k)
+    start = start_from(None if everywhere else clustering, edit, nodes, labels, run)
+    found = _improve(run, start, edit.n_changed[nodes], clustering.objective, _goal(clustering, on, wanted))
+    labels = np.full(graph.n_nodes, -1, np.int64)
+    labels[nodes] = found.labels
+    return labels, found.sums
+
+
+def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Goal) -> Partition:
+    """The partition after local search from the start, and within the bounds of the goal."""
+    level, found = run.finest, start.found
+    if objective == "edge_cut":
+        found = settle(level, found, goal, run)
+        if not is_within(level, found, goal):
+            raise ParameterError(f"{NO_ROOM} as the edits leave them: partition the changed graph")
+        return found
+    has_least = goal.least > 0.0 and not goal.k
+    if has_least and run.graph is not None:
+        holds = float(np.bincount(run.graph.components, level.terms.size).min())
+        if holds < goal.least:
+            raise ParameterError(
+                f"after the edits a component holds {holds:.12g}, less than min_size={goal.least:.12g}; link it, leave "
+                "its nodes out by removed_nodes=, or cluster the changed graph within another bound"
+            )
+    found = restart(level, _fit(level, found, goal), n_changed, goal, run, start.waits)
+    return meet_minimum(level, found, goal, run) if has_least else _fit(level, found, goal)
+
+
+def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
+    """The partition into k clusters with none outside the bounds of the goal; the same where there are none."""
+    size, k = level.terms.size, len(found.sums.size)
+    if size is None or not goal.k:
+        return found
+    load = np.bincount(found.labels, size, k)
+    if load.max() <= goal.most and load.min() >= goal.least:
+        return found
+    room = room_for(level, k)
+    _, within = balance_into(level, found, goal, np.zeros(k), room)
+    if not within:
+        raise ParameterError(f"{NO_ROOM} as the edits leave them: cluster the changed graph within other bounds")
+    return filled(room, k)
+
+
+def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
+    """The graph between some nodes; where the others are isolated no row is read."""
+    if taken.all():
+        return graph
+    nodes = np.flatnonzero(taken)
+    return graph.subgraph(nodes) if graph.degrees[~taken].any() else without_rows(graph, nodes)
+
+
+def _run_on(
+    on: Weighed, objective: str, sizes: npt.NDArray[np.float64] | None, rng: np.random.Generator, progress: Progress
+) -> Run:
+    """A run over the graph; of equal parts the mass of a node is its size."""
+    if objective != "edge_cut" or sizes is None:
+        return run_on(on, rng, progress, sizes)
+    level = read_only_level(on.graph.rows, Terms(on.graph.loops, sizes, sizes))
+    return Run(on.graph, level, Units(on.graph.total_volume, float(sizes.sum())), rng, progress)
+
+
+def _wanted(clustering: Clustering, edit: Edited) -> Wanted:
+    """What the clustering was made for, as far as it depends on the nodes that there are now."""
+    asked, objective = clustering.parameters, clustering.objective
+    k = clustering.k if objective == "edge_cut" or "method" in asked or "cut" in asked else 0
+    min_size, max_size, max_imbalance = (asked.get(name) for name in ("min_size", "max_size", "max_imbalance"))
+    if "cut" in asked or (min_size, max_size, max_imbalance) == (None, None, None):
+        return Wanted(k, None, 0.0, np.inf)
+    sizes = _node_sizes(clustering, edit)
+    if sizes is None and asked.get("node_weight") is not None:
+        raise ParameterError("the clustering does not say what its nodes weigh; cluster the changed graph instead")
+    sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
+    if max_imbalance is not None:
+        max_size = most_of_equal_parts(sizes, k, max_imbalance)
+    return Wanted(k, *as_bounds(sizes, min_size, max_size))
+
+
+def _node_sizes(clustering: Clustering, edit: Edited) -> npt.NDArray[np.float64] | None:
+    """What each node counts for; a new one counts 1."""
+    if clustering.node_sizes is None:
+        return None
+    return np.where(edit.before >= 0, clustering.node_sizes[edit.before], 1.0)
+
+
+def _goal(clustering: Clustering, on: Weighed, wanted: Wanted) -> Goal:
     """What the clustering was made for, on the graph as it is now."""
-    resolution = 1.0 if clustering.resolution is None else clustering.resolution
-    if is_free:
-        return goal_at(on, resolution, clustering.objective)
-    made_of = OBJECTIVES[clustering.objective]
+    k, _, least, most = wanted
+    objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution
+    if objective == "edge_cut":
+        return Goal(Objective(PLAIN, 0.0, on.graph.total_volume / on.graph.n_nodes), k, least, most)
+    if not k:
+        return goal_at(on, resolution, objective)._replace(least=least, most=most)
+    made_of = DEFINITIONS[objective]
     if made_of.is_ratio:
-        return Goal(ratio_objective(on.units), clustering.k)
-    at = resolution / made_of.unit_of_resolution(on.units)
-    return Goal(plain_objective(on.units, clustering.k, at), clustering.k)
+        return Goal(ratio_objective(on.units), k, least, most)
+    return Goal(plain_objective(on.units, k, resolution / made_of.unit_of_resolution(on.units)), k, least, most)
 
 
-def _exactly_k(graph: Graph, labels: Labels, k: int) -> npt.NDArray[np.int32]:
-    """Labels 0..k-1 of all nodes, those without one where their neighbors are."""
-    labels = labels.copy()
-    alone = np.flatnonzero(labels < 0)
-    while len(alone):
-        choices = [_most_tied(graph, labels, node) for node in alone.tolist()]
-        if max(choices) < 0:
-            labels[alone] = int(np.bincount(labels[labels >= 0], minlength=1).argmin())
-        labels[alone] = np.where(labels[alone] < 0, choices, labels[alone])
-        alone = np.flatnonzero(labels < 0)
-    labels = np.unique(labels, return_inverse=True)[1]
-    while (missing := k - (int(labels.max()) + 1)) > 0:  # of a cluster that is gone another is made of single nodes
-        largest = np.flatnonzero(labels == np.bincount(labels).argmax())
-        labels[largest[: min(missing, len(largest) - 1)]] = labels.max() + 1 + np.arange(min(missing, len(largest) - 1))
-    return labels.astype(np.int32)
+def _with_kept_ids(clustering: Clustering, edit: Edited, labels: Labels, k: int) -> dict[str, Any]:
+    """Labels and ids that stay where clusters overlap most with those before, and what became of these."""
+    ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
+    overlap, sizes = overlap_of(labels_before(clustering, edit), len(ids), labels, k), n_placed[1:]
+    n_ids = len(ids) if clustering.n_ids is None else clustering.n_ids
+    new_ids = match_ids(overlap, ids, sizes, n_ids)
+    old_order, order = np.argsort(ids), np.argsort(new_ids)
+    changes = list_changes(
+        overlap[order][:, old_order], ids[old_order], new_ids[order], clustering.sizes[old_order], sizes[order]
+    )
+    id_of = _ids_by_label(new_ids, ids)
+    place = np.argsort(id_of)
+    number = np.append(place[np.searchsorted(id_of[place], new_ids)], -1)
+    n_ids = max(n_ids, int(new_ids.max()) + 1)
+    return {"labels": number[labels], "k": k, "stable_ids": id_of, "n_ids": n_ids, "changes": changes}
 
 
-def _most_tied(graph: Graph, labels: Labels, node: int) -> int:
-    """The cluster that a node shares most weight with, -1 for none."""
-    entries = slice(int(graph.indptr[node]), int(graph.indptr[node + 1]))
-    near = labels[graph.indices[entries]]
-    weights = np.ones(len(near)) if graph.weights is None else graph.weights[entries]
-    ties = np.bincount(near[near >= 0], weights=weights[near >= 0])
-    return int(ties.argmax()) if len(ties) else -1
-
-
-def _labels_for(new_ids: Labels, ids_before: Labels) -> tuple[Labels, Labels]:
-    """Labels 0..k-1 for ids, and the id of each: clusters keep their label but for the last, which fill gaps."""
-    present = np.unique(new_ids[new_ids >= 0])
-    k = len(present)
+def _ids_by_label(new_ids: Labels, ids_before: Labels) -> Labels:
+    """The id of each label: clusters keep their label but for the last, which fill gaps."""
+    k = len(new_ids)
     label_of = {int(one): label for label, one in enumerate(ids_before.tolist())}
-    placed = np.full(k, -1, np.int64)
+    found = np.full(k, -1, np.int64)
     waiting = []
-    for one in present.tolist():
+    for one in np.sort(new_ids).tolist():
         label = label_of.get(one, k)
         if label < k:
-            placed[label] = one
+            found[label] = one
         else:
             waiting.append(one)
-    placed[placed < 0] = waiting
-    order = np.argsort(placed)
-    labels = np.where(new_ids >= 0, order[np.searchsorted(placed[order], new_ids)], -1) if k else new_ids
-    return labels, placed
+    found[found < 0] = waiting
+    return found
+
+
+def _keep_sums(found: Clustering, labels: Labels, sums: ClusterSums) -> None:
+    """The next update begins with the cuts of this one, and no figure of quality reads the edges."""
+    k = len(sums.size)
+    number = np.empty(k + 1, np.int64)
+    number[labels] = found.labels  # the last is that of nodes in no cluster
+    inside = np.empty(k)
+    inside[number[:k]] = sums.inside
+    volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
+    cut = -inside if DEFINITIONS[found.objective].less_degree else volume - inside
+    if found.graph.weights is None or (cut > ROUND_OFF * volume).all():
+        vars(found)["_cut_and_volume"] = cut, volume

@@ -1,4 +1,11 @@
-"""Partitions made from earlier ones: what there is stays, unless something else is better."""
+"""Partitions made from earlier ones: what there is stays, unless something else is better.
+
+1. Clusters of which many edges changed are opened: they are partitioned anew, beside all others as single nodes.
+2. Nodes whose edges changed, and those next to a node that changed its cluster, move.
+3. Parts of clusters that no edge links any more come apart.
+
+Only the rows of the nodes concerned are read, so that the time goes with the number of changes.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +15,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.partition.connectivity import connect
-from graphclust.partition.contraction import contract
-from graphclust.partition.engine import v_cycle
-from graphclust.partition.levels import Run, with_sums
+from graphclust.compiled.graphs import overlay as loops
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import ClusterSums, Rows
+from graphclust.graph.edits import ranges
+from graphclust.partition.connectivity import join_parts
+from graphclust.partition.contraction import Contraction, contract
+from graphclust.partition.engine import MOST_SPARE, SHORT_PATIENCE, SPARE_ENTRIES, evolve, v_cycle
+from graphclust.partition.label_matching import overlap_of
+from graphclust.partition.levels import Run, n_entries, read_only_level, with_sums
 from graphclust.partition.local_moving import refine
+from graphclust.partition.overlay import number_used
+from graphclust.partition.resolution import plan_for_any_number
 
 Labels = npt.NDArray[np.int32]
-SHARE = 0.05  # of the entries of a cluster: by so many changes it may have fallen apart
+SHARE = 0.5  # of the entries of a cluster: by so many changes it may have fallen apart
+SHARE_OF_SMALL = 0.05  # the same on a level of no more than SPARE_ENTRIES, on which the work takes milliseconds
 
 
 class Earlier(NamedTuple):
@@ -42,34 +56,159 @@ class Earlier(NamedTuple):
         labels[is_new] = int(labels.max(initial=-1)) + 1 + np.arange(np.count_nonzero(is_new))
         if inside is not None:
             labels = labels + inside.astype(np.int64) * (int(labels.max()) + 1)
-        return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        return number_used(labels)[0].astype(np.int32)
 
 
-def restarted(level: Level, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal, run: Run) -> Partition:
-    """A partition of a level from labels 0..k-1, all used, after so many edges of each node changed.
+def restart(
+    level: Level,
+    found: Partition,
+    n_changed: npt.NDArray[np.int64],
+    goal: Goal,
+    run: Run,
+    waits: npt.NDArray[np.bool_] | None = None,
+) -> Partition:
+    """A partition of a level from an earlier one, after so many edges of each node changed; the value does not fall.
+
+    waits : which nodes may gain by a move; by default those with changes.
 
     A cluster is opened with a chance that makes it one while `SHARE` of its entries change. So no account of earlier
     edits is needed: many small ones open a cluster as often as a large one.
     """
-    changed = np.bincount(labels, weights=n_changed)
-    entries = np.bincount(labels, weights=np.diff(level.rows.indptr))
-    return reopened(level, labels, changed > SHARE * entries * run.rng.random(len(changed)), goal, run)
+    k = len(found.sums.size)
+    changed = np.bincount(found.labels, weights=n_changed, minlength=k)
+    entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
+    is_few = n_entries(level) <= SPARE_ENTRIES
+    share = SHARE_OF_SMALL if is_few else SHARE
+    found, moved = partition_anew(level, found, changed > share * entries * run.rng.random(k), goal, run)
+    waits = n_changed > 0 if waits is None else waits.copy()
+    mark_neighbors(level, moved, waits)
+    found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
+    if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
+        n_children = min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1))
+        found = evolve(level, [found], plan_for_any_number(goal), n_children, run, SHORT_PATIENCE)
+    return connect_near(level, found, goal, run)
 
 
-def reopened(level: Level, labels: Labels, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run) -> Partition:
-    """A partition made anew where clusters are open; the others stay whole while those are, then single nodes move.
+def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal) -> Labels:
+    """The same of the finest level, from labels 0..k-1, all used."""
+    found = with_sums(run.finest, labels, int(labels.max()) + 1, run)
+    return restart(run.finest, found, n_changed, goal, run).labels
 
-    is_open : shape (k,). Each other cluster is one node, so that the work is on the open. The value does not fall.
+
+def partition_anew(
+    level: Level, found: Partition, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run
+) -> tuple[Partition, npt.NDArray[np.int64]]:
+    """The partition after a V-cycle in which all but the open clusters are single nodes; and the nodes that it moved.
+
+    is_open : shape (k,).
     """
-    k, n_whole = len(is_open), int(np.count_nonzero(~is_open))
-    found = with_sums(level, labels, k, run)
-    if n_whole < k:
-        regions = (np.cumsum(~is_open) - 1)[labels].astype(np.int32)
-        nodes = np.flatnonzero(is_open[labels])
-        regions[nodes] = n_whole + np.arange(len(nodes), dtype=np.int32)
-        step = contract(level, with_sums(level, regions, n_whole + len(nodes), run), run)
-        start = refine(step.coarse, step.restrict(found), goal, run)
-        pull = goal.objective.pull or run.units.chance * goal.k / 2.0  # small regions, for a ratio
-        found = step.project(v_cycle(step.coarse, start, goal, pull, run))
-    found = refine(level, found, goal, run)
-    return connect(level, found, goal, run)
+    nodes = np.flatnonzero(is_open[found.labels])
+    if not len(nodes):
+        return found, nodes
+    pull = goal.objective.pull or run.units.chance * goal.k / 2.0  # small regions, for a ratio
+    if is_open.all():
+        return v_cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
+    if n_entries(level) <= SPARE_ENTRIES:
+        n_closed = int(np.count_nonzero(~is_open))
+        regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
+        regions[nodes] = n_closed + np.arange(len(nodes), dtype=np.int32)
+        step = contract(level, with_sums(level, regions, n_closed + len(nodes), run), run)
+    else:
+        step = take_out(level, found, nodes, np.arange(len(nodes)), run)
+    before = step.restrict(found)
+    after = v_cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
+    moved = find_moved(before, after)
+    return step.project(after), nodes[moved[step.regions.labels[nodes]]]
+
+
+def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:
+    """Whether each node is in another cluster than most of those of its cluster before; shape (n,)."""
+    pairs = overlap_of(after.labels, len(after.sums.size), before.labels, len(before.sums.size)).tocoo()
+    order = np.lexsort((pairs.data, pairs.row))
+    most = order[np.append(np.diff(pairs.row[order]) > 0, True)]
+    follows = pairs.col[most]
+    return follows[before.labels] != after.labels
+
+
+def take_out(
+    level: Level, found: Partition, nodes: npt.NDArray[np.int64], regions: npt.NDArray[np.int64], run: Run
+) -> Contraction:
+    """The level in which some nodes are taken out of their clusters into regions, and the rest of each is one node.
+
+    regions : of each of the nodes, 0, 1, ... without gaps, each inside one cluster. Links between the rests of two
+    clusters are left out: only the rows of the nodes are read.
+    """
+    labels, sums, rows = found.labels, found.sums, level.rows
+    k, n_regions = len(sums.size), int(regions.max()) + 1
+    size = np.bincount(labels, minlength=k) - np.bincount(labels[nodes], minlength=k)
+    number, n_rests = np.cumsum(size > 0) - 1, int(np.count_nonzero(size))
+    of_node = number.astype(np.int32)[labels]
+    of_node[nodes] = n_rests + regions
+    starts, lengths = rows.indptr[nodes], np.diff(rows.indptr)[nodes]
+    place, source = ranges(starts, lengths), np.repeat(nodes, lengths)
+    target = rows.indices[place]
+    weights = rows.weights[place] if len(rows.weights) else np.ones(len(place))
+    weights[source == target] = 0.0  # a self-loop is part of the terms of its node
+    run.reads(level, len(place))
+    a, b = of_node[source], of_node[target]
+    is_inner, to_rest, k_all = a == b, b < n_rests, n_rests + n_regions
+    terms = level.terms
+    inside = np.bincount(regions, terms.loops[nodes]) + np.bincount(a[is_inner], weights[is_inner], k_all)[n_rests:]
+    mass = np.bincount(regions, terms.mass[nodes])
+    stays = labels[source] == labels[target]
+    lost = np.bincount(labels[source][stays], weights[stays] * (1.0 + to_rest[stays]), k)
+    lost = lost + np.bincount(labels[nodes], terms.loops[nodes], k)
+    rest = size > 0
+    inside = np.concatenate([(sums.inside - lost)[rest], inside])
+    mass = np.concatenate([(sums.mass - np.bincount(labels[nodes], terms.mass[nodes], k))[rest], mass])
+    links = _rows_of(
+        np.concatenate([a[~is_inner], b[to_rest]]), np.concatenate([b[~is_inner], a[to_rest]]),
+        np.concatenate([weights[~is_inner], weights[to_rest]]), k_all,
+    )  # fmt: skip
+    load = None if terms.size is None else np.bincount(of_node, terms.size, k_all)
+    made = Partition(of_node, ClusterSums(inside, mass, np.concatenate([size[rest], np.bincount(regions)])))
+    return Contraction(level, made, read_only_level(links, Terms(inside, mass, load)))
+
+
+def _rows_of(row: np.ndarray, column: np.ndarray, weights: np.ndarray, n: int) -> Rows:
+    """Rows of n nodes from entries, of which those between the same two add up."""
+    from scipy import sparse
+
+    links = sparse.coo_array((weights, (row, column)), shape=(n, n)).tocsr()
+    return Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)
+
+
+def mark_neighbors(level: Level, nodes: npt.NDArray[np.int64], marks: npt.NDArray[np.bool_]) -> None:
+    """Mark some nodes and their neighbors."""
+    rows = level.rows
+    marks[nodes] = True
+    marks[rows.indices[ranges(rows.indptr[nodes], np.diff(rows.indptr)[nodes])]] = True
+
+
+def connect_near(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
+    """`connect`, for a partition of which few clusters are not connected: only the rows of the small parts are read."""
+    for refines_left in (True, False):
+        k, parts = len(found.sums.size), np.empty(len(found.labels), np.int32)
+        n_parts = loops.split_by_connection(level.rows, found.labels, k, parts)
+        run.reads(level, n_entries(level))
+        if n_parts == k:
+            break
+        mass, of_part = np.bincount(parts, level.terms.mass, n_parts), np.empty(n_parts, np.int64)
+        of_part[parts] = found.labels
+        order = np.lexsort((-mass, of_part))
+        is_small = np.ones(n_parts, bool)
+        is_small[order[np.concatenate([[True], np.diff(of_part[order]) > 0])]] = False
+        nodes = np.flatnonzero(is_small[parts])
+        step = take_out(level, found, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
+        apart = Partition(np.arange(n_parts, dtype=np.int32), step.regions.sums)
+        joined = join_parts(step.coarse, step.restrict(found).labels, goal) if goal.k else apart
+        if joined is None:
+            break
+        labels = step.project(joined).labels
+        size = np.bincount(labels, minlength=len(joined.sums.size))
+        found = Partition(labels, joined.sums._replace(size=size))
+        if refines_left:
+            waits = np.zeros(len(found.labels), bool)
+            mark_neighbors(level, nodes, waits)
+            found = refine(level, found, goal, run, nodes=np.flatnonzero(waits))
+    return found

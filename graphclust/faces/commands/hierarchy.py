@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.commands.options import (
@@ -18,12 +19,14 @@ from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
+    from graphclust.partition.nested_clusters import Hierarchy
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
     "graphclust hierarchy edges.csv --max-size 10 -o levels.json   down to clusters of 10 nodes",
     "graphclust hierarchy edges.csv -o levels.csv                  the levels that the graph shows",
     "graphclust hierarchy edges.csv --max-size 10 -o tree.nwk      for a viewer of trees",
+    "graphclust hierarchy edges.csv --max-size 10 --html page.html with a page for the browser",
 )
 
 
@@ -53,6 +56,9 @@ def add_to(commands: Any) -> None:
         help="write the clusters here: .json, .csv or .tsv (a row for each node and cluster), .nwk (Newick), or - for "
         "JSON on standard output, in place of the report",
     )  # fmt: skip
+    command.add_argument(
+        "--html", metavar="PAGE", help="write a report for the browser here, with a picture of the levels"
+    )
     add_seed(command)
     add_force(command)
     command.set_defaults(run=run)
@@ -60,13 +66,17 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Cluster into levels, write them where asked to, and print the report."""
+    from graphclust.errors import ParameterError
     from graphclust.partition.hierarchy import hierarchy
     from graphclust.partition.hierarchy_text import writer_for
 
     output = None if options.output == "-" else options.output
     if output is not None:
         writer_for(output)
-    check_output(output, options.force, never=options.file)
+    for file in (output, options.html):
+        check_output(file, options.force, never=options.file)
+    if options.html is not None and options.html == output:
+        raise ParameterError(f"-o and --html both name {output}, expected two files")
     graph, _ = loaded(options, progress)
     found = hierarchy(
         graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,
@@ -74,12 +84,27 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     )  # fmt: skip
     if output is not None:
         found.save(output, overwrite=options.force)
+    if options.html is not None:
+        _write_page(options, found)
     if options.output == "-":
         show_data(found.to_json())
     elif not options.quiet:
         if options.report == "json":
             sizes = [found.sizes_on(level).tolist() for level in range(len(found.levels))]
-            show(json.dumps({**found.origin, "sizes": sizes, "remarks": list(found.remarks), "written": output}))
+            written = {"written": output} | ({} if options.html is None else {"page": options.html})
+            show(json.dumps({**found.origin, "sizes": sizes, "remarks": list(found.remarks), **written}))
         else:
-            lines = [in_the_shell(str(found)), *([] if output is None else [f"  levels in  {output}"])]
-            show("\n".join(lines))
+            files = {"levels": output, "page": options.html}
+            named = [f"  {name + ' in':10} {file}" for name, file in files.items() if file is not None]
+            show("\n".join([in_the_shell(str(found)), *named]))
+
+
+def _write_page(options: argparse.Namespace, found: "Hierarchy") -> None:
+    """Write the page of the coarsest level, with a section on all."""
+    from graphclust.faces.page.document import write_report
+    from graphclust.faces.piped_input import input_name
+
+    write_report(
+        options.html, found.cut(len(found.ids[0])), title=os.path.basename(input_name(options.file)), hierarchy=found,
+        command=options.typed, overwrite=options.force,
+    )  # fmt: skip

@@ -11,11 +11,13 @@ import numpy as np
 from graphclust.checks import refuse_swapped
 from graphclust.errors import GraphValidationError, amount
 from graphclust.faces.page import figures, tables
+from graphclust.faces.page.levels_section import levels_of
 from graphclust.faces.page.members import SEARCH_HASH, members
 from graphclust.faces.page.style import STYLE
 from graphclust.io.writing import whole_file
 from graphclust.partition.certainty import Certainty
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.nested_clusters import Hierarchy
 from graphclust.partition.path import Path
 from graphclust.partition.report import objective_in_words
 from graphclust.plots.canvas import as_clustering
@@ -57,6 +59,7 @@ def report_page(
     title: str | None = None,
     certainty: Certainty | None = None,
     path: Path | None = None,
+    hierarchy: Hierarchy | None = None,
     command: str | None = None,
 ) -> str:
     """A clustering as a page of HTML that needs nothing else: no address, pictures inside, one script for a search.
@@ -64,6 +67,7 @@ def report_page(
     title : of the page, as plain text; by default it says how many nodes and clusters there are.
     certainty : as `Clustering.certainty` gives, for how stable each cluster is and how many nodes are undecided.
     path : as `cluster_path` gives, for a section on other numbers of clusters, with the path's suggestion.
+    hierarchy : as the function `hierarchy` gives, for a section with its levels as an icicle.
     command : that made the labels, as it was typed, for the section that says how.
 
     It shows each cluster's size, conductance, nearest cluster and nodes of highest degree, its members with a search
@@ -71,7 +75,8 @@ def report_page(
     the graph, what was assumed, and how it was made; light or dark as the reader has it, on a phone as well. Of more
     than 200 clusters the largest are in the table; of graphs of more than 20,000 nodes each cluster's first members.
 
-    Raises TypeError for no Clustering or no Path, GraphValidationError for a certainty of another clustering.
+    Raises TypeError for no Clustering, no Path or no Hierarchy, GraphValidationError for a certainty of another
+    clustering.
 
     >>> import networkx as nx
     >>> from graphclust import coreset_sc
@@ -88,6 +93,7 @@ def report_page(
         ("members", "Who is in them", members(clustering)),
         ("adjacency", "Who is linked to whom", figures.adjacency(clustering)),
         ("quotient", "How the clusters lie to each other", figures.quotient(clustering)),
+        *([] if hierarchy is None else [("levels", "Levels", levels_of(hierarchy))]),
         *_other_numbers(clustering, path),
         ("graph", "The graph", tables.facts(clustering)),
         ("assumed", "What was assumed", tables.remarks(clustering)),
@@ -111,17 +117,20 @@ def write_report(
     title: str | None = None,
     certainty: Certainty | None = None,
     path: Path | None = None,
+    hierarchy: Hierarchy | None = None,
     command: str | None = None,
     overwrite: bool = False,
 ) -> None:
     """Write `report_page` to a file, which appears whole or not at all.
 
-    title, certainty, path, command : of the page. overwrite : replace a file that is there.
+    title, certainty, path, hierarchy, command : of the page. overwrite : replace a file that is there.
 
     Raises what `report_page` does, FileExistsError, and OSError as `open` does or where there is no room for it.
     """
     refuse_swapped(file, "write_report(file, clustering)", "file")
-    page = report_page(clustering, title=title, certainty=certainty, path=path, command=command).encode()
+    page = report_page(
+        clustering, title=title, certainty=certainty, path=path, hierarchy=hierarchy, command=command
+    ).encode()
     with whole_file(file, overwrite, lambda: len(page)) as out:
         out.write(page)
 

@@ -48,6 +48,7 @@ svg.chart polyline { fill: none; stroke: var(--soft); stroke-width: 1.2; }
 svg.chart circle { fill: var(--mark); }
 svg.chart line { stroke: var(--mark); stroke-width: 1.5; }
 svg.chart line.chosen { stroke: var(--soft); stroke-dasharray: 4 4; }
+svg.icicle rect { fill: var(--mark); }
 svg .disks circle { fill: var(--mark); stroke: var(--page); stroke-width: 1.5; }
 svg .disks text { fill: var(--on-mark); text-anchor: middle; dominant-baseline: central; }
 """

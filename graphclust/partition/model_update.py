@@ -1,0 +1,83 @@
+"""A clustering made from a model that was saved, and from the graph, as it was or as it has become."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.checks import Seed
+from graphclust.errors import GraphValidationError, amount
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.edits import Edges, apply_edits
+from graphclust.graph.gate import as_graph
+from graphclust.graph.node_order import node_names
+from graphclust.objective.objective import weighed
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.levels import level_of, stays_and_sums
+from graphclust.partition.update import remake, update_clustering
+from graphclust.progress import ProgressLike
+
+if TYPE_CHECKING:
+    from graphclust.partition.prediction import ClusterModel
+
+
+def update_model(
+    model: ClusterModel,
+    G: GraphLike,
+    added: Edges,
+    removed: Edges,
+    reweighted: Edges,
+    removed_nodes: Iterable[Hashable] | None,
+    rng: Seed,
+    progress: ProgressLike,
+) -> Clustering:
+    """See `ClusterModel.update`."""
+    asked = model.origin.get("options", {})
+    graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
+    place = _rows_before(model, graph)
+    if len(place) == len(model.labels) and (place >= 0).all():
+        sizes = None if model.node_sizes is None else model.node_sizes[place]
+        found = _clustering(model, graph, model.labels[place], sizes)
+        if _has_sums(found, model):
+            return update_clustering(found, added, removed, reweighted, removed_nodes, rng, progress)
+    edit = apply_edits(graph, added, removed, reweighted, removed_nodes)
+    before = np.where(edit.before >= 0, place[edit.before], -1)
+    edit = edit._replace(before=before, n_changed=np.maximum(edit.n_changed, before < 0))
+    return remake(_clustering(model, graph, model.labels, model.node_sizes), edit, rng, progress, everywhere=True)
+
+
+def _rows_before(model: ClusterModel, graph: Graph) -> npt.NDArray[np.int64]:
+    """The row that each node of the graph had when the model was made, -1 for new ones."""
+    if (model.nodes is None) != (graph.nodes is None):
+        has, has_not = ("G", "the model") if model.nodes is None else ("the model", "G")
+        raise GraphValidationError(f"{has} has names of nodes and {has_not} has none, expected the graph of the model")
+    if model.nodes is not None:
+        row = {name: place for place, name in enumerate(model.nodes)}
+        return np.array([row.get(name, -1) for name in node_names(graph)], np.int64)
+    if graph.n_nodes < len(model.labels):
+        raise GraphValidationError(
+            f"G has {amount(graph.n_nodes, 'node')} without names and the model {len(model.labels)}, expected at "
+            "least as many; removed_nodes= says which are gone"
+        )
+    rows = np.arange(graph.n_nodes)
+    return np.where(rows < len(model.labels), rows, -1)
+
+
+def _clustering(
+    model: ClusterModel, graph: Graph, labels: npt.NDArray[np.int64], sizes: npt.NDArray[np.float64] | None
+) -> Clustering:
+    k = int(model.origin.get("k") or len(model.mass))
+    return Clustering(
+        labels, k, graph, model.objective, model.resolution, parameters=dict(model.origin.get("options", {})),
+        node_sizes=sizes, stable_ids=model.ids, n_ids=model.n_ids,
+    )  # fmt: skip
+
+
+def _has_sums(clustering: Clustering, model: ClusterModel) -> bool:
+    """Whether the graph is as it was, by the sums of the clusters, which a pass over the rows makes."""
+    level = level_of(weighed(clustering.graph, model.objective))
+    sums = stays_and_sums(level, clustering.labels.astype(np.int32), len(model.mass))[1]
+    return bool(np.allclose(sums.inside, model.inside) and np.allclose(sums.mass, model.mass))

@@ -1,0 +1,124 @@
+"""Where an update starts: a cluster for each node, new ones too, and the sums of the clusters after the edits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from graphclust.compiled.graphs.levels import Partition
+from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.graph.container import Graph
+from graphclust.graph.edits import Edited, ranges
+from graphclust.objective.objective import DEFINITIONS
+from graphclust.partition.levels import Run, with_sums
+
+if TYPE_CHECKING:
+    from graphclust.partition.clustering import Clustering
+
+Labels = npt.NDArray[np.int64]
+
+
+def labels_before(clustering: Clustering, edit: Edited) -> Labels:
+    """The label that each node of the edited graph had, -1 for none."""
+    labels, more = clustering.labels, len(edit.before) - len(clustering.labels)
+    if more >= 0 and np.array_equal(edit.before[: len(labels)], np.arange(len(labels))):  # no node is gone
+        return np.concatenate([labels, np.full(more, -1)])
+    return np.where(edit.before >= 0, labels[edit.before], -1)
+
+
+def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
+    """Labels of all nodes; those without one are clusters by themselves, or where k is given, join their neighbors."""
+    alone, labels = np.flatnonzero(kept < 0), kept.copy()
+    if not k:
+        labels[alone] = n_before + np.arange(len(alone))
+        return labels
+    while len(alone):
+        choices = _most_tied(graph, labels, alone)
+        if choices.max() < 0:
+            choices[:] = int(np.bincount(labels[labels >= 0], minlength=1).argmin())
+        labels[alone] = choices
+        alone = alone[choices < 0]
+    sizes = np.bincount(labels, minlength=k)
+    empty = np.flatnonzero(sizes == 0).tolist()
+    while empty:  # a cluster that is gone is made again, of single nodes of the largest
+        largest = np.flatnonzero(labels == sizes.argmax())
+        taken = largest[: min(len(empty), len(largest) - 1)]
+        labels[taken] = [empty.pop() for _ in range(len(taken))]
+        sizes = np.bincount(labels, minlength=k)
+    return labels
+
+
+def _most_tied(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> Labels:
+    """The cluster that each of some nodes shares most weight with, the first of several, -1 for none."""
+    starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
+    place, which = ranges(starts, lengths), np.repeat(np.arange(len(nodes)), lengths)
+    near = labels[graph.indices[place]]
+    weights = np.ones(len(place)) if graph.weights is None else graph.weights[place]
+    width = int(labels.max(initial=0)) + 1
+    keys, inverse = np.unique((which * width + near)[near >= 0], return_inverse=True)
+    order = np.lexsort((-keys, np.bincount(inverse, weights[near >= 0], len(keys))))
+    found = np.full(len(nodes), -1, np.int64)
+    found[keys[order] // width] = keys[order] % width  # of several the last one stays
+    return found
+
+
+class Start(NamedTuple):
+    """A partition to begin with, and which nodes may gain by a move, bool, shape (n,)."""
+
+    found: Partition
+    waits: npt.NDArray[np.bool_]
+
+
+def start_from(clustering: Clustering | None, edit: Edited, nodes: Labels, labels: Labels, run: Run) -> Start:
+    """The start from labels of some nodes of the edited graph, numbered without gaps and with the sums of its clusters.
+
+    The sums follow from those before and from the edges that changed, and only nodes that lost weight to their cluster
+    or won some to another may gain. Where nodes that had edges have another cluster than before, all nodes with changes
+    may, and a pass over the rows makes the sums; where no clustering before is given all nodes may.
+    """
+    is_used = np.bincount(labels) > 0
+    own = (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[labels]
+    k, has_changed = int(np.count_nonzero(is_used)), edit.n_changed[nodes] > 0
+    if clustering is None:
+        return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
+    if _has_moved(clustering, edit, nodes, labels):
+        return Start(with_sums(run.finest, own, k, run), has_changed)
+    cut, waits = _cuts_after(clustering, edit, nodes, labels, len(is_used))
+    volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
+    cut = cut[is_used]
+    inside = -cut if DEFINITIONS[clustering.objective].less_degree else volume - cut
+    sums = ClusterSums(inside, np.bincount(own, run.finest.terms.mass, k), np.bincount(own, minlength=k))
+    return Start(Partition(own, sums), waits | (edit.before[nodes] < 0))
+
+
+def _has_moved(clustering: Clustering, edit: Edited, nodes: Labels, labels: Labels) -> bool:
+    """Whether a node that had edges has another cluster than before."""
+    moved = nodes[labels_before(clustering, edit)[nodes] != labels]
+    before = edit.before[moved]
+    return bool(clustering.graph.degrees[before[before >= 0]].any())
+
+
+def _cuts_after(
+    clustering: Clustering, edit: Edited, nodes: Labels, labels: Labels, k: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """The weight of the edges that leave each of k clusters after the edits, which nodes that are gone still are in.
+
+    And which of the nodes lost weight to their cluster or won some to another.
+    """
+    source, target, weight = edit.changes
+    n_before, rows = len(clustering.labels), edit.rows[nodes]
+    n_rows = 1 + max(int(values.max(initial=n_before - 1)) for values in (rows, source, target))
+    cluster, waits = np.full(n_rows, -1, np.int64), np.zeros(n_rows, np.bool_)
+    cluster[:n_before] = clustering.labels
+    cluster[rows] = labels
+    cut = np.zeros(max(k, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
+    cut[: clustering.n_clusters] = clustering._cut_and_volume[0]
+    crosses = cluster[source] != cluster[target]
+    loosens = crosses == (weight > 0.0)
+    for ends in (source, target):
+        waits[ends[loosens]] = True
+        of = cluster[ends[crosses]]
+        cut += np.bincount(np.where(of < 0, len(cut) - 1, of), weight[crosses], len(cut))
+    return cut[:k], waits[rows]

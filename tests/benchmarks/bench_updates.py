@@ -1,0 +1,98 @@
+"""Updates after edits of 1 % of the edges beside full runs, on a planted graph: seconds, and value after many in a row.
+
+    python bench_updates.py [--nodes 1000000] [--updates 100] [--methods communities coreset_sc]
+
+The graph has clusters of 1,000 nodes and 20 neighbors a node, 15 of them in the own cluster. Each update takes half a
+per cent of the edges away and adds as many, three of four inside a planted cluster. The value is that of the last
+update's modularity beside a full run's on the same graph. Labels: of nodes more than two hops from a change, after an
+update whose edits all fall into a hundredth of the graph. The first update is left out of the median: it compiles.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from tables import write_table
+
+import graphclust
+from graphclust import Clustering, Graph
+
+SHARE, SIZE, INSIDE, OUTSIDE = 0.01, 1000, 15, 5
+
+
+def edits_of(graph: Graph, rng: np.random.Generator, first: int, last: int, n: int) -> dict[str, np.ndarray]:
+    """So many edges among nodes first..last-1 taken away, and as many added."""
+    entries = rng.integers(graph.indptr[first], graph.indptr[last], n)
+    source = np.searchsorted(graph.indptr, entries, side="right") - 1
+    target = graph.indices[entries]
+    removed = np.unique(np.sort(np.stack([source, target], 1), axis=1), axis=0)
+    u = rng.integers(first, last, n)
+    block = u // SIZE * SIZE
+    anywhere = rng.integers(first, last, n)
+    v = np.where(rng.random(n) < INSIDE / (INSIDE + OUTSIDE), block + rng.integers(0, SIZE, n), anywhere)
+    added = np.unique(np.sort(np.stack([u, v], 1)[u != v], axis=1), axis=0)
+    matrix = graph.to_scipy()
+    return {"removed": removed, "added": added[matrix[added[:, 0], added[:, 1]] == 0]}
+
+
+def kept_far_away(before: Clustering, after: Clustering, edits: dict[str, np.ndarray]) -> tuple[int, int]:
+    """Nodes more than two hops from a change, and how many of them kept their label."""
+    near = np.zeros(len(before.labels), bool)
+    near[edits["added"]] = near[edits["removed"]] = True
+    for _ in range(2):
+        for graph in (before.graph, after.graph):
+            near[graph.to_scipy()[np.flatnonzero(near)].indices] = True
+    return int(np.count_nonzero(~near)), int(np.count_nonzero((before.labels == after.labels) & ~near))
+
+
+def row_of(method: str, n_nodes: int, n_updates: int) -> list[str]:
+    k, rng = n_nodes // SIZE, np.random.default_rng(0)
+    graph = graphclust.planted_partition(k, SIZE, INSIDE, OUTSIDE, rng=1).graph
+
+    def run(graph: Graph, seed: int) -> tuple[Clustering, float]:
+        start = time.perf_counter()
+        if method == "communities":
+            return graphclust.communities(graph, rng=seed), time.perf_counter() - start
+        return graphclust.coreset_sc(graph, k, rng=seed), time.perf_counter() - start
+
+    found, first = run(graph, 0)
+    seconds = []
+    n_edits = int(SHARE * graph.n_edges / 2)
+    for step in range(n_updates):
+        edits = edits_of(found.graph, rng, 0, n_nodes, n_edits)
+        start = time.perf_counter()
+        found = found.update(**edits, rng=step)
+        seconds.append(time.perf_counter() - start)
+    (anew, whole), parts = run(found.graph, 1), found.seconds
+    whole = min(first, whole)  # the first one may compile
+    edits = edits_of(found.graph, rng, 0, n_nodes // 100, n_edits // 100)
+    start = time.perf_counter()
+    later = found.update(**edits, rng=0)
+    few = time.perf_counter() - start
+    far, kept = kept_far_away(found, later, edits)
+    update = float(np.median(seconds[1:]))
+    return [
+        method, f"{whole:.2f}", f"{update:.3f}", f"{update / whole:.1%}",
+        " + ".join(f"{parts[name]:.2f}" for name in ("edits", "partition", "ids")),
+        f"{few:.3f}", f"{found.modularity:.5f}", f"{anew.modularity:.5f}",
+        f"{found.modularity / anew.modularity - 1.0:+.3%}", f"{kept / max(far, 1):.3%} of {far:,}",
+    ]  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--updates", type=int, default=100)
+    parser.add_argument("--methods", nargs="+", default=["communities", "coreset_sc"])
+    options = parser.parse_args()
+    rows = [row_of(method, options.nodes, options.updates) for method in options.methods]
+    header = [
+        "method", "full run, s", "update, s", "share", "edits + partition + ids", "update of 0.01 % of the edges, s",
+        "modularity", "of a full run", "difference", "far labels kept",
+    ]  # fmt: skip
+    title = f"Updates of a clustering of {options.nodes:,} nodes, {options.updates} in a row with 1 % of the edges each"
+    write_table("updates", title, header, rows, whole=options.nodes == 1_000_000 and len(rows) == 2)
+
+
+if __name__ == "__main__":
+    main()
