@@ -168,6 +168,13 @@ def test_graphs_of_every_kind(name, k):
         assert sure.next.tolist() == [-1] and (sure.gains[~in_none] == np.inf).all()
 
 
+def test_what_clusters_save_tells_planted_ones_from_noise():
+    planted = coreset_sc(planted_partition(4, 50, 10, 3, rng=1).graph, 4, rng=0)
+    noise = coreset_sc(nx.gnm_random_graph(200, 1300, seed=1), 4, rng=0)
+    assert planted.certainty().nats_saved > 300.0 and noise.certainty().nats_saved < -30.0
+    assert coreset_sc(nx.karate_club_graph(), 1, rng=0).certainty().nats_saved == 0.0
+
+
 def test_repeats_that_cannot_be():
     found = coreset_sc(nx.path_graph(6), 2, rng=0)
     with pytest.raises(ParameterError, match="n_repeats=-1"):

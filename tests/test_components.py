@@ -142,6 +142,17 @@ def test_every_method_puts_the_same_nodes_aside(options):
     assert adjusted_rand_index(found.labels[:240], PLANTED) > 0.97
 
 
+def test_where_k_is_open_all_components_take_part_that_are_no_crumbs_beside_the_typical_one():
+    """Half of the volume of paths of 2 to 5 nodes is in those of 4 and 5; planted groups and edges have a giant."""
+    graph = as_graph(nx.disjoint_union_all([nx.path_graph(n) for n in (2, 3, 4, 5) * 6]))
+    volumes = np.bincount(graph.components, weights=graph.degrees)
+    assert components.typical_volume(volumes) == 6.0
+    assert components.typical_volume(np.array([50.0, 1.0, 2.0])) == 50.0
+    assert len(cluster_path(graph, rng=0).kept) == graph.n_nodes
+    with_crumbs = as_graph(nx.disjoint_union_all([planted(), *[nx.path_graph(2)] * 9]))
+    assert len(cluster_path(with_crumbs, rng=0).kept) == 240
+
+
 def test_the_path_puts_the_same_nodes_aside_for_every_k():
     graph = nx.disjoint_union_all([planted(), *[nx.path_graph(4)] * 5])
     path = cluster_path(graph, range(1, 7), rng=0)

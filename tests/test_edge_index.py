@@ -2,6 +2,7 @@
 
 import warnings
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -83,6 +84,8 @@ def test_a_tuple_of_edges_is_still_a_list_of_edges():
 def test_a_partition_is_of_the_kind_that_came():
     parts = partition(TWO_TRIANGLES, 6, 2)
     assert parts.dtype == np.int64 and parts.tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
+    cliques = nx.to_scipy_sparse_array(nx.disjoint_union_all([nx.complete_graph(5)] * 4)).nonzero()
+    assert np.bincount(partition(np.array(cliques), 20, None)).tolist() == [5, 5, 5, 5]
     tensor = partition(Tensor(TWO_TRIANGLES), 6, 2)
     assert isinstance(tensor, Tensor) and tensor.device == "cuda:0" and tensor.values.tolist() == parts.tolist()
 

@@ -208,6 +208,8 @@ def test_spectral_estimators_are_the_functions():
     options = {"objective": "normalized_cut", "effort": "low"}
     model = CoresetSpectralClustering(4, n_neighbors=6, random_state=3, **options).fit(X)
     assert model.clustering_ == graphclust.coreset_sc(graph, 4, rng=3, **options)
+    without_number = CoresetSpectralClustering(None, n_neighbors=6, random_state=3, **options).fit(X)
+    assert without_number.clustering_ == graphclust.coreset_sc(graph, None, rng=3, **options)
     whole = SpectralClustering(4, affinity="nearest_neighbors", n_neighbors=7, random_state=3).fit(X)
     assert whole.clustering_ == spectral_clustering(knn_graph(X, 6, symmetrize="mean"), 4, n_init=10, rng=3)
     again = pickle.loads(pickle.dumps(model))

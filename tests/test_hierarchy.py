@@ -163,6 +163,16 @@ def test_disjoint_cliques_are_one_level():
     assert [len(parents) for parents in found.parents] == [12]
 
 
+def test_levels_of_noise_save_nothing_and_say_so():
+    noise, rings = nx.gnm_random_graph(150, 600, seed=1), nx.ring_of_cliques(12, 5)
+    said = "no level describes the edges in fewer bits than one cluster: nothing shows that there are more"
+    found = hierarchy(noise, max_size=20, rng=0)
+    assert len(found.nats_saved) == len(found.levels) and max(found.nats_saved) < 0.0 and said in str(found)
+    cliques = hierarchy(rings, rng=0)
+    assert max(cliques.nats_saved) > 50.0 and said not in str(cliques)
+    assert said not in str(hierarchy(nx.disjoint_union_all([nx.complete_graph(2)] * 20), rng=0))
+
+
 def test_one_cluster_is_a_level_where_there_is_no_other():
     """There are natural levels of more clusters here, which the bound joins to one."""
     edges = ["01", "02", "11", "22", "23", "25", "33", "34", "37", "44", "47", "66", "67"]

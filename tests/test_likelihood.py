@@ -1,6 +1,7 @@
 """How well clusters explain the edges, and the resolution that follows: held to the model written out pair by pair."""
 
-from math import comb, factorial, log
+from itertools import product
+from math import comb, exp, factorial, log
 
 import networkx as nx
 import numpy as np
@@ -10,15 +11,20 @@ from scipy import sparse
 
 from graphclust import coreset_sc, planted_partition
 from graphclust.compiled.graphs.objective import value_of
+from graphclust.errors import GraphWarning
+from graphclust.graph.container import Graph
 from graphclust.graph.gate import as_graph
 from graphclust.objective.objective import Weighed, node_terms, plain_objective, weighed
 from graphclust.partition.components import masked
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import (
     description_length,
+    edges_worth,
     implied_resolution,
     is_likelier,
+    length_of_clusters,
     log_likelihood,
+    nats_saved,
     without_weights,
 )
 
@@ -85,6 +91,80 @@ def test_a_single_cluster_has_one_rate(objective):
     sums = sums_of(on, np.zeros(N_NODES, np.int64))
     assert log_likelihood(on.units, sums) == pytest.approx(0.0, abs=1e-9)
     assert description_length(on, sums) == pytest.approx(log(N_NODES) + log(on.graph.n_entries / 2) / 2, rel=1e-12)
+
+
+def slow_nats_saved(graph, labels):
+    """Both descriptions written out pair by pair: which clusters, which rates, which edges; the shorter one counts."""
+    A = graph.to_scipy().toarray()
+    n, k, degrees = len(A), int(labels.max()) + 1, A.sum(axis=1)
+    chance, same = np.outer(degrees, degrees) / A.sum(), labels[:, None] == labels[None, :]
+    n_edges = A.sum() ** 2 / (A**2).sum() / 2
+    own = np.array([A[np.ix_(labels == c, labels == c)].sum() for c in range(k)])
+    own /= [chance[np.ix_(labels == c, labels == c)].sum() for c in range(k)]
+    within, between = A[same].sum() / chance[same].sum(), A[~same].sum() / chance[~same].sum()
+    ways = factorial(n) // np.prod([factorial(int(size)) for size in np.bincount(labels)], dtype=object)
+    clusters, lengths = log(n) + log(comb(n - 1, k - 1)) + log(ways), []
+    for rates, n_rates in ((own[labels], k + 1), (np.full(n, within), 2)):
+        rate = np.where(same, rates[:, None], between)
+        edges = -(A * np.log(np.where(A > 0, rate, 1.0))).sum() * n_edges / A.sum()
+        lengths.append(clusters + n_rates / 2 * log(n_edges) + edges + log(2))
+    one_cluster = log(n) + log(n_edges) / 2
+    return one_cluster - min(lengths)
+
+
+@pytest.mark.parametrize("kind", ["weighted", "unweighted", "separate rates", "isolated and left out"])
+def test_nats_saved_are_those_written_out(kind):
+    weights = sparse.triu(as_graph(looped(N_NODES, 5, 0.15)).to_scipy(), 1)
+    A, labels = weights + weights.T, np.arange(N_NODES) % K
+    if kind != "weighted":
+        A = A.sign()
+    if kind == "separate rates":
+        sizes = (20, 40)
+        A = sparse.csr_array(
+            nx.to_scipy_sparse_array(nx.stochastic_block_model(sizes, [[0.9, 0.02], [0.02, 0.2]], seed=1))
+        )
+        labels = np.repeat([0, 1], sizes)
+    else:
+        labels = coreset_sc(A, K, components="all", rng=0).labels
+    graph = as_graph(A)
+    isolated = graph.isolated
+    expected = slow_nats_saved(graph.subgraph(np.flatnonzero(~isolated)), labels[~isolated])
+    if kind == "isolated and left out":
+        with pytest.warns(GraphWarning, match="3 isolated nodes"):
+            graph = as_graph(sparse.block_diag([A, np.eye(2)[::-1], np.zeros((3, 3))], format="csr"))
+        labels = np.concatenate([labels, [-1, -1], [K, K + 1, K + 2]])
+    assert nats_saved(graph, labels) == pytest.approx(expected, rel=1e-10)
+    heavier = Graph(graph.indptr, graph.indices, 1000.0 * graph.to_scipy().data, 1000.0 * graph.degrees, graph.loops)
+    assert nats_saved(heavier, labels) == pytest.approx(expected)
+
+
+def test_clusters_are_described_by_a_code():
+    """Over all ways to tell 5 nodes apart by labels the probabilities that the lengths stand for sum to 1."""
+    n = 5
+    labelings = [of for k in range(1, n + 1) for of in product(range(k), repeat=n) if len(set(of)) == k]
+    assert sum(exp(-length_of_clusters(n, np.bincount(of))) for of in labelings) == pytest.approx(1.0)
+
+
+def test_weights_that_differ_count_as_fewer_edges():
+    path = as_graph(nx.path_graph(5))
+    assert edges_worth(path) == 4.0
+    weights = {(0, 1): 3.0, (1, 2): 1.0, (2, 3): 1.0, (3, 4): 1.0}
+    graph = nx.Graph([(*pair, {"weight": weight}) for pair, weight in weights.items()])
+    assert edges_worth(as_graph(graph)) == pytest.approx(36.0 / 12.0)
+
+
+def test_nothing_is_saved_by_one_cluster_or_by_what_are_no_clusters():
+    assert nats_saved(as_graph(nx.complete_graph(6)), np.zeros(6, int)) == 0.0
+    sides = nx.complete_bipartite_graph(30, 30)  # the rate between the sides tells much, but they are no clusters
+    assert nats_saved(as_graph(sides), np.repeat([0, 1], 30)) < 0.0
+
+
+def test_clusters_found_in_noise_save_nothing_and_planted_ones_do():
+    graph, labels = planted_partition(4, 50, 10, 3, rng=1)
+    noise = as_graph(nx.gnm_random_graph(200, 1300, seed=1))
+    assert nats_saved(graph, labels) > 300.0
+    assert max(nats_saved(noise, coreset_sc(noise, k, rng=0).labels) for k in (2, 4, 8)) < -30.0
+    assert nats_saved(graph, np.random.default_rng(0).permutation(labels)) < -100.0
 
 
 def test_the_planted_clusters_have_the_shortest_description():

@@ -18,7 +18,7 @@ from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.partition.envelope import best_ranges
-from graphclust.partition.path import Path
+from graphclust.partition.path import Path, numbering_as
 from graphclust.partition.path_making import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 
@@ -219,6 +219,57 @@ def test_threads_change_nothing(path, blocks):
         assert all((alone[k].labels == path[k].labels).all() for k in (2, 9, 40))
     finally:
         numba.set_num_threads(before)
+
+
+def test_labels_take_the_numbers_that_their_clusters_had():
+    before, after = (np.array(one, np.int32) for one in ([0, 0, 1, 1, 2, 2, 3], [3, 3, 0, 0, 1, 2, 2]))
+    assert numbering_as(before, after, 4)[after].tolist()[:4] == [0, 0, 1, 1]
+    assert sorted(set(numbering_as(before, after, 4)[after].tolist())) == [0, 1, 2, 3]
+    nested = np.array([0, 0, 0, 0, 1, 2, 3], np.int32)  # cluster 0 of these has two of those before, so one is new
+    found = numbering_as(before, nested, 4)[nested]
+    assert sorted(set(found.tolist())) == [0, 1, 2, 3] and len(set(found[:4].tolist())) == 1 and found[6] == 3
+
+
+def _written_anew(graph, rng):
+    """The same graph with its nodes and edges in another order."""
+    other = nx.Graph()
+    other.add_nodes_from([list(graph)[i] for i in rng.permutation(len(graph))])
+    edges = list(graph.edges(data=True))
+    other.add_edges_from([edges[i] if rng.random() < 0.5 else (edges[i][1], edges[i][0], edges[i][2])
+                          for i in rng.permutation(len(edges))])  # fmt: skip
+    return other
+
+
+def test_a_path_of_named_nodes_is_the_same_in_whatever_order_they_were_written():
+    graph, rng = nx.les_miserables_graph(), np.random.default_rng(0)
+    first = cluster_path(graph, range(1, 13), rng=5)
+    said = first.suggest()
+    wanted = {k: dict(zip(first[k].nodes, first[k].labels.tolist(), strict=True)) for k in (2, 6, 12)}
+    for trial in range(30):
+        path = cluster_path(_written_anew(graph, rng), range(1, 13), rng=5)
+        assert path.tree().tobytes() == first.tree().tobytes()
+        for k in (6,) if trial else (2, 6, 12):
+            assert dict(zip(path[k].nodes, path[k].labels.tolist(), strict=True)) == wanted[k]
+        if trial == 0:
+            assert path.suggest() == said
+
+
+def test_a_path_of_a_matrix_has_the_same_sizes_and_values_in_any_order_of_its_rows(blocks):
+    A, rng = blocks.graph.to_scipy(), np.random.default_rng(0)
+    first = cluster_path(A, range(2, 12), rng=5)
+    for _ in range(3):
+        order = rng.permutation(A.shape[0])
+        path = cluster_path(A[order][:, order], range(2, 12), rng=5)
+        assert [row.sizes.tolist() for row in path.table()] == [row.sizes.tolist() for row in first.table()]
+        assert [row.value for row in path.table()] == pytest.approx([row.value for row in first.table()], rel=1e-12)
+        assert path[9].modularity == pytest.approx(first[9].modularity, rel=1e-12)
+        assert (path.labels_before_moves(9) == first.labels_before_moves(9)[order]).all()
+
+
+def test_clusters_of_a_path_are_connected(path, blocks):
+    network = nx.from_scipy_sparse_array(blocks.graph.to_scipy())
+    for k in (2, 5, 14, 40):
+        assert all(nx.is_connected(network.subgraph(members)) for members in path[k].communities())
 
 
 def test_a_given_resolution_is_used_for_every_k():

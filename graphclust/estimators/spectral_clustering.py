@@ -226,7 +226,8 @@ class NeighborGraphModel(_GraphModel):
 class CoresetSpectralClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbours of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
 
-    n_clusters, gamma, random_state : as for `SpectralClustering`.
+    n_clusters, gamma, random_state : as for `SpectralClustering`; n_clusters=None takes the number that the graph
+        shows, see `graphclust.cluster_path`, which clustering_ has remarks on.
     affinity : "nearest_neighbors" for the graph in which each point is joined with n_neighbors others, if there are so
         many, see `graphclust.knn_graph`; "rbf" or "precomputed" as for `SpectralClustering`.
     metric, neighbors_method : of the nearest neighbours, the `metric` and `method` of `graphclust.knn_graph`. "auto" is
@@ -253,7 +254,7 @@ class CoresetSpectralClustering(NeighborGraphModel):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         affinity: str = "nearest_neighbors",
         n_neighbors: int = 10,
@@ -294,7 +295,7 @@ class CoresetSpectralClustering(NeighborGraphModel):
         return self
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        k = as_n_clusters(self.n_clusters, graph.n_nodes)
+        k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
         names = ["method", "objective", "resolution", "effort", "components", "coreset_size"]
         names += ["min_size", "max_size", "max_imbalance"]
         return coreset_sc(graph, k, rng=rng, **{name: getattr(self, name) for name in names})

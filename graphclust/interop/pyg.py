@@ -23,15 +23,15 @@ ISOLATED_ALONE = r"\d+ isolated nodes? ha(s|ve) no edge: label -1 where k is giv
 
 
 def partition(
-    edge_index: Any, n_nodes: int, k: int, *, edge_weight: Any = None, random_state: Any = 0, **options: Any
+    edge_index: Any, n_nodes: int, k: int | None, *, edge_weight: Any = None, random_state: Any = 0, **options: Any
 ) -> Any:
     """The part of each node, 0 to k - 1: few edges lie between two parts.
 
     edge_index : whole numbers of shape (2, n_edges), the ends of the edges, a torch tensor or an array. An edge may
         come once or in both directions, as PyG has it; repeated edges are added up, or count once without weights.
     n_nodes : number of nodes; the ends are below it.
-    k : number of parts, exactly. They differ in size where the graph does; with objective="edge_cut" they are of
-        equal size, up to `max_imbalance`, as METIS makes them.
+    k : number of parts, exactly; None takes the number that the graph shows. They differ in size where the graph does;
+        with objective="edge_cut" they are of equal size, up to `max_imbalance`, as METIS makes them.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
     random_state : None, a seed or a numpy Generator.
     options : of `graphclust.coreset_sc`; the objective is the normalized cut unless it is given.
@@ -48,8 +48,9 @@ def partition(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
-    labels = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options).labels.copy()
-    fill_smallest(labels, k)
+    found = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options)
+    labels = found.labels.copy()
+    fill_smallest(labels, found.k)
     return edge_index.new_tensor(labels) if hasattr(edge_index, "new_tensor") else labels
 
 

@@ -38,8 +38,12 @@ AT_ONCE = 2  # half of the steps that are left are made before costs are compute
 ALIKE = 0.5  # of the volume of the smallest cluster: where all clusters are components, others like these are united
 
 
-def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str], progress: Progress) -> np.ndarray:
+def searched_nodes(
+    graph: Graph, k: int, components: str, remarks: list[str], progress: Progress, *, k_is_open: bool = False
+) -> np.ndarray:
     """True for the nodes to partition into k clusters, (n_nodes,): with edges, in components that take part.
+
+    k_is_open : whether k is a guess; then all components take part that are no crumbs beside the typical one.
 
     components : "large", those that are worth one of the k clusters; "largest", or "all". Remarks name what is left
     out, and that k is less than the number of components. "large" leaves k nodes at least, if there are as many.
@@ -55,6 +59,8 @@ def searched_nodes(graph: Graph, k: int, components: str, remarks: list[str], pr
             takes_part = np.arange(len(volumes)) == volumes.argmax()
         elif components == "large":
             chosen = worth_a_cluster(graph, volumes, k)
+            if k_is_open:
+                chosen |= volumes >= CRUMB * typical_volume(volumes)
             if np.count_nonzero(chosen[of_node]) >= k:
                 takes_part = chosen
     searched: np.ndarray = takes_part[of_node] & ~graph.isolated
@@ -112,6 +118,12 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
     if len(np.unique(component)) == k:  # each a cluster: no reason to put others like these aside
         takes_part |= volumes >= ALIKE * volumes[component].min()
     return takes_part
+
+
+def typical_volume(volumes: npt.NDArray[np.float64]) -> float:
+    """The volume such that half of all volume is in components as large or larger; of a giant, where there is one."""
+    increasing = np.sort(volumes)
+    return float(increasing[np.searchsorted(np.cumsum(increasing), volumes.sum() / 2.0)])
 
 
 def worth_apart(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[np.float64]:

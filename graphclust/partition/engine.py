@@ -95,14 +95,27 @@ def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> 
     """Exactly k clusters: the best partition that the effort finds, and what it was made for."""
     n = n_made(aim, k)
     steps = coarsen(level, pull_of_regions(n, run), MIN_REGIONS * n, run)
-    top = steps[-1].coarse if steps else level
-    plan = plan_on(top, k, aim, run)
-    iterated = effort.iterated if aim.is_ratio else min(effort.iterated, 1)  # cuts have many more local optima
-    effort = effort._replace(first=min(effort.first, len(plan.pulls)), iterated=iterated)
-    found = search(level, steps, top, plan, effort, run)
+    plan = plan_on(steps[-1].coarse if steps else level, k, aim, run)
+    found = search_at(level, steps, plan, aim, effort, run)
     if aim.resolution == "auto" and effort.iterated:
         found, plan = accept_likelier(level, found, aim, plan, run)
     return connect(level, found, plan.goal, run), plan
+
+
+def partition_from(level: Level, at_hand: Partition, plan: Plan, aim: Aim, effort: Effort, run: Run) -> Partition:
+    """Exactly k clusters: a child of a partition that is at hand and of the best that the effort finds."""
+    if not run.progress.out_of_time():
+        n = n_made(aim, plan.goal.k)
+        steps = coarsen(level, pull_of_regions(n, run), MIN_REGIONS * n, run)
+        at_hand = recombine(level, [at_hand, search_at(level, steps, plan, aim, effort, run)], plan, run)
+    return connect(level, at_hand, plan.goal, run)
+
+
+def search_at(level: Level, steps: list[Contraction], plan: Plan, aim: Aim, effort: Effort, run: Run) -> Partition:
+    """The best partition for a plan that the effort finds."""
+    iterated = effort.iterated if aim.is_ratio else min(effort.iterated, 1)  # cuts have many more local optima
+    effort = effort._replace(first=min(effort.first, len(plan.pulls)), iterated=iterated)
+    return search(level, steps, steps[-1].coarse if steps else level, plan, effort, run)
 
 
 def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: Run) -> tuple[Partition, Plan]:

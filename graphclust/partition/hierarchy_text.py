@@ -99,13 +99,19 @@ def as_page(found: Hierarchy) -> str:
     graph = found.graph
     n_clusters = len(found.clusters)
     lines = [f"{graph.n_nodes:,} nodes, {len(found.levels)} levels, {n_clusters:,} clusters in all"]
-    lines.append("   level   clusters    largest   smallest   modularity")
+    lines.append("   level   clusters    largest   smallest   modularity   nats saved")
     for depth, labels in enumerate(found.levels):
         sizes = found.sizes_on(depth)
         cut, volume = cut_and_volume(graph, labels, len(sizes))
         modularity = float(((volume - cut) / graph.total_volume - (volume / graph.total_volume) ** 2).sum())
-        lines.append(f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}")
-    return "\n".join([*lines, *(f"  {remark}" for remark in found.remarks)])
+        lines.append(
+            f"{depth:8d} {len(sizes):10,d} {sizes.max():10,d} {sizes.min():10,d} {modularity:12.4f}"
+            f" {found.nats_saved[depth]:12,.0f}"
+        )
+    remarks = list(found.remarks)
+    if max(found.nats_saved) <= 0.0 and len(np.unique(graph.components[~graph.isolated])) == 1:
+        remarks.append("no level describes the edges in fewer bits than one cluster: nothing shows that there are more")
+    return "\n".join([*lines, *(f"  {remark}" for remark in remarks)])
 
 
 def _plain(name: Hashable) -> Any:

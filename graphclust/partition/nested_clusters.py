@@ -20,6 +20,7 @@ from graphclust.partition import hierarchy_text, report
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.label_matching import ClusterChange
 from graphclust.partition.level_dendrogram import cut, linkage_of
+from graphclust.partition.likelihood import nats_saved
 from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
@@ -109,6 +110,16 @@ class Hierarchy:
                 parent = None if depth == 0 else int(self.ids[depth - 1][above[c]])
                 found.append(NestedCluster(int(ids[c]), depth, parent, int(sizes[c]), int(ids[c]) in leaves))
         return tuple(found)
+
+    @cached_property
+    def nats_saved(self) -> tuple[float, ...]:
+        """By how many nats the clusters of each level shorten the description of the edges, against a single cluster.
+
+        A level where it is not above 0 describes no more than the noise of a random graph; so does every level of a
+        graph that shows no clusters. A level that a bound on sizes splits further than the edges tell has less than
+        the one above it.
+        """
+        return tuple(nats_saved(self.graph, labels) for labels in self.levels)
 
     def sizes_on(self, level: int) -> npt.NDArray[np.int64]:
         """Nodes of each cluster of a level, int64, shape (clusters,)."""

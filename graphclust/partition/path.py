@@ -15,15 +15,16 @@ from graphclust.checks import as_whole_number
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
+from graphclust.graph.node_order import listing_order
 from graphclust.objective.objective import Aim
 from graphclust.partition.bounds import as_bounds_of_k
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
-from graphclust.partition.components import in_all_nodes
 from graphclust.partition.contraction import Contraction
 from graphclust.partition.descent import Descent
-from graphclust.partition.engine import improve
+from graphclust.partition.engine import EFFORTS, partition_from
 from graphclust.partition.envelope import best_ranges
-from graphclust.partition.levels import Run, n_entries, with_sums
+from graphclust.partition.label_matching import renumber
+from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.report import origin
 from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from graphclust.partition.suggestion import Suggestion
 
 __all__ = ["Path", "PathRow"]
-
-CHEAP = 10_000  # entries up to which each k gets cycles, as a clustering by itself does
 
 
 class PathRow(NamedTuple):
@@ -66,8 +65,10 @@ class Path:
     ks : the numbers of clusters, increasing. graph : the graph that was clustered.
     objective : as `cluster_path` takes it. seconds : stage -> seconds.
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
+    ordered, order : the graph in the order of its nodes that it was worked on in, and the row of each of these.
     sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
-    aim, kept, descent, ranges, key : what the suggestion is made of; see `descent.py` and `envelope.py`.
+    aim, kept, descent, ranges, key : what the suggestion is made of; see `descent.py` and `envelope.py`. kept : the
+    nodes that are searched, rows of `ordered`.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Path:
         key: int,
     ):
         self.graph, self.ks, self.objective = graph, tuple(ks), aim.name
+        self.ordered, self.order = graph, np.arange(graph.n_nodes)
         self.seconds = run.progress.seconds
         self.aim, self.kept, self.descent, self.key = aim, kept, descent, key
         self.seed: int | str | None = None
@@ -112,7 +114,11 @@ class Path:
         return f"Path({self.graph.n_nodes} nodes, k = {self.ks[0]}..{self.ks[-1]}, {self.objective})"
 
     def __getitem__(self, k: int) -> Clustering:
-        """The partition into k clusters, with nodes of the graph moved on the first asking; kept from then on.
+        """The partition into k clusters, sought further on the first asking; kept from then on.
+
+        That takes about as long as `coreset_sc(G, k)`. What it finds is as good by the objective, though not the same:
+        a child of the path's partition and of one sought for this k alone. It keeps to the resolution of the path, and
+        is never exchanged for a likelier partition, as one of `coreset_sc` is.
 
         Raises KeyError where k is not on the path, TypeError where it is no whole number.
         """
@@ -241,7 +247,7 @@ class Path:
     @cached_property
     def n_components(self) -> int:
         """Connected components among the nodes that are searched: fewer clusters than these unite some."""
-        return len(np.unique(self.graph.components[self.kept]))
+        return len(np.unique(self.ordered.components[self.kept]))
 
     @property
     def part(self) -> Graph:
@@ -258,8 +264,16 @@ class Path:
 
     def labels_before_moves(self, k: int) -> npt.NDArray[np.int64]:
         """The partition of the regions into k as labels of the nodes, int64, -1 for nodes that were left out."""
+        return self._in_rows(self.labels_of_part(k))
+
+    def labels_of_part(self, k: int) -> npt.NDArray[np.int32]:
+        """The same for the nodes of `part`."""
+        return self._project(self.descent.labels(k))
+
+    def _in_rows(self, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """Labels of the nodes that are searched as those of all nodes, in the order of the caller's graph."""
         whole = np.full(self.graph.n_nodes, -1, np.int64)
-        whole[self.kept] = self._project(self.descent.labels(k))
+        whole[self.order[self.kept]] = labels
         return whole
 
     def _leaf_names(self) -> npt.NDArray[np.int64]:
@@ -296,15 +310,11 @@ class Path:
         def finished(
             labels: np.ndarray, *more: str, sums: ClusterSums | None = None
         ) -> tuple[Clustering, npt.NDArray[np.int64]]:
-            whole = labels.astype(np.int64)
-            if len(self.kept) < self.graph.n_nodes:
-                searched = np.zeros(self.graph.n_nodes, np.bool_)
-                searched[self.kept] = True
-                whole = in_all_nodes(searched, whole)
+            whole, listed = self._in_rows(labels), listing_order(self.graph)
             return clustering_of(
-                self.graph, k, whole, [*self._remarks, *more], progress, objective=self.objective,
+                self.graph, k, whole, [*self._remarks, *more], progress, order=listed, objective=self.objective,
                 resolution=resolution, parameters=given, seed=self.seed, sums=sums,
-            ), numbering_by_size(whole, k)  # fmt: skip
+            ), numbering_by_size(whole, k, listed)  # fmt: skip
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
         with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
@@ -320,9 +330,21 @@ class Path:
                 found = refine(step.fine, step.project(found), plan.goal, run)
             if not self._steps:
                 found = refine(level, found, plan.goal, run)
-            if n_entries(run.finest) <= CHEAP:
-                found = improve(run.finest, found, plan, run)
+            found = partition_from(run.finest, found, plan, self.aim, EFFORTS["normal"], run)
             if self.sizes is not None:
                 found, said = bring_within(found, plan, as_bounds_of_k(self.sizes, k, **self.bounds), run)
+            number = numbering_as(before, found.labels, k)
+        sums = ClusterSums(*(values[np.argsort(number)] for values in found.sums))
         estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
-        return finished(found.labels, *remarks_on(plan), *said, sums=None if estimated else found.sums)
+        return finished(number[found.labels], *remarks_on(plan), *said, sums=None if estimated else sums)
+
+
+def numbering_as(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:
+    """Numbers 0 to k - 1 for clusters: those of the clusters before that they share most nodes with."""
+    found = renumber(before.astype(np.int64), labels.astype(np.int64))
+    new = np.unique(found[found >= k])
+    number = np.arange(k + len(new))
+    number[new] = np.setdiff1d(np.arange(k), found)
+    of_clusters = np.empty(k, np.int32)
+    of_clusters[labels] = number[found]
+    return of_clusters

@@ -13,6 +13,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.gate import as_graph
+from graphclust.graph.node_order import in_order, node_order
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
@@ -35,6 +36,7 @@ MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; 
 # is natural over so large a range, as a logarithm: cliques, and 200 planted blocks of 12 nodes, have 2.7 to 3.5, the
 # pairs of a cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
 INSIDE_AT_THE_END, WIDE_BEYOND = 0.5, 2.0
+TRIAL = 0  # the seed of the path that tells, so that no seed of a caller's decides how far a path goes
 # The first partition is made without one of more clusters before it, so the few below it are less good: the path starts
 # above the largest k that it is asked for.
 AHEAD, AHEAD_AT_LEAST = 1.3, 10
@@ -66,17 +68,19 @@ def cluster_path(
         components where these are more, up to 4,000; and up to 1,000 where the graph falls into more small groups.
     objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
     components : "large" (default), "largest" or "all", as `coreset_sc` takes it. The components that take part are the
-        same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale.
+        same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale, and
+        by default also all of a twentieth of the typical one's volume.
     min_size, max_size, max_imbalance, node_weight : bounds that `path[k]` is within, as `coreset_sc` takes them; each k
         of `ks` has to allow them. The figures of `table()` and `tree()` are those without bounds.
     time_budget : seconds, > 0, after which clusters are only united and nothing moves any more: the path is whole, and
         its clusterings say so. What is asked of the path later has budgets of its own.
     rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
-        as no time budget runs out.
+        as no time budget runs out, and in whatever order nodes with names and their edges come.
 
     Returns a `Path`: `path[k]` is a `Clustering` of exactly k clusters, `path.table()` has a row for each k,
     `path.tree()` the unions, `path.suggest()` says which k the graph shows. One graph of regions is made for the
-    largest k and its clusters are united one pair at a time; nodes of the graph move only for a k that is asked for.
+    largest k and its clusters are united one pair at a time; nodes of the graph move only for a k that is asked for,
+    which takes as long as clustering into so many.
 
     Raises what `coreset_sc` raises, and ParameterError for no ks or a k that the graph has not enough nodes for.
 
@@ -93,16 +97,19 @@ def cluster_path(
         graph = as_graph(G, weight=weight, symmetrize=symmetrize)
     if graph.n_entries == 0:
         raise GraphValidationError("G has no edges, expected at least one: nothing can be cut or clustered")
-    linked = np.flatnonzero(~graph.isolated)
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    linked = np.flatnonzero(~ordered.isolated)
     is_default = asked is None
     if asked is None:
-        asked = list(default_ks(graph))
+        asked = list(default_ks(ordered))
     if asked[-1] > len(linked):
         raise ParameterError(
             f"ks holds {asked[-1]}, more than the {amount(len(linked), 'node')} of G with edges; leave larger ones out"
         )
     remarks = list(graph.remarks)
-    kept = np.flatnonzero(searched_nodes(graph, middle_of_ks(asked), components, remarks, progress))
+    taken = searched_nodes(ordered, middle_of_ks(asked), components, remarks, progress, k_is_open=is_default)
+    kept = np.flatnonzero(taken)
     if len(kept) < asked[-1] and components == "largest":
         raise ParameterError(
             f"ks holds {asked[-1]}, more than the {amount(len(kept), 'node')} of the largest component; leave larger "
@@ -114,16 +121,16 @@ def cluster_path(
     is_bounded = any(value is not None for value in bounds.values())
     if node_weight is not None and not is_bounded:
         raise ParameterError("node_weight is what bounds count, expected min_size, max_size or max_imbalance too")
-    size = as_sizes(G, graph, node_weight)[kept] if is_bounded else None
+    size = as_sizes(G, graph, node_weight)[order[kept]] if is_bounded else None
     if size is not None:
         if is_default:
             first, last = (k_within(size, k, min_size, max_size) for k in (1, len(kept)))
             asked, is_default = [k for k in asked if first <= k <= last] or [first], False
         for k in asked:
             as_bounds_of_k(size, k, min_size, max_size, max_imbalance)
-    path = longest_path(graph, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
+    path = longest_path(ordered, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
     path.sizes, path.bounds = size, bounds
-    path.seed = seed
+    path.graph, path.order, path.seed = graph, order, seed
     path.options = {"objective": aim.name, "resolution": aim.resolution, "components": components}
     path.options |= {name: value for name, value in bounds.items() if value is not None}
     if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
@@ -151,10 +158,10 @@ def longest_path(
     path = path_over(graph, kept, ks, aim, remarks, key, progress)
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
-        longer = path_over(graph, kept, list(range(1, most + 1)), aim, remarks, key, progress)
-        found = widest(longer)
+        longer = list(range(1, most + 1))
+        found = widest(path_over(graph, kept, longer, aim, [], TRIAL, progress))
         if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
-            return longer
+            return path_over(graph, kept, longer, aim, remarks, key, progress)
     return path
 
 

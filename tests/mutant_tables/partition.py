@@ -415,9 +415,37 @@ MUTANTS = [
     (
         "description-without-the-clusters",
         _LIKELIHOOD,
-        "return float(clusters + 0.5",
+        "return length_of_clusters(on.graph.n_nodes, sums.size) + float(0.5",
         "return float(0.5",
         ["test_the_description_is_of_the_clusters_their_rates_and_the_edges"],
+    ),
+    (
+        "clusters-without-their-sizes",
+        _LIKELIHOOD,
+        "+ gammaln(n) - gammaln(k) - gammaln(n - k + 1.0)",
+        "",
+        ["test_clusters_are_described_by_a_code"],
+    ),
+    (
+        "saved-without-the-second-rate",
+        _LIKELIHOOD,
+        "return float(gain * n_edges - 0.5 * np.log(n_edges))",
+        "return float(gain * n_edges)",
+        ["test_nats_saved_are_those_written_out"],
+    ),
+    (
+        "saved-by-what-are-no-clusters",
+        _LIKELIHOOD,
+        "if inside > expected:  # else",
+        "if True:  # else",
+        ["test_nothing_is_saved_by_one_cluster_or_by_what_are_no_clusters"],
+    ),
+    (
+        "weights-that-differ-count-in-full",
+        _LIKELIHOOD,
+        "return 0.5 * float(graph.weights.sum()) ** 2 / float(np.square(graph.weights).sum())",
+        "return n_entries / 2.0",
+        ["test_weights_that_differ_count_as_fewer_edges"],
     ),
     (
         "description-without-the-rates",

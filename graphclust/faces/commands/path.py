@@ -85,7 +85,8 @@ def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
         "objective": path.objective,
         "rows": rows,
         "suggestion": {"k": suggestion.k, "clear": suggestion.clear, "reasons": list(suggestion.reasons),
-                       "candidates": candidates},
+                       "candidates": candidates,
+                       "nats_saved": None if isnan(suggestion.nats_saved) else suggestion.nats_saved},
         "seconds": dict(path.seconds),
     }  # fmt: skip
 
