@@ -73,6 +73,7 @@ _HOME = {
     "knn_graph": "neighbors.graphs",
     "nearest_neighbors": "neighbors.search",
     "Progress": "progress",
+    "limit_threads": "threads",
     "Communities": "io.communities",
     "DatasetInfo": "datasets.fetching",
     "fetch_snap": "datasets.snap",
@@ -281,6 +282,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.spectral.embedding import spectral_embedding as spectral_embedding
     from graphclust.spectral.whole_graph import fast_spectral_clustering as fast_spectral_clustering
     from graphclust.spectral.whole_graph import spectral_clustering as spectral_clustering
+    from graphclust.threads import limit_threads as limit_threads
 
 # `from graphclust import *` takes what can be had.
 _there = [name for name in _HOME if name not in _ESTIMATORS or importlib.util.find_spec("sklearn") is not None]

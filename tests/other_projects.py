@@ -20,6 +20,7 @@ import pytest
 from other_projects_listed import LISTED
 
 import graphclust
+import graphclust.interop.scanpy
 import graphclust.nx
 
 
@@ -70,6 +71,7 @@ SWAPS: dict[str, dict[str, dict[str, Any]]] = {
             "modularity": modularity, "asyn_fluidc": asyn_fluidc, "louvain_communities": louvain_communities
         }
     },
+    "cells": {"scanpy.tools": {"leiden": graphclust.interop.scanpy.leiden}},
 }  # fmt: skip
 
 

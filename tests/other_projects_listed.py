@@ -56,6 +56,12 @@ COMMUNITIES = {
     "test_max_level": NO_SUCH_ARGUMENT,
     "test_threshold": NO_SUCH_ARGUMENT,
 }
+CELLS = {
+    "test_leiden_igraph_directed": "each flavor takes the arguments of the other, and directed means nothing to either",
+    "test_leiden_igraph_partition_type": "each flavor takes the arguments of the other",
+    "test_leiden_wrong_flavor": OWN_WORDS,
+}
 LISTED: dict[str, dict[str, str]] = {
-    "k-means": K_MEANS, "spectral clustering": SPECTRAL, "agreement": AGREEMENT, "communities": COMMUNITIES
+    "k-means": K_MEANS, "spectral clustering": SPECTRAL, "agreement": AGREEMENT, "communities": COMMUNITIES,
+    "cells": CELLS,
 }  # fmt: skip

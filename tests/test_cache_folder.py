@@ -16,23 +16,55 @@ from graphclust.compiled.runtime.cache_files import LoopCache
 PACKAGE = pathlib.Path(cache_folder.__file__).parents[2]
 
 
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
-def test_read_only_package_and_home(tmp_path):
+def copy_without_folders(tmp_path):
+    """The package where no loops can be kept beside it, nor in the home folder."""
     shutil.copytree(PACKAGE, tmp_path / "graphclust", ignore=shutil.ignore_patterns("__pycache__"))
     # Nobody, not even root, can make a folder where a file is.
-    for folder in ("graphs", "runtime"):
+    for folder in ("graphs", "points", "runtime", "text"):
         (tmp_path / "graphclust" / "compiled" / folder / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
-    (tmp_path / "temporary").mkdir()
-    command = "from graphclust.compiled.graphs.gate import check_rows; print(check_rows.stats.cache_path)"
+
+
+def run_there(command, tmp_path):
+    """Run a command on that package, with a folder for temporary files."""
     environment = {**os.environ, "HOME": str(tmp_path / "home" / "user"), "TMPDIR": str(tmp_path / "temporary")}
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         environment.pop(name, None)
-    result = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", command], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_read_only_package_and_home(tmp_path):
+    copy_without_folders(tmp_path)
+    (tmp_path / "temporary").mkdir()
+    result = run_there(
+        "from graphclust.compiled.graphs.gate import check_rows; print(check_rows.stats.cache_path)", tmp_path
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(str(tmp_path / "temporary" / "graphclust-"))
+
+
+NOWHERE = """
+import tempfile
+
+def nowhere(*arguments, **options):
+    raise FileNotFoundError("No usable temporary directory found")
+
+tempfile.gettempdir = tempfile.mkdtemp = nowhere
+import graphclust
+from graphclust.compiled.graphs.gate import check_rows
+print(check_rows.stats.cache_path, graphclust.as_graph([(0, 1)]).n_edges)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_without_any_folder_to_write_to_loops_work_and_are_not_kept(tmp_path):
+    copy_without_folders(tmp_path)
+    result = run_there(NOWHERE, tmp_path)
+    assert result.stdout == "None 1\n", result.stderr
 
 
 @pytest.fixture

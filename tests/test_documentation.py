@@ -18,7 +18,6 @@ DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 MADE = {"_build", "gallery", "generated", "results", "jupyter_execute"}  # by the build
 BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TESTED_ELSEWHERE = {"coming-from.md"}
 
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="not a checkout")
 
@@ -83,7 +82,6 @@ def test_code_of_the_site_is_run_by_its_build():
     idle = [
         f"{page.relative_to(DOCS)}: {block.splitlines()[0]}"
         for page in sources()
-        if page.name not in TESTED_ELSEWHERE
         for kind, block in BLOCK.findall(page.read_text())
         if kind in ("python", "py", "pycon")
     ]

@@ -5,6 +5,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import tarfile
+from importlib.metadata import version
 
 import pytest
 from other_projects import matches
@@ -18,23 +20,43 @@ MODULES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("suite", MODULES)
-def test_their_tests_pass_on_ours(suite, tmp_path):
+def run_their_tests(suite, tmp_path, arguments, paths=()):
+    """The numbers of their tests by what came of them, once all have passed but those that are listed."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n")  # none of this project's options
     counts = tmp_path / "counts.json"
-    paths = [str(TESTS), str(TESTS.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(TESTS), str(TESTS.parent), *map(str, paths), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(paths), "OTHER_PROJECTS_SUITE": suite, "OTHER_PROJECTS_COUNTS": str(counts),
         "SCIPY_ARRAY_API": "1",  # some versions of scikit-learn's tests insist
     }  # fmt: skip
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "other_projects", "-p", "no:cacheprovider", "--tb=short"]
-    done = subprocess.run(
-        [*command, "-c", str(tmp_path / "pytest.ini"), "--pyargs", *MODULES[suite]],
-        cwd=tmp_path, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-c", str(tmp_path / "pytest.ini"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
-    assert json.loads(counts.read_text())["passed"] >= 5
+    return json.loads(counts.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", MODULES)
+def test_their_tests_pass_on_ours(suite, tmp_path):
+    assert run_their_tests(suite, tmp_path, ["-p", "other_projects", "--pyargs", *MODULES[suite]])["passed"] >= 5
+
+
+@pytest.mark.slow
+def test_scanpys_tests_of_leiden_pass_on_ours(tmp_path):
+    """They come with its source alone, which is fetched; they compare the clusters of igraph and of leidenalg."""
+    for package in ("scanpy", "igraph", "leidenalg", "seaborn"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    wanted = f"scanpy=={version('scanpy')}"
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "scanpy", wanted]
+    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"the source of {wanted} cannot be fetched")
+    with tarfile.open(next(tmp_path.glob("scanpy-*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    source = next(tmp_path.glob("scanpy-*/"))
+    # Their plugin has to be there before anything imports scanpy.
+    plugins = ["-p", "testing.scanpy._pytest", "-p", "other_projects"]
+    arguments = [*plugins, str(source / "tests" / "test_clustering.py")]
+    assert run_their_tests("cells", tmp_path, arguments, [source / "src"]) == {"passed": 15, "listed": 3}
 
 
 def test_an_entry_names_all_parametrizations_some_or_the_form_without():

@@ -210,7 +210,28 @@ def test_an_icicle_has_a_box_for_each_cluster_of_each_level_below_the_one_it_is_
         plots.icicle(CLUSTERING)
 
 
+def test_a_contingency_table_has_the_shares_of_each_row_with_columns_below_the_row_that_holds_most():
+    one, other = np.repeat([0, 1, 2], [4, 3, 5]), np.array([7, 7, 7, 5, 5, 5, 5, 6, 6, 6, 6, -1])
+    ax = plots.contingency(one, other)
+    (image,) = ax.get_images()
+    assert image.get_array().filled(0.0).tolist() == [[0.75, 0.0, 0.25], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert [text.get_text() for text in ax.texts] == ["3", "1", "4", "3"]
+    ticks = [[tick.get_text() for tick in labels] for labels in (ax.get_yticklabels(), ax.get_xticklabels())]
+    assert ticks == [["0", "2", "1"], ["7", "6", "5"]]
+    assert "left out" not in ax.get_xlabel()
+
+
+def test_a_contingency_table_of_many_clusters_shows_the_largest_without_numbers():
+    labels = np.arange(1000) // np.repeat([4, 2], 500)
+    ax = plots.contingency(labels, labels)
+    assert ax.get_images()[0].get_array().shape == (200, 200) and not ax.texts
+    assert f"{1000 - 2 * 75 - 4 * 125} nodes in smaller ones left out" in ax.get_xlabel()
+    with pytest.raises(GraphValidationError, match="no node has a label >= 0 in both"):
+        plots.contingency([-1, 0], [0, -1])
+
+
 PICTURES = {
+    "contingency": lambda c, **kw: plots.contingency(c, c, **kw),
     "path_values": lambda c, **kw: plots.path_values(PATH, **kw),
     "tree_of_splits": lambda c, **kw: plots.tree_of_splits(PATH, **kw),
     "icicle": lambda c, **kw: plots.icicle(LEVELS, **kw),

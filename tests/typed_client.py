@@ -76,6 +76,8 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
 def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
     found = assert_type(gc.coreset_sc(graph, 3, rng=np.random.default_rng(0), progress=listener), gc.Clustering)
     gc.coreset_sc(graph, 3, method="two-step", oversampling=2.5, rounds=None, progress=gc.Progress(listener))
+    with gc.limit_threads(1):
+        gc.coreset_sc(graph, 3)
     assert_type(gc.spectral_clustering(graph, 3), gc.Clustering)
     assert_type(gc.estimate_memory((10, 20), 3, method="two-step"), int)
     gc.coreset_sc(graph, 3, memory_limit=gc.estimate_memory(graph, 3))

@@ -6,6 +6,6 @@ from graphclust.compiled.runtime.cache_folder import provide_cache_folder
 from graphclust.compiled.runtime.interrupts import defer_interrupts
 
 defer_interrupts()
+provide_cache_folder()  # by numba's own words, before its cache is replaced
 keep_cache_files_sound()
-provide_cache_folder()
 announce_compilation()

@@ -95,17 +95,14 @@ def _threads(n: int | None) -> Iterator[None]:
     if n is None:
         yield
         return
-    from graphclust.compiled.runtime.blocks import most_threads, n_threads, set_threads
+    from graphclust.compiled.runtime.blocks import most_threads
     from graphclust.errors import ParameterError
+    from graphclust.threads import limit_threads
 
-    before, most = n_threads(), most_threads()
-    if not 1 <= n <= most:
-        raise ParameterError(f"--threads {n} is out of range, expected 1 to {most}, the processors there are")
-    set_threads(n)
-    try:
+    if not 1 <= n <= most_threads():
+        raise ParameterError(f"--threads {n} is out of range, expected 1 to {most_threads()}, the processors there are")
+    with limit_threads(n):
         yield
-    finally:
-        set_threads(before)
 
 
 @contextmanager

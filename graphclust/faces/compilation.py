@@ -46,7 +46,9 @@ def compile_ahead(progress: Progress | None = None) -> str:
             progress.step(i, len(examples))
             example()
     n_loops, seconds = compilation.n_loops - before, compilation.seconds - seconds
-    return f"{n_loops} loops compiled in {seconds:.1f} s, kept in {os.path.dirname(str(check_rows.stats.cache_path))}"
+    folder = check_rows.stats.cache_path
+    kept = f"kept in {os.path.dirname(folder)}" if folder else "not kept: no folder can be written to"
+    return f"{n_loops} loops compiled in {seconds:.1f} s, {kept}"
 
 
 def _examples() -> Iterator[Callable[[], object]]:

@@ -55,6 +55,11 @@ def order_of_names(names: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[
     if isinstance(names, np.ndarray) and names.dtype.kind in "iuUS":
         return np.argsort(names, kind="stable").astype(np.int64)
     listed = as_names(names)
+    kinds = {*map(type, listed)}
+    if kinds == {int} and (numbers := np.array(listed)).dtype.kind in "iu":  # else some are too large for an array
+        return np.argsort(numbers, kind="stable").astype(np.int64)
+    if kinds == {str}:
+        return np.array(sorted(range(len(listed)), key=listed.__getitem__), np.int64)
     return np.array(sorted(range(len(listed)), key=[_rank(name) for name in listed].__getitem__), np.int64)
 
 

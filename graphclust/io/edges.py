@@ -16,6 +16,7 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLi
 from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import all_ones, remark_on_isolated
+from graphclust.io.container_limits import container_memory
 from graphclust.io.edge_sorting import (
     JOIN,
     NO_WEIGHTS,
@@ -205,14 +206,16 @@ def bytes_to_load(n_nodes: int, n_lines: int, n_entries: int, weighted: bool, n_
 
 
 def available_bytes() -> int:
-    """Memory that this process may have at most."""
+    """Memory that this process may have at most: the machine's, or a limit of its container or of its own."""
     import os
 
     available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**63
+    limits = [container_memory()]
     try:
         import resource
 
         soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+        limits.append(None if soft == resource.RLIM_INFINITY else soft)
     except ImportError:
-        return available
-    return available if soft == resource.RLIM_INFINITY else min(available, soft)
+        pass
+    return min([available, *(limit for limit in limits if limit is not None)])

@@ -24,6 +24,7 @@ from graphclust.partition.local_moving import find_regions
 from graphclust.partition.pipeline import coreset_sc
 
 NO_GAIN = 1e-7  # NetworkX's own `threshold`: a level that gains no more than this is the last
+ROUND_OFF = 1e-12  # of modularity: unions that gain no more gain nothing
 MOST_ENTRIES = 1_000_000  # beyond, two starts instead of five find more modularity than Louvain does, in half the time
 
 Communities = list[set[Hashable]]
@@ -111,12 +112,27 @@ def greedy_modularity_communities(
     left = n
     while left > cutoff and not np.isnan(gains[left - 1]) and (gains[left - 1] >= 0 or left > best_n):
         left -= 1
-    unions = pairs[left:]
-    links = sparse.coo_array((np.ones(len(unions)), unions.T), shape=(n, n))
-    found = sorted(map(frozenset, G.sets_of(connected_components(links)[1])), key=len, reverse=True)
+    found = clusters_by_size(G, pairs[left:])
     while len(found) > best_n:  # no two of them are linked
         found[:2] = [found[0] | found[1]]
     return found
+
+
+def naive_greedy_modularity_communities(G: BackendGraph, resolution=1, weight=None) -> list[frozenset[Hashable]]:
+    """`greedy_modularity_communities` until no union gains: two that neither gain nor lose stay apart."""
+    if not G.has_edges:
+        return [frozenset([node]) for node in G]
+    gains, pairs = unions_of(G.rows(weight), resolution, 1)
+    left = len(G)
+    while left > 1 and gains[left - 1] > ROUND_OFF:
+        left -= 1
+    return clusters_by_size(G, pairs[left:])
+
+
+def clusters_by_size(G: BackendGraph, unions: np.ndarray) -> list[frozenset[Hashable]]:
+    """The clusters after some unions, largest first; unions : two nodes of the clusters that each unites, (m, 2)."""
+    links = sparse.coo_array((np.ones(len(unions)), unions.T), shape=(len(G), len(G)))
+    return sorted(map(frozenset, G.sets_of(connected_components(links)[1])), key=len, reverse=True)
 
 
 def unions_of(graph: Graph, resolution: float, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,10 +15,18 @@ FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "leiden_partitions": ("Nested levels; the last is the partition of leiden_communities.", OF_COMMUNITIES),
     "asyn_fluidc": ("Exactly k communities, those of `graphclust.coreset_sc`.", {"**options": "of `coreset_sc`."}),
     "greedy_modularity_communities": ("The same unions as NetworkX's; pairs that gain as much may differ.", {}),
+    "naive_greedy_modularity_communities": ("The same unions as NetworkX's; pairs that gain as much may differ.", {}),
+    "kernighan_lin_bisection": (
+        "Halves of `graphclust.balanced_partition`; a partition that is given keeps its sizes.",
+        {"**options": "of `balanced_partition`, such as effort or max_imbalance."},
+    ),
     "label_propagation_communities": ("NetworkX's result, class by class of its coloring.", {}),
     "modularity": ("NetworkX's value.", {}),
     "partition_quality": ("NetworkX's value.", {}),
     "is_partition": ("NetworkX's value.", {}),
+    "intra_community_edges": ("NetworkX's value.", {}),
+    "inter_community_edges": ("NetworkX's value.", {}),
+    "inter_community_non_edges": ("NetworkX's value.", {}),
 }
 
 
@@ -26,7 +34,7 @@ def get_info() -> dict[str, Any]:
     """The entry of `networkx.backend_info`.
 
     >>> sorted(get_info()["functions"])[:3]
-    ['asyn_fluidc', 'greedy_modularity_communities', 'is_partition']
+    ['asyn_fluidc', 'greedy_modularity_communities', 'inter_community_edges']
     """
     return {
         "backend_name": "graphclust",

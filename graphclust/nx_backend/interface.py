@@ -7,6 +7,7 @@ from inspect import signature
 from typing import Any
 
 from graphclust.nx_backend.backend_graph import BackendGraph
+from graphclust.nx_backend.bisection import kernighan_lin_bisection
 from graphclust.nx_backend.communities import (
     asyn_fluidc,
     greedy_modularity_communities,
@@ -14,14 +15,29 @@ from graphclust.nx_backend.communities import (
     leiden_partitions,
     louvain_communities,
     louvain_partitions,
+    naive_greedy_modularity_communities,
 )
 from graphclust.nx_backend.label_propagation import label_propagation_communities
-from graphclust.nx_backend.quality import is_partition, modularity, partition_quality
+from graphclust.nx_backend.quality import (
+    inter_community_edges,
+    inter_community_non_edges,
+    intra_community_edges,
+    is_partition,
+    modularity,
+    partition_quality,
+)
 
 PAYS_FROM = 1_000  # edges: below, NetworkX is done in some tenths of a second, and loops may have to be compiled here
 # NetworkX's own tests of louvain_communities that expect the partition which one of its seeds gives.
 OF_ONE_SEED = ("test_karate_club_partition", "test_undirected_selfloops", "test_none_weight_param", "test_multigraph")
-MEASURES = ("is_partition", "modularity", "partition_quality")  # conversion takes as long as NetworkX's own
+MEASURES = (  # conversion takes as long as NetworkX's own
+    "inter_community_edges",
+    "inter_community_non_edges",
+    "intra_community_edges",
+    "is_partition",
+    "modularity",
+    "partition_quality",
+)
 
 
 class Backend:
@@ -29,13 +45,18 @@ class Backend:
 
     asyn_fluidc = staticmethod(asyn_fluidc)
     greedy_modularity_communities = staticmethod(greedy_modularity_communities)
+    inter_community_edges = staticmethod(inter_community_edges)
+    inter_community_non_edges = staticmethod(inter_community_non_edges)
+    intra_community_edges = staticmethod(intra_community_edges)
     is_partition = staticmethod(is_partition)
+    kernighan_lin_bisection = staticmethod(kernighan_lin_bisection)
     label_propagation_communities = staticmethod(label_propagation_communities)
     leiden_communities = staticmethod(leiden_communities)
     leiden_partitions = staticmethod(leiden_partitions)
     louvain_communities = staticmethod(louvain_communities)
     louvain_partitions = staticmethod(louvain_partitions)
     modularity = staticmethod(modularity)
+    naive_greedy_modularity_communities = staticmethod(naive_greedy_modularity_communities)
     partition_quality = staticmethod(partition_quality)
 
     @staticmethod

@@ -31,19 +31,50 @@ def modularity(G: BackendGraph, communities: Any, weight="weight", resolution=1)
     return labels_modularity(G.rows(weight), labels_of(G, communities), resolution)
 
 
+def intra_community_edges(G: BackendGraph, partition: Any) -> int:
+    """The number of edges inside the communities, parallel edges and self-loops included."""
+    return G.number_of_edges() - _edges_between(G, labels_of(G, partition))
+
+
+def inter_community_edges(G: BackendGraph, partition: Any) -> int:
+    """The number of edges between different communities."""
+    _refuse_multigraph(G)
+    return _edges_between(G, labels_of(G, partition))
+
+
+def inter_community_non_edges(G: BackendGraph, partition: Any) -> int:
+    """The number of pairs of nodes in different communities that no edge links."""
+    _refuse_multigraph(G)
+    labels = labels_of(G, partition)
+    return _pairs_between(labels) - _edges_between(G, labels)
+
+
 def partition_quality(G: BackendGraph, partition: Any) -> tuple[float, float]:
     """Coverage and performance, without weights; the performance of a multigraph is -1."""
-    labels, pattern = labels_of(G, partition), G.matrices[None].tocoo()
-    sizes = np.bincount(labels).tolist()
-    is_inside = labels[pattern.coords[0]] == labels[pattern.coords[1]]
-    n_edges = G.number_of_edges()
-    n_inside = n_edges - int(pattern.data[~is_inside].sum()) // 2
-    coverage = n_inside / n_edges
+    labels, n_edges = labels_of(G, partition), G.number_of_edges()
+    n_between = _edges_between(G, labels)
+    coverage = (n_edges - n_between) / n_edges
     if G.is_multigraph():
         return coverage, -1.0
     n_pairs = len(G) * (len(G) - 1) // 2
-    n_between = (len(G) ** 2 - sum(size**2 for size in sizes)) // 2
-    return coverage, (n_inside + n_between - (n_edges - n_inside)) / n_pairs
+    return coverage, (n_edges - n_between + _pairs_between(labels) - n_between) / n_pairs
+
+
+def _edges_between(G: BackendGraph, labels: np.ndarray) -> int:
+    """The number of edges whose ends differ in their labels, parallel edges included."""
+    pattern = G.matrices[None].tocoo()
+    return int(pattern.data[labels[pattern.coords[0]] != labels[pattern.coords[1]]].sum()) // 2
+
+
+def _pairs_between(labels: np.ndarray) -> int:
+    """The number of pairs of nodes whose labels differ."""
+    return (len(labels) ** 2 - sum(size**2 for size in np.bincount(labels).tolist())) // 2
+
+
+def _refuse_multigraph(G: BackendGraph) -> None:
+    """NotImplementedError, upon which NetworkX takes its own function."""
+    if G.is_multigraph():
+        raise NotImplementedError("NetworkX counts some parallel edges between communities, and others not")
 
 
 def labels_of(G: BackendGraph, communities: Iterable[Iterable[Hashable]]) -> np.ndarray:

@@ -48,7 +48,7 @@ def adjusted_rand_index(labels: LabelsLike, other: LabelsLike) -> float:
     >>> adjusted_rand_index([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    counts, of_first, of_second = _joint_sizes(labels, other)
+    counts, of_first, of_second = joint_sizes(labels, other)
     n = int(counts.sum())
     # Ordered pairs of nodes that are together: in both labelings, in the first, in the second. Exact whole numbers.
     both, first, second = (int((sizes * sizes).sum()) - n for sizes in (counts.data, of_first, of_second))
@@ -72,7 +72,7 @@ def normalized_mutual_information(labels: LabelsLike, other: LabelsLike, *, aver
     1.0
     """
     mean = AVERAGES[as_choice(average, "average", tuple(AVERAGES))]
-    counts, *sizes = _joint_sizes(labels, other)
+    counts, *sizes = joint_sizes(labels, other)
     one, two = (_entropy(of_each) for of_each in sizes)
     if one == two == 0:
         return 1.0
@@ -95,7 +95,7 @@ def adjusted_mutual_information(labels: LabelsLike, other: LabelsLike, *, averag
     (1.0, 0.0)
     """
     mean = AVERAGES[as_choice(average, "average", tuple(AVERAGES))]
-    counts, *sizes = _joint_sizes(labels, other)
+    counts, *sizes = joint_sizes(labels, other)
     n = int(counts.sum())
     n_clusters = [int(np.count_nonzero(of_each)) for of_each in sizes]
     if n_clusters[0] == n_clusters[1] == counts.nnz:
@@ -127,7 +127,7 @@ def v_measure(classes: LabelsLike, labels: LabelsLike, *, beta: float = 1.0) -> 
     (0.8, 1.0)
     """
     beta = as_number(beta, "beta", at_least=0.0)
-    counts, *sizes = _joint_sizes(classes, labels)
+    counts, *sizes = joint_sizes(classes, labels)
     shared = _mutual_information(counts, *sizes)
     homogeneity, completeness = (
         float(np.clip(shared / entropy, 0.0, 1.0)) if entropy > 0 else 1.0 for entropy in map(_entropy, sizes)
@@ -148,7 +148,7 @@ def variation_of_information(labels: LabelsLike, other: LabelsLike) -> float:
     >>> variation_of_information([0, 0, 1, 1], [5, 5, 3, 3]), round(variation_of_information([0, 0, 1, 1], [0] * 4), 4)
     (0.0, 0.6931)
     """
-    counts, of_first, of_second = _joint_sizes(labels, other)
+    counts, of_first, of_second = joint_sizes(labels, other)
     share = counts.data / counts.data.sum()
     missing = np.log(of_first[counts.row] / counts.data) + np.log(of_second[counts.col] / counts.data)
     return float(share @ missing)
@@ -168,7 +168,7 @@ def element_centric_similarity(labels: LabelsLike, other: LabelsLike) -> float:
     >>> element_centric_similarity([0, 0, 1, 1], [1, 1, 0, 0]), element_centric_similarity([0, 0, 1, 1], [0, 0, 0, 0])
     (1.0, 0.5)
     """
-    counts, of_first, of_second = _joint_sizes(labels, other)
+    counts, of_first, of_second = joint_sizes(labels, other)
     larger = np.maximum(of_first[counts.row], of_second[counts.col])
     return float((counts.data * (counts.data / larger)).sum() / counts.data.sum())
 
@@ -200,7 +200,7 @@ def _mean_information_by_chance(n: int, of_first: np.ndarray, of_second: np.ndar
     return total
 
 
-def _joint_sizes(labels: LabelsLike, other: LabelsLike) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:
+def joint_sizes(labels: LabelsLike, other: LabelsLike) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:
     """How many nodes have each pair of labels, and how many each label of the first and of the second labeling."""
     labels, other = aligned(labels, other)
     labeled = (labels >= 0) & (other >= 0)

@@ -23,12 +23,14 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from graphclust.compiled.graphs import balance as balance_loops
 from graphclust.compiled.graphs import fiduccia_mattheyses as climbing
 from graphclust.compiled.graphs.bisection import grow_halves
 from graphclust.compiled.graphs.jet import Rounds, move_in_rounds_into
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
+from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.shuffling import draws_of
@@ -100,15 +102,32 @@ def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tu
     return pool[0], is_within(level, pool[0], goal)
 
 
-def best_of(level: Level, pool: Sequence[Partition], goal: Goal) -> Partition:
+def best_of(level: Level, pool: Sequence[Partition], goal: Goal, counts: npt.ArrayLike = 1) -> Partition:
     """The partition of least cut, of those within the bound if there are any."""
-    return max(pool, key=lambda one: (is_within(level, one, goal), value(one, goal)))
+    return max(pool, key=lambda one: (is_within(level, one, goal, counts), value(one, goal)))
 
 
-def is_within(level: Level, found: Partition, goal: Goal) -> bool:
-    """Whether every cluster has a node and holds no more than the bound."""
+def is_within(level: Level, found: Partition, goal: Goal, counts: npt.ArrayLike = 1) -> bool:
+    """Whether every cluster has a node and holds no more than the bound, times its count."""
     load = np.bincount(found.labels, level.terms.size, minlength=goal.k)
-    return bool(load.max() <= goal.most) and len(np.unique(found.labels)) == goal.k
+    return bool((load <= goal.most * np.asarray(counts)).all()) and len(np.unique(found.labels)) == goal.k
+
+
+def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:
+    """The partition that V-cycles make of another, whose parts hold as much and cut no more.
+
+    max_cycles : the first that gains nothing is the last.
+    """
+    k = len(found.sums.size)
+    counts = np.bincount(found.labels, level.terms.size, minlength=k)
+    unit = float(level.rows.weights.mean()) if len(level.rows.weights) else 1.0
+    goal = Goal(Objective(PLAIN, 0.0, unit), k, 0.0, 1.0)  # a part holds at most 1 for each of its count
+    for _ in range(max_cycles):
+        made = _again(level, found, found, goal, run, counts)
+        if value(made, goal) <= value(found, goal):
+            break
+        found = made
+    return found
 
 
 def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
@@ -141,17 +160,22 @@ def _first(level: Level, goal: Goal, run: Run) -> Partition:
     return parts.found
 
 
-def _again(level: Level, found: Partition, other: Partition, goal: Goal, run: Run) -> Partition:
-    """The better of the partition and of what a V-cycle inside what it and another have in one cluster makes of it."""
+def _again(
+    level: Level, found: Partition, other: Partition, goal: Goal, run: Run, counts: np.ndarray | None = None
+) -> Partition:
+    """The better of the partition and of what a V-cycle inside what it and another have in one cluster makes of it.
+
+    counts : how many times the bound each cluster may hold; once, by default.
+    """
     within = found if other is found else overlay(level, [found, other], run)
     steps = _coarsen(level, within.labels, NODES_PER_CLUSTER * goal.k, goal.k, 0.0, run)
-    kept, ones = found, np.ones(goal.k, np.int64)
+    kept, counts = found, np.ones(goal.k, np.int64) if counts is None else counts
     for step in steps:
         kept = step.restrict(kept)
-    made = _settle(steps[-1].coarse if steps else level, Parts(kept, ones), goal, run, bool(steps)).found
+    made = _settle(steps[-1].coarse if steps else level, Parts(kept, counts), goal, run, bool(steps)).found
     for depth in range(len(steps) - 1, -1, -1):
-        made = _settle(steps[depth].fine, Parts(steps[depth].project(made), ones), goal, run, depth > 0).found
-    return best_of(level, [found, made], goal)
+        made = _settle(steps[depth].fine, Parts(steps[depth].project(made), counts), goal, run, depth > 0).found
+    return best_of(level, [found, made], goal, counts)
 
 
 def _coarsen(level: Level, within: np.ndarray, least: int, k: int, growth: float, run: Run) -> list[Contraction]:

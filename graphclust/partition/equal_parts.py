@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
-from graphclust.compiled.graphs.levels import Goal, Level, Terms
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal, Terms
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.objective.objective import Units
-from graphclust.partition.balanced import EFFORTS, partition_balanced
+from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
-from graphclust.partition.levels import Run, read_only_level
+from graphclust.partition.levels import Run, read_only_level, with_sums
 from graphclust.partition.options import asked_of_the_graph
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["balanced_partition"]
 
@@ -92,7 +92,7 @@ def balanced_partition(
 
     with progress.interruptible(interrupted), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
-        run = Run(graph, _level_of(graph, size), Units(graph.total_volume, float(size.sum())), rng, progress)
+        run = _run_on(graph, size, rng, progress)
         goal = Goal(Objective(PLAIN, 0.0, graph.total_volume / graph.n_nodes), k, 0.0, most)
         found, is_within = partition_balanced(run.finest, goal, chosen, run)
     if not is_within:
@@ -100,6 +100,22 @@ def balanced_partition(
             f"max_imbalance={max_imbalance}: {NO_ROOM}; {_sure_to_do(size, k)} is sure to do, or fewer parts"
         )
     return clustering_with(found.labels, remarks)
+
+
+def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = None) -> np.ndarray:
+    """Labels of parts with as many nodes each, which cut no more than those given and usually less.
+
+    labels : 0..k-1, all used, shape (n,). max_cycles : V-cycles; the first that gains nothing is the last.
+
+    >>> from graphclust import as_graph
+    >>> path = as_graph(np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1))
+    >>> refine_parts(path, np.array([0, 1, 0, 1, 0, 1]), 10, rng=0).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    k = int(labels.max()) + 1
+    run = _run_on(graph, np.ones(graph.n_nodes), rng, Progress())
+    found = with_sums(run.finest, labels.astype(np.int32), k, run)
+    return improve_parts(run.finest, found, max_cycles, run).labels
 
 
 def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clustering:
@@ -118,9 +134,10 @@ def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clusterin
     return balanced_partition(G, k, **given)
 
 
-def _level_of(graph: Graph, size: np.ndarray) -> Level:
-    """The graph as a level whose nodes' masses are their sizes."""
-    return read_only_level(graph.rows, Terms(graph.loops.copy(), size, size))
+def _run_on(graph: Graph, size: np.ndarray, rng: Seed, progress: Progress) -> Run:
+    """A run over the graph as a level whose nodes' masses are their sizes."""
+    level = read_only_level(graph.rows, Terms(graph.loops.copy(), size, size))
+    return Run(graph, level, Units(graph.total_volume, float(size.sum())), as_generator(rng), progress)
 
 
 def _sure_to_do(size: np.ndarray, k: int) -> str:

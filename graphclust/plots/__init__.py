@@ -7,6 +7,7 @@ Okabe and Ito's for what has no order, cividis for what has one.
 from graphclust.plots.bars import calibration, margins, stage_times
 from graphclust.plots.block_matrix import adjacency
 from graphclust.plots.cluster_map import quotient
+from graphclust.plots.contingency_table import contingency
 from graphclust.plots.every_k import path_values, tree_of_splits
 from graphclust.plots.levels import icicle
 from graphclust.plots.spectral_map import embedding
@@ -14,6 +15,7 @@ from graphclust.plots.spectral_map import embedding
 __all__ = [
     "adjacency",
     "calibration",
+    "contingency",
     "embedding",
     "icicle",
     "margins",

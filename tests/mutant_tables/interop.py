@@ -2,6 +2,20 @@
 
 MUTANTS = [
     (
+        "one-swap-too-many",
+        "nx_backend/bisection.py",
+        "labels[np.array(pairs[:best])] ^= 1",
+        "labels[np.array(pairs[: best + 1])] ^= 1",
+        ["test_bisections_have_the_sizes_of_networkx_and_cut_no_more"],
+    ),
+    (
+        "loops-of-networkx-not-read",
+        "graph/networkx_rows.py",
+        "sizes) <= ends",
+        "sizes) < ends",
+        ["test_rows_hold_the_weights_of_networkx_sorted"],
+    ),
+    (
         "loops-of-networkx-count-once",
         "nx_backend/backend_graph.py",
         "np.diff(matrix.indptr))] *= 2.0",
@@ -11,8 +25,8 @@ MUTANTS = [
     (
         "parallel-edges-count-once",
         "graph/networkx_rows.py",
-        "np.fromiter(map(len, edges), np.float64, n_entries)",
-        "np.ones(n_entries)",
+        "np.array(list(map(len, edges())), np.float64)",
+        "1.0",
         ["test_partition_quality_is_that_of_networkx"],
     ),
     (

@@ -17,6 +17,8 @@ import numba
 import numpy as np
 from numba.core import dispatcher
 
+from graphclust.compiled.runtime.thread_limit import usual_threads
+
 PATIENCE = 1.0  # seconds between two looks at whether another thread has ended, should its word be lost
 ROWS_PER_BLOCK = 65_536
 ENTRIES_PER_BLOCK = 1 << 20
@@ -31,6 +33,7 @@ class MadeRows(NamedTuple):
     weights: np.ndarray
 
 
+_asked = threading.local()  # n: what `set_threads` was told in this thread, which goes before any usual limit
 _pool: "SimpleQueue[_Task] | None" = None
 
 
@@ -47,7 +50,7 @@ def thread_blocks(n: int) -> np.ndarray:
 
 
 def n_threads() -> int:
-    """Threads that blocks are run on, where there are as many: all that there can be, or what numba was told.
+    """Threads that blocks are run on, where there are as many: what was asked for, or `usual_threads`.
 
     numba starts threads of its own when it is asked, and they are never used here: that takes as long as a fifth of
     the first call on a small graph, and from then on each question takes a lock that forked processes share, so that
@@ -56,8 +59,9 @@ def n_threads() -> int:
     try:
         numba.threading_layer()
     except ValueError:
-        return most_threads()
-    return int(numba.get_num_threads())
+        return usual_threads(most_threads())
+    n = int(numba.get_num_threads())
+    return n if n == getattr(_asked, "n", None) else min(n, usual_threads(most_threads()))
 
 
 def most_threads() -> int:
@@ -68,6 +72,7 @@ def most_threads() -> int:
 def set_threads(n: int) -> None:
     """From now on run blocks, called from this thread, on n threads, 1 <= n <= most_threads()."""
     numba.set_num_threads(n)
+    _asked.n = n
 
 
 def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:

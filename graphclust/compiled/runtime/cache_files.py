@@ -13,7 +13,7 @@ import pickle
 import warnings
 
 from numba.core import dispatcher
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from graphclust.compiled.runtime.cache_folder import fault_of_cache, private_folder
 
@@ -31,8 +31,14 @@ def keep_cache_files_sound() -> None:
     dispatcher.FunctionCache = _cache_of
 
 
-def _cache_of(loop) -> FunctionCache:
-    return (LoopCache if loop.__module__.startswith(PACKAGE) else FunctionCache)(loop)
+def _cache_of(loop) -> FunctionCache | NullCache:
+    """The cache of a loop; none where no folder can be written to, so that every process compiles."""
+    if not loop.__module__.startswith(PACKAGE):
+        return FunctionCache(loop)
+    try:
+        return LoopCache(loop)
+    except (RuntimeError, OSError):  # numba has found no folder, or there is none for temporary files
+        return NullCache()
 
 
 class CheckedFiles(IndexDataCacheFile):

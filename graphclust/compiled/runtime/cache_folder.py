@@ -17,11 +17,15 @@ _PACKAGE = str(pathlib.Path(__file__).parents[2])
 
 
 def provide_cache_folder() -> None:
-    """Let numba use a folder for temporary files if it finds no other; loops are compiled again when that is gone."""
+    """Let numba use a folder for temporary files if it finds no other; loops are compiled again when that is gone.
+
+    Where there is no such folder either, nothing is kept.
+    """
     try:
         njit(cache=True)(_loop)
     except RuntimeError:
-        config.CACHE_DIR = private_folder()
+        with contextlib.suppress(OSError):
+            config.CACHE_DIR = private_folder()
 
 
 def _loop() -> None:

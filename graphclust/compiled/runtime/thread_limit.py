@@ -1,0 +1,64 @@
+"""How many threads there are to be where nobody says: the processors, unless the environment or a container has less.
+
+A container's share of the processors is a quota of time: more threads than it allows are stopped for the rest of each
+period, all at once.
+"""
+
+import functools
+import math
+import os
+import pathlib
+from collections.abc import Iterator
+
+OURS, NUMBAS, USUAL = "GRAPHCLUST_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"
+GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
+
+
+@functools.cache
+def usual_threads(most: int) -> int:
+    """Threads to take of so many: what GRAPHCLUST_NUM_THREADS says, else OMP_NUM_THREADS or a quota that is lower.
+
+    most : the processors, or what NUMBA_NUM_THREADS says; where that is set, the last two are not asked.
+
+    Raises ValueError where GRAPHCLUST_NUM_THREADS is not a whole number from 1 on.
+    """
+    asked = os.environ.get(OURS, "").strip()
+    if asked:
+        if not asked.isdecimal() or int(asked) < 1:
+            raise ValueError(f"{OURS}={asked!r} in the environment, expected a whole number >= 1; unset it, or mend it")
+        return min(int(asked), most)
+    if NUMBAS in os.environ:
+        return most
+    usual = os.environ.get(USUAL, "").split(",")[0].strip()  # a list has a number for each level of nesting
+    limits = [int(usual)] if usual.isdecimal() and int(usual) > 0 else []
+    return min([most, *limits, *(max(1, math.ceil(quota)) for quota in quotas())])
+
+
+def quotas(root: str = "/") -> Iterator[float]:
+    """Processors that the control group of this process, and each above it, may use at a time, by either version."""
+    try:
+        lines = pathlib.Path(root, GROUPS).read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in lines:
+        controllers, _, path = line.partition(":")[2].partition(":")
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        inside = pathlib.PurePosixPath(path.lstrip("/"))
+        for part in (inside, *inside.parents):
+            for folder in ("cpu", "cpu,cpuacct") if controllers else ("",):
+                quota = _quota_in(pathlib.Path(root, MOUNTED, folder, part), bool(controllers))
+                if quota is not None:
+                    yield quota
+
+
+def _quota_in(folder: pathlib.Path, first_version: bool) -> float | None:
+    """The quota over its period; None where a folder has none."""
+    try:
+        if first_version:
+            quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
+        else:
+            quota, period = map(int, (folder / "cpu.max").read_text().split())  # "max" is no number
+    except (OSError, ValueError):
+        return None
+    return quota / period if quota > 0 and period > 0 else None
