@@ -93,6 +93,44 @@ def test_finds_an_optimum_that_few_starts_lead_to():
         assert value(A, communities(A, rng=seed).labels, "modularity", 1.0) == pytest.approx(best)
 
 
+WITHOUT_CLUSTERS = nx.gnp_random_graph(200, 0.04, seed=1)  # very many local optima
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_more_new_partitions_never_lead_to_a_worse_one(seed):
+    values = []
+    for n_new in (0, 16, 64):
+        on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=seed)
+        plan = plan_for_any_number(goal_at(on, 1.0, "modularity"))
+        found = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
+        values.append(levels.value(engine.evolve(run.finest, found, plan, n_new, run), plan.goal))
+    assert values == sorted(values) and values[0] < values[1]
+
+
+def test_high_effort_is_better_on_a_graph_without_clusters():
+    graph = graph_of(WITHOUT_CLUSTERS)
+    low, high = ([communities(graph, effort=e, rng=seed).modularity for seed in range(4)] for e in ("low", "high"))
+    assert np.mean(high) > np.mean(low) + 0.001 and max(high) > max(low)
+
+
+def test_a_search_ends_where_every_new_partition_is_the_best():
+    graph = graphclust.planted_partition(4, 40, 12, 1, rng=0).graph
+    read = {
+        effort: sum(communities(graph, effort=effort, rng=0).entries_read.values()) for effort in ("normal", "high")
+    }
+    assert read["high"] < 2 * read["normal"]
+
+
+def test_rounds_of_v_cycles_go_on_while_they_gain():
+    values = []
+    for better in (engine.improve, engine.improve_while_worth):
+        on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=2)
+        plan = plan_for_any_number(goal_at(on, 5.0, "modularity"))
+        found = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
+        values.append(levels.value(better(run.finest, found, plan, run, 3), plan.goal))
+    assert values[0] < values[1]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_small_graphs_have_their_proven_optimum_for_every_seed(seed):
     karate = communities(nx.karate_club_graph(), weight=None, rng=seed)
@@ -147,7 +185,7 @@ def test_no_step_lets_the_value_fall(at_once, monkeypatch):
         lambda found: engine.v_cycle(level, found, goal, 4.0 * goal.objective.pull, run),
         lambda found: engine.recombine(level, [found, random_partition(level, 5, run)], plan, run),
         lambda found: engine.v_cycle(level, found, goal, goal.objective.pull, run),
-        lambda found: engine.evolve(level, [found], plan, 8, run),
+        lambda found: engine.evolve(level, found, plan, 8, run),
     ]
     for step in steps:
         after = step(found)

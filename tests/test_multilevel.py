@@ -114,7 +114,7 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
         lambda found: engine.v_cycle(run.finest, found, plan.goal, plan.pulls[-1], run),
         lambda found: engine.recombine(run.finest, [found, other], plan, run),
         lambda found: engine.improve(run.finest, found, plan, run),
-        lambda found: engine.evolve(run.finest, [found, other], plan, 8, run),
+        lambda found: engine.evolve(run.finest, found, plan, 8, run),
     ]
     for step in steps:
         after = step(found)
@@ -151,8 +151,9 @@ def test_a_child_is_no_worse_than_the_best_parent():
 
 def test_a_pool_keeps_the_best_and_of_equal_ones_the_first():
     run = run_on(weighed(make_graph("karate"), "modularity"))
-    goal = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run).goal
-    some = [engine.scatter(run.finest, 3, goal, run) for _ in range(30)]
+    plan = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run)
+    goal = plan.goal
+    some = [engine.scatter(run.finest, 3, plan, run) for _ in range(30)]
     kept = engine.select([*some, *some], goal)
     values = [value(one, goal) for one in kept]
     assert len(kept) <= engine.POOL and all(a > b for a, b in pairwise(values))

@@ -10,8 +10,9 @@
    V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
    made shorter by the method of Fiduccia & Mattheyses 1982.
 5. Iteration. V-cycles inside the clusters found merge their regions anew, and are kept where that is better. More
-   effort buys generations of a pool of partitions: a child of some of them, and a V-cycle on it. Where the resolution
-   was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier is kept.
+   effort buys a family tree of new partitions: some have a child, a V-cycle betters it, and so on with the children.
+   Where the resolution was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier
+   is kept.
 
 Every step but the last keeps the value or raises it. Local moving and contraction are those of Blondel et al. 2008
 (Louvain) and Traag et al. 2019 (Leiden), merging that of Clauset, Newman & Moore 2004, the dendrogram that of Bonald
@@ -59,28 +60,31 @@ MIN_RELATIVE_CHANGE = 0.02  # a contraction that leaves more of the nodes is not
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 HEAVY = 2.0  # times the mean: the weight from which an edge ties two average nodes
 WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
-POOL = 8  # partitions that children are made of
-LITTER = 4  # children of one generation, made side by side whatever the number of threads
-FRESH = 0.25  # of the children have a new partition for a parent, so that the pool never becomes all alike
-SPARE_ENTRIES = 1 << 17  # by their entries small graphs have children at any effort, which take some milliseconds ...
+POOL = 8  # partitions that are selected of many
+FAMILY = 4  # parents that have one child; so many families are made side by side, whatever the number of threads
+SPARE_ENTRIES = 1 << 17  # by their entries small graphs have descendants at any effort, in some milliseconds ...
 SPARE_ENTRIES_OF_K = 1 << 15  # where k is given: fewer, as a search for k takes longer
 MOST_SPARE = 32  # ... but no more than these
+WORTH_A_ROUND = 5e-4  # of the value, that a round of V-cycles gains
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
-PATIENCE = 1024  # children; after so many in vain nothing more is tried
-SHORT_PATIENCE = 12  # of the spare children of a small graph: most have the best partition before the first
+PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
 
 
 class Effort(NamedTuple):
-    """How many first V-cycles there are, V-cycles inside the clusters after them, and children of a pool."""
+    """How many first V-cycles there are, V-cycles inside the clusters after them, and new partitions to descend from.
+
+    times_spare : how many times more of these a small graph has than by default.
+    """
 
     first: int
     iterated: int
-    children: float
+    descent: float
+    times_spare: int = 1
 
 
-EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64)}
+EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64, 8)}
 ONE_V_CYCLE = Effort(1, 0, 0)
-TO_THE_END = EFFORTS["high"]._replace(children=np.inf)  # of a time budget, while anything is gained
+TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
 
 def partition(level: Level, goal: Goal, effort: Effort, run: Run) -> Partition:
@@ -180,11 +184,10 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
         best = refine(step.fine, step.project(best), goal, run)
         run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
-        best = improve(level, best, plan, run, effort.iterated)
-    spare = min(MOST_SPARE, (SPARE_ENTRIES_OF_K if goal.k else SPARE_ENTRIES) // max(n_entries(level), 1))
-    n_children, patience = (effort.children, PATIENCE) if effort.children > spare else (spare, SHORT_PATIENCE)
-    if n_children and len(level.terms.mass) > goal.k != 1:
-        best = evolve(level, [best] if steps else [*pool, best], plan, n_children, run, patience)
+        best = improve_while_worth(level, best, plan, run, effort.iterated)
+    n_new = max(effort.descent, number_to_spare(level, goal.k, effort.times_spare))
+    if n_new and len(level.terms.mass) > goal.k != 1:
+        best = evolve(level, best, plan, n_new, run)
     return best
 
 
@@ -219,8 +222,10 @@ def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
     """The partition after V-cycles inside its clusters, from large regions to small ones."""
     goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
-    for pull in plan.pulls[2::-1][:n_cycles]:
+    for done, pull in enumerate(plan.pulls[2::-1][:n_cycles]):
         if not run.progress.out_of_time():
+            run.progress.offer(found.labels.copy)
+            run.progress.step(done, n_cycles)
             better = (v_cycle_of_ties if has_ties else v_cycle)(level, found, goal, pull, run)
             found = climb(level, better, goal, run)
     return found
@@ -235,6 +240,24 @@ def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run
     ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
     step = contract(level, ties, run)
     return refine(level, step.project(v_cycle(step.coarse, step.restrict(found), goal, pull, run)), goal, run)
+
+
+def number_to_spare(level: Level, k: int, times: int = 1) -> int:
+    """How many new partitions a small graph has at any effort, in whole families; times as many with more effort."""
+    spare = times * min(MOST_SPARE, (SPARE_ENTRIES_OF_K if k else SPARE_ENTRIES) // max(n_entries(level), 1))
+    return spare - spare % FAMILY
+
+
+def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int) -> Partition:
+    """The partition after a round of V-cycles inside its clusters, and after more while k is free and a round gains.
+
+    At a resolution at which a graph has no clusters the first round is far from the last that gains.
+    """
+    gained = np.inf
+    while gained > WORTH_A_ROUND * abs(value(found, plan.goal)):
+        before, found = found, improve(level, found, plan, run, n_cycles)
+        gained = 0.0 if plan.goal.k > 0 else value(found, plan.goal) - value(before, plan.goal)
+    return found
 
 
 def coarsen(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> list[Contraction]:
@@ -311,22 +334,36 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
     return [one(own) for one, own in zip(tries, runs, strict=True)]
 
 
-def evolve(
-    level: Level, pool: list[Partition], plan: Plan, n_children: float, run: Run, patience: int = PATIENCE
-) -> Partition:
-    """The best of a pool of partitions after so many children took the places of worse ones, or when time is up."""
-    goal, n_made, in_vain = plan.goal, 0, 0
-    pool = select(pool, goal)
-    most = int(min(n_children, patience))
-    while n_made < n_children and in_vain < patience and not run.progress.out_of_time():
-        best = value(pool[0], goal)
-        size = int(min(LITTER, n_children - n_made))
-        litter = side_by_side([partial(child, level, pool, plan)] * size, level, run)
-        pool = select([*pool, *litter], goal)
-        n_made, in_vain = n_made + size, 0 if value(pool[0], goal) > best else in_vain + size
-        run.progress.offer(pool[0].labels.copy)
+def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run) -> Partition:
+    """The best partition that descends from so many new ones, or from as many as there is time for; or the one found.
+
+    Some new partitions have a child, as many such children have one, and so on. In one pool all are soon alike; lines
+    that have not met stay unlike each other, and a child of them has something to choose from. The best so far has a
+    child with the newest of each generation, and need not wait for the line to grow. New ones are made from regions; on
+    a small graph these can all lead to one local optimum, and when they do the next are made from random clusters.
+    """
+    goal, best, n_made, in_vain, by_regions = plan.goal, found, 0, 0, True
+    waiting: list[list[Partition]] = []  # of each generation, those without a child
+    n_families = FAMILY if is_small(level) else 1
+    most = int(min(n_first, PATIENCE))
+    while n_made < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
+        before = value(best, goal)
         run.progress.step(min(n_made, most), most)
-    return pool[0]
+        new = partial(v_cycle_from_regions if by_regions else scatter, level, len(best.sums.size), plan)
+        families = side_by_side([partial(descend, level, new, plan)] * n_families, level, run)
+        for one in families:
+            newest = join_line(level, one, waiting, plan, run)
+        is_settled = all(abs(value(one, goal) - before) <= SAME * abs(before) for one in families)
+        if not is_settled:
+            best = child(level, [best, newest], plan, run)
+        n_made, in_vain = n_made + FAMILY * n_families, in_vain + FAMILY * n_families
+        in_vain = 0 if value(best, goal) > before else in_vain
+        run.progress.offer(best.labels.copy)
+        run.progress.step(min(n_made, most), most)
+        if is_settled and not (by_regions and goal.most == np.inf):
+            break
+        by_regions = by_regions and not is_settled
+    return best
 
 
 def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
@@ -338,21 +375,39 @@ def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
     return kept[:POOL]
 
 
-def child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Partition:
-    """A child of two partitions of a pool, or of one and a new one, after a V-cycle inside its clusters."""
-    goal = plan.goal
-    pull, other_pull = run.rng.choice(plan.pulls, 2)
-    parents = [pool[i] for i in run.rng.permutation(len(pool))[:2]]
-    if len(parents) < 2 or run.rng.random() < FRESH:
-        by_regions = goal.most < np.inf or run.rng.random() < 0.5  # on small graphs these can be one local optimum
-        k = len(parents[-1].sums.size)
-        parents[0] = v_cycle(level, None, goal, pull, run) if by_regions else scatter(level, k, goal, run)
-    return v_cycle(level, recombine(level, parents, plan, run), goal, other_pull, run)
+def descend(level: Level, new: Callable[[Run], Partition], plan: Plan, run: Run) -> Partition:
+    """The child of some new partitions."""
+    parents = [new(run)]
+    while len(parents) < FAMILY and not run.progress.out_of_time():
+        parents.append(new(run))
+    return child(level, parents, plan, run)
 
 
-def scatter(level: Level, k: int, goal: Goal, run: Run) -> Partition:
-    """A partition refined from k random clusters."""
+def join_line(level: Level, one: Partition, waiting: list[list[Partition]], plan: Plan, run: Run) -> Partition:
+    """The newest of a line that a partition joins: its child, and so on, where it is the parent that was missing."""
+    for generation in range(len(waiting) + 1):
+        if generation == len(waiting):
+            waiting.append([])
+        waiting[generation].append(one)
+        if len(waiting[generation]) < FAMILY or run.progress.out_of_time():
+            break
+        one, waiting[generation] = child(level, waiting[generation], plan, run), []
+    return one
+
+
+def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
+    """A child of some partitions, after a V-cycle inside its clusters; at least as good as the best of them."""
+    return v_cycle(level, recombine(level, parents, plan, run), plan.goal, run.rng.choice(plan.pulls), run)
+
+
+def v_cycle_from_regions(level: Level, k: int, plan: Plan, run: Run) -> Partition:
+    """A new partition, from regions of some size."""
+    return v_cycle(level, None, plan.goal, run.rng.choice(plan.pulls), run)
+
+
+def scatter(level: Level, k: int, plan: Plan, run: Run) -> Partition:
+    """A new partition, refined from k random clusters, where their number is free."""
     n = len(level.terms.mass)
-    k = goal.k or max(k, min(2, n))
+    k = plan.goal.k or max(k, min(2, n))
     labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))
-    return refine(level, with_sums(level, labels, k, run), goal, run)
+    return refine(level, with_sums(level, labels, k, run), plan.goal, run)

@@ -21,7 +21,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.graph.edits import ranges
 from graphclust.partition.connectivity import join_parts
 from graphclust.partition.contraction import Contraction, contract
-from graphclust.partition.engine import MOST_SPARE, SHORT_PATIENCE, SPARE_ENTRIES, evolve, v_cycle
+from graphclust.partition.engine import SPARE_ENTRIES, evolve, number_to_spare, v_cycle
 from graphclust.partition.label_matching import overlap_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, with_sums
 from graphclust.partition.local_moving import refine
@@ -84,8 +84,7 @@ def restart(
     mark_neighbors(level, moved, waits)
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
     if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
-        n_children = min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1))
-        found = evolve(level, [found], plan_for_any_number(goal), n_children, run, SHORT_PATIENCE)
+        found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level, goal.k), run)
     return connect_near(level, found, goal, run)
 
 

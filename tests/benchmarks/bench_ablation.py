@@ -158,10 +158,10 @@ CHANGES = [
 
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES and FINEST are for a free number of
-# clusters, the pool of children for high effort.
+# clusters, and so is WORTH_A_ROUND; families are for high effort.
 NOT_VARIED = {
-    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "POOL", "LITTER", "FRESH",
-    "MOST_SPARE", "SAME", "PATIENCE", "SHORT_PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
+    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_ROUND", "POOL",
+    "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
     "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
 }  # fmt: skip
 

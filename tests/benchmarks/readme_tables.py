@@ -73,6 +73,21 @@ def communities() -> str:
     return aligned(["tool", f"mean of {len(graphs)}, below the best", "seconds in all", "clusters not connected"], rows)
 
 
+def resolutions() -> str:
+    """One line a question of a free number of clusters, and on which graphs it is missed."""
+    rows = read_rows("communities")
+    return aligned(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def effort() -> str:
+    """Shortfalls from the best known, by effort and by time."""
+    *graphs, means = read_rows("communities_effort")
+    tools = [column.removeprefix("% below: ") for column in means if column.startswith("% below: ")]
+    rows = [[tool, *means[f"% below: {tool}"].split(", worst "), means[f"s: {tool}"]] for tool in tools]
+    table = aligned(["tool", f"mean of {len(graphs)}, % below the best known", "worst", "mean seconds"], rows)
+    return f"{table}\n\nAbove the best known on {means['new best']} graphs."
+
+
 def best_cuts() -> str:
     names = ("normal effort", "high effort", "METIS")
     rows = [row for row in read_rows("best_cuts") if not row["k"]]
@@ -257,7 +272,8 @@ def headlines() -> str:
 
 
 MEASURED: dict[str, Callable[[], str]] = {
-    "headlines": headlines, "communities": communities, "recognition": recognition, "best_cuts": best_cuts,
+    "headlines": headlines, "communities": communities, "resolutions": resolutions, "effort": effort,
+    "recognition": recognition, "best_cuts": best_cuts,
     "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
     "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
