@@ -17,8 +17,6 @@ import argparse
 import json
 import os
 import pathlib
-import statistics
-import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -110,10 +108,8 @@ def measure(rows: pathlib.Path, table: str, only: list[str], repeats: int) -> No
 
 def suggested(graph, seed: int, table: str) -> dict:
     suggestion_module.DRAWS = seed if table == "draws" else 0
-    start = time.perf_counter()
     found = cluster_path(graph, rng=seed).suggest()
-    seconds = time.perf_counter() - start
-    return {"k": found.k, "clear": found.clear, "saved": found.nats_saved, "seconds": seconds}
+    return {"k": found.k, "clear": found.clear, "saved": found.nats_saved}
 
 
 def of_path(graph) -> dict:
@@ -158,11 +154,11 @@ def write_suggestions(name: str, of_graph: dict[str, list[dict]]) -> None:
         truth, answers = found[0]["truth"], Counter(row["k"] for row in found)
         (k, n_same), *others = answers.most_common()
         n_right, n_all = n_right + answers[truth], n_all + len(found)
-        lines.append([graph, "" if truth is None else str(truth), str(k), f"{n_same} of {len(found)}",
-                      ", ".join(str(other) for other, _ in others), str(sum(row["clear"] for row in found)),
-                      f"{min(row['saved'] for row in found):.0f} to {max(row['saved'] for row in found):.0f}",
-                      f"{statistics.median(row['seconds'] for row in found):.2f}"])  # fmt: skip
-    header = ["graph", "true", "suggested", "times", "else", "clear", "nats saved", "seconds"]
+        saved, n_clear = [row["saved"] for row in found], sum(row["clear"] for row in found)
+        cells = [graph, "" if truth is None else str(truth), str(k), f"{n_same} of {len(found)}"]
+        cells += [", ".join(str(other) for other, _ in others), str(n_clear), f"{min(saved):.0f} to {max(saved):.0f}"]
+        lines.append(cells)
+    header = ["graph", "true", "suggested", "times", "else", "clear", "nats saved"]
     notes = f"{n_right} of {n_all} are right." if name in ("null", "planted") else ""
     write_table(f"suggestion_{name}", TITLES[name], header, lines, notes)
 
