@@ -102,20 +102,21 @@ def part_pieces(
 ) -> tuple[Partition, Plan]:
     """The partition after rounds in which pieces are parted anew and nodes move, while the edges become likelier.
 
-    Pieces are parted at the resolution at which k is natural, and at the one that the clusters call for, in turn: where
-    regions hold nodes of many clusters neither is right. For the cuts they are parted by modularity: of impure pieces
-    the smallest cut is around few of them. Where that parts the pieces of a cut as they were there is no round.
+    Pieces are parted at the resolution at which k is natural while that gains, then at the one that the clusters call
+    for, and so in turn: where regions hold nodes of many clusters neither is right. For the cuts they are parted by
+    modularity: of impure pieces the smallest cut is around few of them. Where that parts the pieces of a cut as they
+    were there is no round.
     """
     by = MODULARITY if aim.is_ratio else aim
     best: tuple[Partition, Plan] | None = None
-    n_rounds, in_vain = 0, 0
+    n_rounds, in_vain, as_called_for = 0, 0, False
     while in_vain < 2 and n_rounds < most_rounds and not (n_rounds and whole.progress.out_of_time()):
         whole.progress.step(n_rounds, n_rounds + 1)
         pieces, n_pieces = whole.pieces(labels, regions.labels)
         run = run_on_clusters(whole, pieces, n_pieces, by.name)
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
         plan = plan_on(run.finest, whole.k, by, run)
-        if n_rounds % 2:
+        if as_called_for:
             plan = plan.at(by, implied_resolution(run.units, kept.sums), run.units)
         with whole.progress.within(None):
             better = improve(run.finest, kept, plan, run)
@@ -128,6 +129,7 @@ def part_pieces(
         if after > before or best is None:
             best, labels = (found, plan), found.labels
         n_rounds, in_vain = n_rounds + 1, 0 if after > before else in_vain + 1
+        as_called_for ^= in_vain > 0
         if is_settled(kept, found, run):
             break
     assert best is not None
