@@ -611,8 +611,8 @@ MUTANTS = [
     (
         "engine-one-cluster-has-children",
         "partition/engine.py",
-        "len(level.terms.mass) > goal.k != 1:",
-        "len(level.terms.mass) > goal.k:",
+        "if n_new and len(level.terms.mass) > goal.k != 1:",
+        "if n_new and len(level.terms.mass) > goal.k:",
         ["test_every_graph_is_cut_into_exactly_k"],
     ),
     (
@@ -621,6 +621,13 @@ MUTANTS = [
         "if value(child, goal) < value(kept, goal):",
         "if False:",
         ["test_a_child_is_no_worse_than_the_best_parent"],
+    ),
+    (
+        "engine-a-search-does-not-settle",
+        "partition/engine.py",
+        "if is_settled and not (by_regions and goal.most == np.inf):",
+        "if False:",
+        ["test_a_search_ends_where_every_new_partition_is_the_best"],
     ),
     (
         "engine-the-worst-are-kept",
