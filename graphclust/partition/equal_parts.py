@@ -45,8 +45,8 @@ def balanced_partition(
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up.
     node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), or the name of a node
         attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
-    effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes some ten times as
-        long as "low"; each for a cut smaller by about a percent.
+    effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
+        long again; each for a cut smaller by about a percent.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is made in any case.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
