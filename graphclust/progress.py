@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphclust.checks import as_number
+from graphclust.compiled.runtime.loops import working_time
 from graphclust.errors import Interrupted
 from graphclust.progress_bar import ProgressLine, TqdmBar, visible_bar
 
@@ -22,7 +23,8 @@ class Progress:
 
     listener : a function; True for a bar where there is a terminal; None or False for none.
     time_budget : seconds from now, > 0, or None. When they are over, work that is there to improve the result is left
-        out: what is returned is the best so far, complete and valid. What has to be done takes the time it takes.
+        out: what is returned is the best so far, complete and valid. What has to be done takes the time it takes, and
+        seconds that go to compiling loops are not counted.
 
     `seconds` holds stage -> seconds, `cut_short` the stage in which the budget ran out and work was left out, or "".
 
@@ -108,7 +110,7 @@ class Progress:
     def limit(self, time_budget: float) -> None:
         """From now on there are so many seconds left, or fewer where there were."""
         self.time_budget = as_number(time_budget, "time_budget", above=0.0)
-        self._deadline = min(self._deadline, time.perf_counter() + self.time_budget)
+        self._deadline = min(self._deadline, working_time() + self.time_budget)
 
     def aside(self) -> "Progress":
         """One for a part of the work with seconds of its own; listener and deadline are the same."""
@@ -128,7 +130,7 @@ class Progress:
 
     def out_of_time(self) -> bool:
         """Whether the budget is used up; to be asked only where work is left out if it is."""
-        late = time.perf_counter() >= self._deadline
+        late = working_time() >= self._deadline
         if late and not self.cut_short:
             self.cut_short = self._stage or "improving"
             log.info("the time budget of %g s ran out in stage: %s", self.time_budget, self.cut_short)

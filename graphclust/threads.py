@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from graphclust.checks import as_whole_number
-from graphclust.compiled.runtime.blocks import most_threads, n_threads, set_threads
+from graphclust.compiled.runtime.blocks import most_threads, set_threads
 
 __all__ = ["limit_threads"]
 
@@ -31,8 +31,7 @@ def limit_threads(n: int) -> AbstractContextManager[None]:
 
 @contextmanager
 def _limited(n: int) -> Iterator[None]:
-    before = n_threads()
-    set_threads(n)
+    before = set_threads(n)
     try:
         yield
     finally:

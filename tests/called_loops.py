@@ -1,34 +1,29 @@
 """A plugin of pytest for runs without compilation: fails the run when some loop was never called."""
 
-import functools
 import importlib
 import pathlib
 
-import numba
+from graphclust.compiled.runtime import loops
 
 FOLDER = pathlib.Path(__file__).parents[1] / "graphclust" / "compiled"
 made: set[str] = set()
 called: set[str] = set()
 
 
-def counting_njit(*arguments, **options):
-    """Takes the place of numba.njit: the function as it is, and a note when it is called."""
+class NotedLoop(loops.Loop):
+    """A loop that stays plain and is noted when it is called."""
 
-    def decorate(function):
-        name = f"{function.__module__}.{function.__name__}"
-        made.add(name)
+    def __init__(self, function, options):
+        super().__init__(function, options)
+        self.place = f"{function.__module__}.{function.__name__}"
+        made.add(self.place)
 
-        @functools.wraps(function)
-        def noted(*values):
-            called.add(name)
-            return function(*values)
-
-        return noted
-
-    return decorate(arguments[0]) if arguments else decorate
+    def __call__(self, *arguments):
+        called.add(self.place)
+        return self.py_func(*arguments)
 
 
-numba.njit = counting_njit
+loops.Loop = NotedLoop
 
 
 def pytest_sessionfinish(session, exitstatus):

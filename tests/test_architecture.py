@@ -148,13 +148,14 @@ def parameters_of_loops(source: str) -> dict[str, int]:
     return {
         node.name: len(node.args.posonlyargs) + len(node.args.args) + len(node.args.kwonlyargs)
         for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(mark) for mark in node.decorator_list)
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(mark).startswith("loop(") for mark in node.decorator_list)
     }
 
 
 def test_what_belongs_together_comes_to_a_loop_together():
     """As named tuples: a loop takes eight parameters at most, those of its block included."""
-    assert parameters_of_loops("@njit(cache=True)\ndef f(a, /, b, *, c): ...\ndef g(a): ...") == {"f": 3}
+    assert parameters_of_loops("@loop(inline=True)\ndef f(a, /, b, *, c): ...\ndef g(a): ...") == {"f": 3}
     loops = {
         f"{path.stem}.{name}": n_parameters
         for path in sources()
@@ -265,4 +266,4 @@ def test_the_loops_of_this_run_are_compiled():
 
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("this run is interpreted")
-    assert isinstance(check_rows, numba.core.registry.CPUDispatcher)
+    assert isinstance(check_rows.dispatcher, numba.core.registry.CPUDispatcher)

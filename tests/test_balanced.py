@@ -151,12 +151,11 @@ def test_labels_depend_on_the_seed_alone():
     A = nx.to_scipy_sparse_array(MESH, format="csr")
     first = balanced_partition(A, 6, rng=3)
     assert first == balanced_partition(A.astype(np.float32), 6, rng=3) and first.seed == 3
-    before = graphclust.compiled.runtime.blocks.n_threads()
     try:
         graphclust.compiled.runtime.blocks.set_threads(1)
         assert (balanced_partition(A, 6, rng=3).labels == first.labels).all()
     finally:
-        graphclust.compiled.runtime.blocks.set_threads(before)
+        graphclust.compiled.runtime.blocks.set_threads(None)
 
 
 def test_many_parts_are_the_same_again():

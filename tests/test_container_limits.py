@@ -3,7 +3,7 @@
 import pytest
 
 from graphclust import limit_threads
-from graphclust.compiled.runtime.blocks import most_threads, n_threads, set_threads
+from graphclust.compiled.runtime.blocks import most_threads, n_threads
 from graphclust.compiled.runtime.thread_limit import quotas, usual_threads
 from graphclust.errors import ParameterError
 from graphclust.io.container_limits import container_memory
@@ -107,7 +107,6 @@ def test_a_limit_lasts_as_long_as_its_block_and_goes_before_the_environment(envi
         raise RuntimeError
     assert n_threads() == before
     environment.setenv("OMP_NUM_THREADS", "1")
-    set_threads(most)
     with limit_threads(most):
         assert n_threads() == most
     for n in (0, most + 1):

@@ -14,7 +14,7 @@ from scipy import sparse
 import graphclust
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
-from graphclust.compiled.runtime.blocks import most_threads, n_threads, set_threads
+from graphclust.compiled.runtime.blocks import most_threads, set_threads
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
 from graphclust.faces.cli import main
 from graphclust.objective.objective import weighed
@@ -265,7 +265,6 @@ def test_labels_do_not_depend_on_threads_format_or_weights_of_one():
     wide.indptr, wide.indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int64)
     for form in [*forms, wide]:
         assert (communities(form, rng=3).labels == expected).all()
-    before = n_threads()
     try:
         for n in (1, most_threads()):
             set_threads(n)
@@ -274,7 +273,7 @@ def test_labels_do_not_depend_on_threads_format_or_weights_of_one():
             ).all()
             assert (communities(graph, rng=3).labels == expected).all()
     finally:
-        set_threads(before)
+        set_threads(None)
 
 
 def test_a_store_gives_the_labels_of_the_graph_in_memory(tmp_path):

@@ -4,16 +4,22 @@ import numpy as np
 import pytest
 
 from graphclust.compiled.runtime import shuffling
+from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.read_only import read_only
 
 
-@pytest.mark.parametrize("shuffle", [shuffling.shuffle, pytest.param(shuffling.shuffle_any, marks=pytest.mark.slow)])
+def in_plain_python(values, draws):
+    with plain():
+        shuffling.shuffle(values, draws)
+
+
 @pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+@pytest.mark.parametrize("shuffle", [shuffling.shuffle, in_plain_python])
 def test_orders_and_draws_are_those_of_numpy(shuffle, bits):
     ours, expected = np.random.Generator(bits(5)), np.random.Generator(bits(5))
     for n in (0, 1, 2, 3, 1000):
         order = np.arange(n, dtype=np.int32)
-        shuffle(order, ours if shuffle is shuffling.shuffle_any else shuffling.draws_of(ours))
+        shuffle(order, shuffling.draws_of(ours))
         assert (order == expected.permutation(n)).all()
     assert ours.random() == expected.random()
 

@@ -23,7 +23,9 @@ import json, os, sys
 import networkx as nx, numpy as np
 from numba.core import event
 from graphclust.compiled.graphs import gate
-gate.flatten(np.arange(3))  # numba starts
+from graphclust.compiled.runtime.loops import start_compiler
+start_compiler()
+gate.flatten(np.arange(3))
 G = nx.karate_club_graph()
 from graphclust import coreset_sc
 loaded = {}

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs.gate import check_rows
-from graphclust.compiled.runtime.announcement import compilation
+from graphclust.compiled.runtime.loops import start_compiler
 from graphclust.coreset.published import EMBEDDINGS
 from graphclust.generators import lfr_like, planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
@@ -37,6 +37,9 @@ K = 5
 def compile_ahead(progress: Progress | None = None) -> str:
     """Call every loop with each type of array that it meets; says how many had to be compiled, and where they are."""
     progress = progress or Progress()
+    start_compiler()
+    from graphclust.compiled.runtime.announcement import compilation  # numba's part of it
+
     before, seconds = compilation.n_loops, compilation.seconds
     compilation.said = True  # whoever calls this knows
     examples = list(_examples())

@@ -4,24 +4,24 @@ Source: Clauset, Newman & Moore 2004, "Finding community structure in very large
 """
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.merging import CLUSTER, LIST, Chains, Merger, merge_light, merge_pairs, number_roots
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.loops import loop
 
 NO_END = 1 << 62  # entries that merging may read before it comes back
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _unite_light(goal, chains, merger, limits):
     """Unite clusters below the least, where nodes have sizes."""
     if limits is not None:
         merge_light(goal.objective, chains, merger)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def chains_of(rows):
     """The neighbors of each node, to be merged."""
     links = np.empty(len(rows.indices))
@@ -30,7 +30,7 @@ def chains_of(rows):
     return Chains(rows.indptr, rows.indices.copy(), links, np.empty(len(rows.indptr) - 1, LIST))
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def merger_of(terms, goal, gains, pairs):
     """Each node a cluster by itself; gains, pairs : as `Merger` takes them."""
     n = len(terms.mass)
@@ -42,7 +42,7 @@ def merger_of(terms, goal, gains, pairs):
     return Merger(clusters, heap[0], heap[1], np.empty(n, np.int32), np.zeros(4, np.int64), gains, pairs, limits)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def partition_of(clusters):
     """The clusters as a partition, numbered by their first node."""
     n = len(clusters)
@@ -56,7 +56,7 @@ def partition_of(clusters):
     return Partition(labels, sums)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def agglomerate(level, goal, gains, pairs):
     """The nodes of a level merged into k clusters, or until no union gains; more than k where no two fit into one.
 
@@ -71,7 +71,7 @@ def agglomerate(level, goal, gains, pairs):
     return partition_of(merger.clusters)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def agglomerate_into(level, goal, gains, pairs, room):
     """`agglomerate`, into arrays that are there: returns the number of clusters."""
     return write(agglomerate(level, goal, gains, pairs), room)

@@ -5,7 +5,6 @@ nodes move, since levels are coarsened and refined under the same bounds.
 """
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.bounds import limits_of
 from graphclust.compiled.graphs.fiduccia_mattheyses import Step, change_cluster, links_of, look_at
@@ -13,13 +12,14 @@ from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.local_moving import Scratch, without_gaps
 from graphclust.compiled.graphs.objective import ClusterSums, gain_of_joining, loss_of_leaving
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 NOWHERE = -1
 MOST_PER_LINK = 4.0  # that a node gains of a link when its neighbor goes where it may go itself
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _gain_of(u, to, level, objective, state):
     """What the objective changes by when u moves to a cluster, linked or not, and the links to both."""
     labels, sums, _ = state
@@ -31,7 +31,7 @@ def _gain_of(u, to, level, objective, state):
     return gain, stays, shared
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _move(u, to, level, objective, state):
     """Node u moves to a cluster, linked or not."""
     labels, sums, limits = state
@@ -39,7 +39,7 @@ def _move(u, to, level, objective, state):
     change_cluster(u, Step(to, gain, stays, shared), level.terms, labels, sums, limits)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _roomiest(leaving, state):
     """The cluster of most room of those that no nodes have to leave; NOWHERE where there is none."""
     _, sums, limits = state
@@ -50,7 +50,7 @@ def _roomiest(leaving, state):
     return best
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _best_place(u, roomiest, level, objective, state, scratch):
     """The cluster that u loses least by moving to: a linked one with room, else the roomiest; and the gain per size."""
     labels, sums, limits = state
@@ -64,7 +64,7 @@ def _best_place(u, roomiest, level, objective, state, scratch):
     return to, gain / size if gain < 0.0 else gain * size
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _empty(leaving, level, objective, state, work):
     """Nodes leave the clusters for which `leaving` is 1 until they hold the most, or 2, until they hold nothing.
 
@@ -103,7 +103,7 @@ def _empty(leaving, level, objective, state, work):
                 size = push(gains, items, size, known[v], v)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _offer(u, c, size, level, objective, state, work):
     """Push the neighbors of u that cluster c may take from others; returns the size of the heap."""
     labels, _, _ = state
@@ -118,7 +118,7 @@ def _offer(u, c, size, level, objective, state, work):
     return size
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _may_give(v, c, state):
     """Whether v may move to cluster c, the bounds of both being met."""
     labels, sums, limits = state
@@ -132,7 +132,7 @@ def _may_give(v, c, state):
     )
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _fill(c, level, objective, state, work):
     """Nodes come to cluster c until it holds the least; returns whether it does."""
     labels, sums, limits = state
@@ -170,7 +170,7 @@ def _fill(c, level, objective, state, work):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def balance(level, found, goal, ballast):
     """The partition with clusters within the bounds of the goal, as far as that is found; nodes have sizes.
 
@@ -211,7 +211,7 @@ def balance(level, found, goal, ballast):
     return without_gaps(labels, sums) if goal.k == 0 else Partition(labels, sums), within
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def balance_into(level, found, goal, ballast, room):
     """`balance`, into arrays that are there: returns the number of clusters, and whether all are within."""
     made, within = balance(level, found, goal, ballast)

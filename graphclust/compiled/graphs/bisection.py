@@ -5,13 +5,13 @@ graph growing).
 """
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _farthest(start, rows, reached, number, queue):
     """The node that a breadth-first search from `start` comes to last; reached[u] = number for all that it comes to."""
     head, tail = 0, 1
@@ -28,7 +28,7 @@ def _farthest(start, rows, reached, number, queue):
     return np.int64(queue[tail - 1])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def grow_halves(rows, size, parts, target, order):
     """One half of each part: labels 2 p and 2 p + 1 of the nodes of part p, of which the second holds about target[p].
 

@@ -7,8 +7,8 @@ loop without them.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED
 
 
@@ -21,7 +21,7 @@ class Limits(NamedTuple):
     most: float
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def loads_of(size, labels, k):
     """The sum of the sizes in each of k clusters; None where nodes have none."""
     if size is None:
@@ -32,7 +32,7 @@ def loads_of(size, labels, k):
     return load
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def limits_of(size, labels, k, least, most):
     """The limits of k clusters as they are; None where nodes have no sizes."""
     if size is None:
@@ -40,7 +40,7 @@ def limits_of(size, labels, k, least, most):
     return Limits(size, loads_of(size, labels, k), least, most)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def size_at(limits, u):
     """The size of node u."""
     if limits is None:
@@ -48,7 +48,7 @@ def size_at(limits, u):
     return limits.size[u]
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def has_room(limits, c, size):
     """Whether cluster c may take so much more."""
     if limits is None:
@@ -56,7 +56,7 @@ def has_room(limits, c, size):
     return limits.load[c] + size <= limits.most
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def may_lose(limits, c, size):
     """Whether cluster c holds its least without so much; what is below it already may lose more."""
     if limits is None:
@@ -64,7 +64,7 @@ def may_lose(limits, c, size):
     return limits.load[c] - size >= limits.least or limits.load[c] < limits.least
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def may_stand(limits, size):
     """Whether so much may be a cluster by itself."""
     if limits is None:
@@ -72,7 +72,7 @@ def may_stand(limits, size):
     return limits.least <= size
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def load_at(limits, c):
     """What cluster c holds."""
     if limits is None:
@@ -80,7 +80,7 @@ def load_at(limits, c):
     return limits.load[c]
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def shift_load(limits, from_c, to_c, size):
     """So much goes from one cluster to another."""
     if limits is not None:

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.seeding import ENTRIES_READ, sq_distance
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.loops import loop
 
 
 class ChosenRows(NamedTuple):
@@ -24,7 +24,7 @@ class ChosenRows(NamedTuple):
     self_affinity: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def first_at_least(indices, start, end, node):
     """Position of the first entry >= node in an increasing row."""
     while start < end:
@@ -36,7 +36,7 @@ def first_at_least(indices, start, end, node):
     return start
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def approach_seeds(first, last, rank, seeds, terms, distances):
     """New seeds, of ranks from `rank` on, come near to their neighbors among the nodes first..last-1, to nobody else.
 
@@ -64,7 +64,7 @@ def approach_seeds(first, last, rank, seeds, terms, distances):
                 nearest[x] = rank + i
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def copy_rows(first, last, block, nodes, rows, chosen):
     """Rows nodes[first], ..., nodes[last - 1] go to the indices and weights of `chosen`, as far as its indptr has room.
 
@@ -84,7 +84,7 @@ def copy_rows(first, last, block, nodes, rows, chosen):
                 chosen.weights[free + j] = rows.weights[e]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def bound_columns(first, last, rows, starts, ends):
     """Where the entries of the columns first..last-1 start and end in each row."""
     for i in range(len(rows.nodes)):

@@ -1,15 +1,15 @@
 """The sums of clusters: what stays with each node in its cluster, and what all nodes bring to the sums."""
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def staying_weight(u, rows, labels):
     """Weight of the edges of u to others of its cluster; 0 for a node without a cluster."""
     own = labels[u]
@@ -29,7 +29,7 @@ def staying_weight(u, rows, labels):
     return float(count)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def staying_weights(first, last, block, rows, labels, stays):
     """stays[u] = weight of the edges of u to others of its cluster; 0 for nodes without a cluster."""
     many = len(labels) > CACHED
@@ -39,7 +39,7 @@ def staying_weights(first, last, block, rows, labels, stays):
         stays[u] = staying_weight(u, rows, labels)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def add_to_sums(labels, stays, terms, sums):
     """Adds to the sums of the clusters what each node brings, `stays` being its weight to others of its cluster."""
     for u in range(len(labels)):

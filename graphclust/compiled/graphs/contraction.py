@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.bounds import loads_of
 from graphclust.compiled.graphs.levels import Level, Terms, copy_to
 from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for_next
 from graphclust.compiled.runtime.read_only import read_only
 
@@ -24,7 +24,7 @@ class Members(NamedTuple):
     nodes: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def group_members(cluster, indptr, starts, entries, members):
     """Nodes sorted by cluster, stable; starts and entries (k + 1,) begin as zeros.
 
@@ -42,7 +42,7 @@ def group_members(cluster, indptr, starts, entries, members):
         place[cluster[u]] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def link_clusters(first, last, block, made, rows, members):
     """Rows first..last-1 of the contracted graph, neighbors in the order met; returns how many entries they have.
 
@@ -74,7 +74,7 @@ def link_clusters(first, last, block, made, rows, members):
     return written
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def contract(level, found):
     """The level whose nodes are the clusters of a partition; their sums are known, so that links alone are added up."""
     rows, k = level.rows, len(found.sums.size)
@@ -94,7 +94,7 @@ def contract(level, found):
     return Level(coarse, Terms(read_only(found.sums.inside), read_only(found.sums.mass), size))
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def contract_into(level, found, rows):
     """`contract`, into rows that have room for as many entries as there can be; returns how many there are."""
     made = contract(level, found).rows

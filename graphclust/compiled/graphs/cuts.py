@@ -1,10 +1,11 @@
 """The weight that leaves each node's cluster: one streaming pass over the edges."""
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def leaving_weights(first, last, block, rows, labels, leaving):
     """Sum each row's entries to nodes of other labels into leaving (n,); empty `weights` stand for all ones."""
     indptr, indices, weights = rows

@@ -12,13 +12,13 @@ partitioning algorithms" (multi-try FM).
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.bounds import limits_of, may_lose
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
 from graphclust.compiled.graphs.local_moving import Node, Scratch, best_met, meet_clusters
 from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.shuffling import shuffle
 
@@ -72,7 +72,7 @@ class Step(NamedTuple):
     shared: float
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _step_of(u, level, objective, labels, sums, scratch, limits):
     """The move of u that gains most, or loses least, to a neighboring cluster with room."""
     rows, terms = level
@@ -89,13 +89,13 @@ def _step_of(u, level, objective, labels, sums, scratch, limits):
     return Step(to, most - loss, stays, shared)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def look_at(u, level, objective, labels, sums, scratch, limits):
     """`_step_of`, compiled once for all who call it."""
     return _step_of(u, level, objective, labels, sums, scratch, limits)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def change_cluster(u, step, terms, labels, sums, limits):
     """Node u moves."""
     own, to, loop, mass, size = labels[u], step.to, terms.loops[u], terms.mass[u], limits.size[u]
@@ -110,7 +110,7 @@ def change_cluster(u, step, terms, labels, sums, limits):
     labels[u] = to
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def links_of(u, own, to, rows, labels):
     """The links of u to two clusters."""
     weighted, stays, shared = len(rows.weights) > 0, 0.0, 0.0
@@ -123,13 +123,13 @@ def links_of(u, own, to, rows, labels):
     return stays, shared
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _excess(limits, most, c):
     """What cluster c holds above the bound."""
     return max(0.0, limits.load[c] - most)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _search_from(seeds, level, goal, patience, state, search):
     """One search; returns what it gains."""
     labels, sums, limits = state
@@ -200,7 +200,7 @@ def _search_from(seeds, level, goal, patience, state, search):
     return highest
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _border(rows, labels, seeds):
     """Nodes that have a neighbor in another cluster, into seeds; returns how many there are."""
     n_seeds = 0
@@ -213,7 +213,7 @@ def _border(rows, labels, seeds):
     return n_seeds
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def climb(level, found, goal, ballast, patience, draws):
     """The partition after rounds of searches until a round gains nothing; nodes have sizes.
 
@@ -247,7 +247,7 @@ def climb(level, found, goal, ballast, patience, draws):
     return Partition(labels, sums)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def climb_into(level, found, goal, ballast, patience, draws, room):
     """`climb`, into arrays that are there: returns the number of clusters."""
     return write(climb(level, found, goal, ballast, patience, draws), room)

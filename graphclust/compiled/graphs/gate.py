@@ -1,9 +1,9 @@
 """One streaming pass that checks a CSR matrix and collects degrees and loops; connected components."""
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for
 from graphclust.compiled.runtime.references import UNCOUNTED
 
@@ -14,7 +14,7 @@ N_FAULTS = 5
 AHEAD = 16  # nodes: so far ahead first neighbors are asked for, which are two or so of a row
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _total(weights, start, end):
     """Sum of weights[start:end] with what each addition rounded off kept apart (Neumaier 1974; Knuth's two-sum).
 
@@ -31,7 +31,7 @@ def _total(weights, start, end):
     return total + lost if total < np.inf else total
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
     """Sum the rows (`RowSums`), and for each block the asymmetry and the number of faulty entries.
 
@@ -71,7 +71,7 @@ def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
     asymmetry[block] = total
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def sum_rows(first, last, block, rows, sums):
     """The same sums as `check_rows` makes, of rows that are known to be right."""
     indptr, indices, weights = rows
@@ -85,7 +85,7 @@ def sum_rows(first, last, block, rows, sums):
             loops[i] = weights[place] if weighted else 1.0
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def count_faults(first, last, block, rows, counts, examples):
     """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
     indptr, indices, weights = rows
@@ -113,7 +113,7 @@ def count_faults(first, last, block, rows, counts, examples):
                 counts[block, kind] += 1
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def root(parent, u):
     """The root of the tree that u is in."""
     while parent[u] != u:
@@ -122,7 +122,7 @@ def root(parent, u):
     return u
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def join(parent, u, v):
     """The lower root becomes the parent, so that a component's root is its lowest node."""
     u, v = root(parent, u), root(parent, v)
@@ -132,7 +132,7 @@ def join(parent, u, v):
         parent[u] = v
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
     """Join each node with its first few neighbors: on most graphs this finds the giant component already."""
     many = len(parent) > CACHED
@@ -146,7 +146,7 @@ def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
             join(parent, u, indices[e])
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, parent):
     """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
     for u in range(first, last):
@@ -156,7 +156,7 @@ def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, p
             join(parent, u, indices[e])
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def flatten(parent):
     for u in range(len(parent)):
         parent[u] = parent[parent[u]]  # a parent is never above its child, and is flat already

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.loops import loop
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -40,7 +40,7 @@ class DrawnRows(NamedTuple):
     arrived: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw_rows(first, last, lane, part, n_parts, model, drawn):
     """Draw the neighbours j > i of a lane's rows i, in increasing order; one part of n_parts of the lane a call.
 

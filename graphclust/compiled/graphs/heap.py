@@ -1,11 +1,10 @@
 """A binary heap of gains and the numbers that they are of, the highest gain on top; of equal ones the lowest number."""
 
-from numba import njit
-
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def push(gains, items, size, gain, item):
     """Add one to a heap of `size`; returns the new size."""
     place = size
@@ -19,7 +18,7 @@ def push(gains, items, size, gain, item):
     return size + 1
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def pop(gains, items, size):
     """Take the top away and close the gap; returns the new size."""
     size -= 1

@@ -11,12 +11,12 @@ Source: Gilbert, Madduri, Boman & Rajamanickam 2024, "Jet: multilevel graph part
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.balance import balance
 from graphclust.compiled.graphs.levels import Partition, copy_to, write
 from graphclust.compiled.graphs.local_moving import Scratch, meet_clusters
 from graphclust.compiled.graphs.objective import ClusterSums
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 LEAST_PROGRESS = 0.999  # of the cut; a round that leaves more of it than this is in vain
@@ -41,7 +41,7 @@ class Moves(NamedTuple):
     nodes: np.ndarray
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _choose(level, labels, load, sums, tolerance, moves, scratch):
     """Nodes that gain, or lose no more than is tolerated, and their targets; counts the sums of the clusters.
 
@@ -75,7 +75,7 @@ def _choose(level, labels, load, sums, tolerance, moves, scratch):
     return n_chosen, total
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _move(n_chosen, level, labels, load, moves):
     """Of the chosen nodes those move that lose nothing once those of more gain have moved."""
     rows, weighted, n_moves = level.rows, len(level.rows.weights) > 0, 0
@@ -101,7 +101,7 @@ def _move(n_chosen, level, labels, load, moves):
     return n_moves
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def move_in_rounds(level, found, goal, ballast, rounds):
     """The best partition within the bounds of the goal that rounds of moves come to; nodes have sizes.
 
@@ -141,7 +141,7 @@ def move_in_rounds(level, found, goal, ballast, rounds):
             copy_to(labels, made.labels)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def move_in_rounds_into(level, found, goal, ballast, rounds, room):
     """`move_in_rounds`, into arrays that are there: returns the number of clusters."""
     return write(move_in_rounds(level, found, goal, ballast, rounds), room)

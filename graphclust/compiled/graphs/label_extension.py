@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.chosen_rows import first_at_least
+from graphclust.compiled.runtime.loops import loop
 
 PRODUCT, BEST, LABEL, DEGREE = range(4)
 NOT_MET = -1.0  # no product: those are >= 0, and may be rounded to 0
@@ -33,7 +33,7 @@ class Assignment(NamedTuple):
     entries_read: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment):
     """Labels of nodes first..last-1: argmin over clusters j of |c_j|^2 - 2 <x, c_j>, ties to the lower j.
 
@@ -89,7 +89,7 @@ def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment
         labels[x] = np.int64(nodes[x - first, LABEL])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _add(nodes, met, n_met, x, product):
     """Add to the product of x with a cluster; returns how many nodes that has met. A branch would be a coin toss."""
     before = nodes[x, PRODUCT]

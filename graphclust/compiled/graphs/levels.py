@@ -7,9 +7,9 @@ diagonal, which every loop passes over; rows of a contracted graph hold none.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
+from graphclust.compiled.runtime.loops import loop
 
 
 class Terms(NamedTuple):
@@ -49,14 +49,14 @@ class Goal(NamedTuple):
     most: float = np.inf
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def copy_to(room, values):
     """Values into an array that has room for them; an assignment to a slice takes seconds to compile."""
     for i in range(len(values)):
         room[i] = values[i]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def write(made, room):
     """A partition into the arrays of another, which may have room for more clusters; returns how many there are."""
     copy_to(room.labels, made.labels)

@@ -5,15 +5,14 @@ adding to the place of that cluster over and over would wait for itself. So its 
 the clusters, in turn. Those begin at LEAST_LINK, by which they look as if they were met already.
 """
 
-from numba import njit
-
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED
 
 INNER = 4
 LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def place_of(c, inner, i, k):
     """Where the link of a row's i-th entry, to cluster c of k, is added; `inner` : whether it is one to keep apart.
 

@@ -8,7 +8,6 @@ move is exact, so the value never falls.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.bounds import has_room, limits_of, may_lose, may_stand, shift_load, size_at
 from graphclust.compiled.graphs.levels import Partition, write
@@ -23,6 +22,7 @@ from graphclust.compiled.graphs.objective import (
     gain_of_joining,
     loss_of_leaving,
 )
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_next
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.shuffling import shuffle
@@ -92,7 +92,7 @@ class Standing(NamedTuple):
     rules: Rules
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def best_met(objective, node, sums, scratch, n_met, most, limits):
     """The cluster of those met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
 
@@ -103,7 +103,7 @@ def best_met(objective, node, sums, scratch, n_met, most, limits):
     return _best_by(Objective(PLAIN, objective.pull, objective.unit), node, sums, scratch, n_met, most, limits)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _best_by(objective, node, sums, scratch, n_met, most, limits):
     """`best_met` for a kind of objective that is known when the loop is compiled."""
     link, met = scratch
@@ -119,7 +119,7 @@ def _best_by(objective, node, sums, scratch, n_met, most, limits):
     return best, most, shared
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def meet_clusters(u, rows, labels, scratch):
     """Add up the links of u to each cluster; returns how many it meets, its own, the first of them, included."""
     link, met = scratch
@@ -139,7 +139,7 @@ def meet_clusters(u, rows, labels, scratch):
     return n_met
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _look_at(u, rows, terms, objective, labels, sums, scratch, limits):
     """What a move of u would change, as a `Look`; every link is zero again afterwards."""
     own, loop, mass, n_met = labels[u], terms.loops[u], terms.mass[u], meet_clusters(u, rows, labels, scratch)
@@ -153,7 +153,7 @@ def _look_at(u, rows, terms, objective, labels, sums, scratch, limits):
     return Look(best, stays, shared, is_best_alone)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
     """Take nodes from the ring and move each to the cluster that raises the objective most; returns the entries read.
 
@@ -213,7 +213,7 @@ def move_nodes(budget, rows, terms, objective, rules, labels, sums, moving):
     return read
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def choose_moves(first, last, block, rows, terms, objective, now, target):
     """target[u] = the cluster to which a move of u gains most as things stand, its own for one by itself, or -1."""
     k = len(now.sums.mass)
@@ -221,7 +221,7 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
     _choose_moves(first, last, rows, terms, objective, now, target, scratch)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
     """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
     labels, sums, rules = now
@@ -237,7 +237,7 @@ def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
         target[u] = labels[u] if rules.opens and look.is_best_alone else look.best
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def moving_of(order, sums):
     """The nodes of `order`, (n,), all waiting, for a partition with these sums."""
     n, k = len(order), len(sums.size)
@@ -250,7 +250,7 @@ def moving_of(order, sums):
     return moving
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def wait_where_chosen(target, moving):
     """The nodes that chose a move wait, in their order; no others do. The ring may be the array of the choices."""
     moving.state[1] = 0
@@ -262,7 +262,7 @@ def wait_where_chosen(target, moving):
             moving.state[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def singletons(terms):
     """Each node a cluster by itself."""
     n = len(terms.mass)
@@ -270,7 +270,7 @@ def singletons(terms):
     return Partition(np.arange(n, dtype=np.int32), sums)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def without_gaps(labels, sums):
     """A partition whose clusters are those that have a node, numbered by their first node."""
     number, k = np.full(len(sums.size), -1, np.int32), 0
@@ -287,7 +287,7 @@ def without_gaps(labels, sums):
     return Partition(labels, kept)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def find_regions(level, pull, most, unsettled, draws):
     """Regions: nodes moved from singletons, in shuffled passes while a pass moves more than the share `unsettled`.
 
@@ -313,7 +313,7 @@ def find_regions(level, pull, most, unsettled, draws):
     return without_gaps(regions.labels, regions.sums), read
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def refine(level, found, goal):
     """The partition after local moving until no node gains by a move; and the entries read.
 
@@ -338,14 +338,14 @@ def refine(level, found, goal):
     return made, read + len(rows.indices)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def find_regions_into(level, pull, most, unsettled, draws, room):
     """`find_regions`, into arrays that are there: returns the number of regions, and the entries read."""
     made, n_read = find_regions(level, pull, most, unsettled, draws)
     return write(made, room), n_read
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def refine_into(level, found, goal, room):
     """`refine`, into arrays that are there: returns the number of clusters, and the entries read."""
     made, n_read = refine(level, found, goal)

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.bounds import has_room, load_at, shift_load
 from graphclust.compiled.graphs.heap import pop, push
@@ -18,6 +17,7 @@ from graphclust.compiled.graphs.objective import (
     gain_of_union,
     score,
 )
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
@@ -73,7 +73,7 @@ class Merger(NamedTuple):
     limits: Any = None
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _alive(clusters, a):
     """The live cluster that a is part of, itself if it is live: a branch between those two would be a coin toss."""
     root = clusters[np.uint32(a)]["merged_into"]
@@ -86,7 +86,7 @@ def _alive(clusters, a):
     return root
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _start(objective, chains, merger):
     """Every node is a cluster; fills what is empty of chains and merger."""
     indptr, lists, clusters = chains.indptr, chains.lists, merger.clusters
@@ -111,7 +111,7 @@ def _start(objective, chains, merger):
     merger.state[0] = size
 
 
-@njit(cache=True, nogil=True, **INLINED, **UNGUARDED)
+@loop(**INLINED, **UNGUARDED)
 def _gain(objective, link, a, b):
     """`gain_of_union` of two clusters whose scores are known: of ratios the divisions for these would take longest."""
     if objective.kind == RATIO:
@@ -120,7 +120,7 @@ def _gain(objective, link, a, b):
     return gain_of_union(objective, link, a["inside"], a["mass"], b["inside"], b["mass"])
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _look_first(u, giant, objective, chains, clusters, limits):
     """Note what `_look_at` would show of a node before any merge, when there are no links to be summed."""
     neighbors, links = chains.neighbors, chains.links
@@ -141,14 +141,14 @@ def _look_first(u, giant, objective, chains, clusters, limits):
     _note(clusters[u], best, most, shared, len(clusters))
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _note(cluster, best, most, shared, left):
     """Keep what a look at a cluster has shown while so many were left: its best partner, the gain and their link."""
     cluster["partner"], cluster["gain"], cluster["shared"] = best, most, shared
     cluster["looked"] = left
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _best_of(objective, a, giant, n_met, merger):
     """The cluster of those met that a gains most by a union with, and the gain; -1 and minus infinity without any."""
     if objective.kind == RATIO:  # asked here, not of every cluster
@@ -158,7 +158,7 @@ def _best_of(objective, a, giant, n_met, merger):
     return _best_by(Objective(PLAIN, objective.pull, objective.unit), a, giant, n_met, merger)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _best_by(objective, a, giant, n_met, merger):
     """`_best_of` for a kind of objective that is known when the loop is compiled."""
     clusters, met, limits = merger.clusters, merger.met, merger.limits
@@ -173,7 +173,7 @@ def _best_by(objective, a, giant, n_met, merger):
     return best, most
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _look_at(a, objective, chains, merger):
     """Note the live neighbor that a gains most by joining, the gain and their link; returns the entries read.
 
@@ -216,7 +216,7 @@ def _look_at(a, objective, chains, merger):
     return n_read
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _holds(a, is_ratio, giant, clusters):
     """Whether neither a nor its partner, nor the giant that can be one, has changed since a was last looked at."""
     b, looked = clusters[a]["partner"], clusters[a]["looked"]
@@ -227,7 +227,7 @@ def _holds(a, is_ratio, giant, clusters):
     return not is_ratio or clusters[giant]["changed"] >= looked
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _push_again(a, is_ratio, merger):
     """Push the gain of a; where the heap is full of entries that are no longer true it is made anew."""
     clusters, state = merger.clusters, merger.state
@@ -240,7 +240,7 @@ def _push_again(a, is_ratio, merger):
     state[0] = push(merger.gains, merger.items, size, clusters[a]["gain"], a)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _put_off(a, is_ratio, merger):
     """Push a with less than it gains, to be looked at again when what the others gain has become less too."""
     gain, first = merger.clusters[a]["gain"], merger.gains[0]
@@ -250,7 +250,7 @@ def _put_off(a, is_ratio, merger):
     _push_again(a, is_ratio, merger)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _unite(a, b, link, objective, lists, merger):
     """Cluster a becomes a part of b."""
     shift_load(merger.limits, a, b, load_at(merger.limits, a))
@@ -267,7 +267,7 @@ def _unite(a, b, link, objective, lists, merger):
         merger.pairs[state[2], 0], merger.pairs[state[2], 1] = a, b
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def _weight_of(c, clusters, limits):
     """What a cluster holds, or its mass where there are no limits."""
     if limits is None:
@@ -275,7 +275,7 @@ def _weight_of(c, clusters, limits):
     return limits.load[c]
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _unite_unlinked(n_clusters, objective, lists, merger):
     """Where no two clusters are linked the two of least mass are united, again and again.
 
@@ -297,7 +297,7 @@ def _unite_unlinked(n_clusters, objective, lists, merger):
         size = push(gains, items, size, -_weight_of(b, clusters, limits), b)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def merge_pairs(budget, n_clusters, objective, chains, merger):
     """Merge until n_clusters are left or about `budget` entries were read; returns whether it ended for the first.
 
@@ -360,7 +360,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
     return True
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def merge_light(objective, chains, merger):
     """Unite clusters that hold less than the least with the neighbor by which they gain most, the lightest first.
 
@@ -385,7 +385,7 @@ def merge_light(objective, chains, merger):
             size = push(gains, items, size, -limits.load[b], b)
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def most_beyond_chance(rows, mass):
     """The highest ratio of a link between two nodes to the product of their masses; minus infinity without links."""
     most = -np.inf
@@ -397,7 +397,7 @@ def most_beyond_chance(rows, mass):
     return most
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def number_roots(clusters, number, labels, roots):
     """Number the clusters by first appearance, in labels and roots; number (n,) is scratch of -1. Returns how many."""
     count = 0

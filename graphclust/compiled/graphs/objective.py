@@ -8,8 +8,8 @@ masses. Ratio objectives score inside / mass, plain ones inside - pull mass^2.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED
 
 # Clusters have mass: to ask of each whether what is divided by is zero would keep loops from taking several at a time.
@@ -59,7 +59,7 @@ class ClusterSums(NamedTuple):
     size: np.ndarray
 
 
-@njit(cache=True, nogil=True, **UNGUARDED)
+@loop(**UNGUARDED)
 def score(objective, inside, mass):
     """The worth of one cluster of positive mass."""
     if objective.kind == RATIO:
@@ -67,7 +67,7 @@ def score(objective, inside, mass):
     return inside - objective.pull * mass * mass
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def value_of(objective, sums):
     """The sum of the scores of the clusters that have any mass."""
     value = 0.0
@@ -77,7 +77,7 @@ def value_of(objective, sums):
     return value
 
 
-@njit(cache=True, nogil=True, **UNGUARDED)
+@loop(**UNGUARDED)
 def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b):
     """Change of the sum of scores when two clusters with the weight `link` between them become one."""
     if objective.kind == RATIO:
@@ -87,7 +87,7 @@ def gain_of_union(objective, link, inside_a, mass_a, inside_b, mass_b):
     return 2.0 * (link - objective.pull * mass_a * mass_b)
 
 
-@njit(cache=True, nogil=True, **UNGUARDED)
+@loop(**UNGUARDED)
 def loss_of_leaving(objective, link, loop, mass, inside_own, mass_own):
     """How much the score of its cluster falls when a node leaves; `link` is its weight to the others of the cluster."""
     if objective.kind == RATIO:
@@ -95,7 +95,7 @@ def loss_of_leaving(objective, link, loop, mass, inside_own, mass_own):
     return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_own - mass)
 
 
-@njit(cache=True, nogil=True, **UNGUARDED)
+@loop(**UNGUARDED)
 def gain_of_joining(objective, link, loop, mass, inside, mass_of):
     """How much the score of a cluster of positive mass rises when a node with the weight `link` to it comes."""
     if objective.kind == RATIO:
@@ -103,13 +103,13 @@ def gain_of_joining(objective, link, loop, mass, inside, mass_of):
     return 2.0 * link + loop - objective.pull * mass * (2.0 * mass_of + mass)
 
 
-@njit(cache=True, nogil=True, **UNGUARDED)
+@loop(**UNGUARDED)
 def gain_of_link(objective, link, mass_of):
     """What a link between a node and a cluster of so much mass is worth to it inside, all else being the same."""
     return 2.0 * link / mass_of if objective.kind == RATIO else 2.0 * link
 
 
-@njit(cache=True, nogil=True, **UNGUARDED)
+@loop(**UNGUARDED)
 def most_from_joining(objective, link, loop, mass, least_mass, worst):
     """A bound on `gain_of_joining` over all clusters: none has less mass, and none a score per mass below -worst."""
     if objective.kind == RATIO:
@@ -117,7 +117,7 @@ def most_from_joining(objective, link, loop, mass, least_mass, worst):
     return 2.0 * link + loop - objective.pull * mass * (2.0 * least_mass + mass)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def better_of(c, gain, best, most):
     """The candidate of more gain, of two as good the lower number, and its gain; best -1 is for none so far.
 

@@ -1,14 +1,14 @@
 """The overlay of partitions, and the connected parts of clusters."""
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.gate import flatten, join, root
+from graphclust.compiled.runtime.loops import loop
 
 FEW = 2  # neighbors, which mostly make one part of a cluster already
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def overlay_pair(one, k, other, n_other, overlay):
     """overlay[u] = the number of the pair (one[u], other[u]), in the order of the first; returns how many there are.
 
@@ -37,7 +37,7 @@ def overlay_pair(one, k, other, n_other, overlay):
     return n_pairs
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def split_by_connection(rows, labels, k, parts):
     """parts[u] = the connected part of its cluster that u is in, numbered by first node.
 

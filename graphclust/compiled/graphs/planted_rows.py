@@ -9,9 +9,9 @@ their number is even, and leads to a place of its own for every r. Nodes are nam
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.loops import loop
 
 ROUNDS = 3
 
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
     seed: np.uint64
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _named(position, n, keys):
     """The node at a position: rounds of multiplying and folding the upper half of the bits onto the lower one.
 
@@ -43,7 +43,7 @@ def _named(position, n, keys):
             return np.int64(word)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _position(node, n, keys):
     """The inverse of `_named`: folding undoes itself, as the folded half is not changed by it."""
     word = np.uint64(node)
@@ -55,14 +55,14 @@ def _position(node, n, keys):
             return np.int64(word)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def positions(first, last, block, n, keys, out):
     """out[u] = the position of nodes first..last-1."""
     for u in range(first, last):
         out[u] = _position(u, n, keys)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def write_rows(first, last, block, plan, indices):
     """The sorted neighbors of nodes first..last-1, all rows of one length."""
     n_blocks, size, offsets, turns, keys, seed = plan

@@ -4,12 +4,12 @@ Source: Karypis & Kumar 1998, "A fast and high quality multilevel scheme for par
 """
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.heap import pop, push
+from graphclust.compiled.runtime.loops import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def grow_parts(rows, members, size, most, parts):
     """parts[u] = the part of node u: connected parts of all clusters, none above `most`; returns how many there are.
 

@@ -1,10 +1,11 @@
 """A complete binary tree of sums, root at 0, leaf i at i + n - 1 (Wong & Easton 1980)."""
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def build(masses):
     n = len(masses)
     tree = np.empty(2 * n - 1)
@@ -14,7 +15,7 @@ def build(masses):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def set_mass(tree, i, mass):
     node = i + len(tree) // 2
     tree[node] = mass
@@ -24,7 +25,7 @@ def set_mass(tree, i, mass):
         tree[node] = tree[2 * node + 1] + tree[2 * node + 2]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw(tree, uniform):
     """Leaf whose share of the total mass, which must be positive, contains `uniform` in [0, 1)."""
     n_internal = len(tree) // 2

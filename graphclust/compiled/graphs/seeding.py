@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.sampling_tree import draw, set_mass
+from graphclust.compiled.runtime.loops import loop
 
 # Positions in `tally`.
 ENTRIES_READ, CLIPPED = range(2)
@@ -28,7 +28,7 @@ class SeedDistances(NamedTuple):
     tally: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sq_distance(own_affinity, seed_affinity, affinity, tally):
     """K_xx + K_yy - 2 K_xy, or 0 where that is negative."""
     distance = own_affinity + seed_affinity - 2.0 * affinity
@@ -39,12 +39,12 @@ def sq_distance(own_affinity, seed_affinity, affinity, tally):
     return distance
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sq_distance_to_seed(x, seed, affinity, self_affinity, tally):
     return sq_distance(self_affinity[x], self_affinity[seed], affinity, tally)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def add_seed(rank, seed, rows, terms, tree, distances):
     """Only a new seed and its neighbours can get closer: all others share no entry of K with it."""
     indptr, indices, weights = rows
@@ -67,7 +67,7 @@ def add_seed(rank, seed, rows, terms, tree, distances):
             set_mass(tree, x, point_weights[x] * distance)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw_seeds(first, last, uniforms, rows, terms, tree, distances, seeds):
     """Seeds number first..last-1, one for each uniform; returns how many there are when the mass is used up."""
     for rank in range(first, last):
@@ -78,7 +78,7 @@ def draw_seeds(first, last, uniforms, rows, terms, tree, distances, seeds):
     return last
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def update_all_distances(rank, seed, rows, terms, affinity, distances):
     """The baseline's step: compare every node's distance to the new seed; `affinity` (n,) is zero, and left so."""
     indptr, indices, weights = rows
@@ -97,7 +97,7 @@ def update_all_distances(rank, seed, rows, terms, affinity, distances):
         affinity[indices[e]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw_by_scan(point_weights, sq_distances, uniform):
     """Node whose share of the total mass contains `uniform`, found by summing twice; -1 when the total is 0."""
     total = 0.0

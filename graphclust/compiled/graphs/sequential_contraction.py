@@ -1,12 +1,12 @@
 """Weight between clusters, summed over the rows of a graph in the order of its file."""
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def add_links(first, last, lane, part, n_parts, rows, cluster, links):
     """Add the entries of one part of a lane's rows to links (n_lanes, k, k); nodes of cluster -1 are left out."""
     weighted, many = len(rows.weights) > 0, len(cluster) > CACHED
@@ -30,7 +30,7 @@ def add_links(first, last, lane, part, n_parts, rows, cluster, links):
         row_links[own] += stays
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def list_links(starts, length, rows, cluster, k, keys, weights):
     """Of the runs of `length` rows that begin at `starts`: own cluster k + the other's, and the weight, each entry.
 

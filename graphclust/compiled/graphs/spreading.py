@@ -1,12 +1,12 @@
 """Nodes without a cluster look at their neighbours' clusters, all at once."""
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def choose_clusters(first, last, block, n_clusters, nodes, rows, labels, chosen):
     """chosen[i] = the cluster that node nodes[i] has most weight to, the lower of equals; -1 when to none."""
     indptr, indices, weights = rows

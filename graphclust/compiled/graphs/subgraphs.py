@@ -1,13 +1,13 @@
 """The rows and columns of some nodes, as CSR again."""
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def count_entries(first, last, block, nodes, rows, position, counts):
     """Entries of row nodes[r] that lead to another chosen node go to counts[r + 1]; position is -1 for the rest."""
     many = len(position) > CACHED
@@ -21,7 +21,7 @@ def count_entries(first, last, block, nodes, rows, position, counts):
         counts[r + 1] = count
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def fill_entries(first, last, block, nodes, rows, position, subgraph, sums):
     """Nodes come in increasing order, so the new rows keep theirs; their sums go to `sums`."""
     indptr, indices, weights = rows

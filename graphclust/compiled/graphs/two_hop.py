@@ -6,10 +6,11 @@ Source: LaSalle et al. 2015, "Improving graph partitioning for modern graphs and
 """
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def join_singletons(rows, size, parts, labels, most):
     """Regions of one node that share their most linked region, and their part, become one that holds at most `most`.
 

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for
 
 AHEAD = 8  # entries of a row: so far ahead of the one at hand its visitors are asked for, and twice as far their place
@@ -22,7 +22,7 @@ class Visits(NamedTuple):
     degrees: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def count_visits(indices, starts):
     """How many coreset nodes each node z is a neighbour of, into starts[z + 1]."""
     many, end = len(starts) > CACHED, len(indices)
@@ -32,7 +32,7 @@ def count_visits(indices, starts):
         starts[indices[e] + 1] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def list_visits(rows, place, visitors, visit_weights):
     """The coreset nodes that each z is a neighbour of, in order; place (n,) starts at the lists' starts.
 
@@ -52,7 +52,7 @@ def list_visits(rows, place, visitors, visit_weights):
             place[z] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def shared_neighbors(first, last, block, made, most, scale, rows, visits):
     """Rows first..last-1 of scale_x scale_y sum_z A_xz A_zy / d_z, x != y, between coreset nodes, from their rows.
 

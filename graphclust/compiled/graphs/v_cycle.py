@@ -3,13 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.graphs.agglomeration import agglomerate
 from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.levels import Level, Partition, write
 from graphclust.compiled.graphs.local_moving import find_regions, refine
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 from graphclust.compiled.runtime.read_only import read_only
 from graphclust.compiled.runtime.references import UNCOUNTED
@@ -29,7 +29,7 @@ class Coarsening(NamedTuple):
     largest_share: float
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def keep_within(rows, parts, kept):
     """Of each row what leads to nodes of the same part, into rows that have room for all.
 
@@ -49,7 +49,7 @@ def keep_within(rows, parts, kept):
         kept.indptr[u + 1] = n_kept
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def rows_within(level, parts):
     """The level without the edges between different parts."""
     rows, n = level.rows, len(parts)
@@ -58,7 +58,7 @@ def rows_within(level, parts):
     return Level(Rows(read_only(kept.indptr), read_only(kept.indices), read_only(kept.weights)), level.terms)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def restrict(labels, regions):
     """The label of each region of nodes that all have the same."""
     of_regions = np.empty(len(regions.sums.size), np.int32)
@@ -67,7 +67,7 @@ def restrict(labels, regions):
     return of_regions
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def project(found, regions):
     """A partition of regions as one of their nodes."""
     labels = np.empty(len(regions.labels), np.int32)
@@ -76,7 +76,7 @@ def project(found, regions):
     return Partition(labels, found.sums)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def v_cycle_into(level, found, goal, coarsening, draws, room):
     """The better of the partition found, if any, and of one merged anew within its clusters, into arrays of the caller.
 

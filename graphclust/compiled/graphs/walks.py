@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 IN_REGISTERS = 8  # up to so many columns, sums are kept in registers, four at a time, and the row is read again
 
@@ -15,7 +16,7 @@ class LazyWalk(NamedTuple):
     row_scale: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def step(first, last, block, rows, walk, scaled, columns, out):
     """out[i] = stay columns[i] + (1 - stay) row_scale[i] sum_j A_ij scaled[j], for rows first..last-1.
 

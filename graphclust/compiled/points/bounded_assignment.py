@@ -9,9 +9,9 @@ Fleuret 2016), and a point whose bounds hold is not read. Every bound allows for
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.points.point_distances import pair_sq_distances, sq_length
+from graphclust.compiled.runtime.loops import loop
 
 _CHUNK = 128
 _MORE = 1.0 + 1e-12  # times a movement, which is rounded
@@ -67,7 +67,7 @@ class Bounds(NamedTuple):
     group_lower: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def add_movement(moved, groups, summed, drift):
     """Add how far centroids have moved (k,) to the drift; summed (n_groups + 1,): that of the groups in float64."""
     members, group_starts, _ = groups
@@ -89,29 +89,29 @@ def add_movement(moved, groups, summed, drift):
     drift.rounding[1] = _SLACK * (summed[n_groups] + farthest_ever)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _bits(number):
     return np.float32(number).view(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _number(bits):
     return np.int32(bits).view(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _bits64(number):
     return np.float64(number).view(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _number64(bits):
     return np.int64(bits).view(np.float64)
 
 
 # The bits of float32 order like the numbers, the negative ones apart, of which any is a bound: for the least of
 # integers the compiler has a SIMD instruction that it does not use for numbers (measured: four times faster).
-@njit(cache=True, nogil=True)
+@loop()
 def lowest_bound(i, group_lower, group_drift):
     """Lower bound on the distance of point i to any centroid but its own, from those of all groups."""
     lowest = _bits(np.inf)
@@ -121,7 +121,7 @@ def lowest_bound(i, group_lower, group_drift):
     return _number(lowest)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def renew_lower_bounds(i, sq_distances, error, groups, drift, bounds):
     """Lower bounds of point i from its squared distances (k,), each within error; that to its own centroid is inf."""
     group_starts, group_drift, group_lower = groups.starts, drift.of_group, bounds.group_lower
@@ -140,7 +140,7 @@ def renew_lower_bounds(i, sq_distances, error, groups, drift, bounds):
     bounds.lower[i] = lowest_bound(i, group_lower, group_drift) + group_drift[n_groups]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def assign_by_products(first, last, block, entering, groups, drift, bounds):
     """As `assign_bounded`, for points without bounds.
 
@@ -180,7 +180,7 @@ def assign_by_products(first, last, block, entering, groups, drift, bounds):
         renew_lower_bounds(i, sq_distances, error, groups, drift, bounds)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def nearest_and_open(sq_distances, error):
     """The least squared distance, 0 if it is negative, and how many are no more than twice the error from it."""
     least = _bits64(np.inf)
@@ -194,7 +194,7 @@ def nearest_and_open(sq_distances, error):
     return nearest, n_open
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def assign_bounded(first, last, block, pairs, groups, drift, bounds):
     """Nearest centroid of each point X[order[i]], ties to the lowest index; bounds on them are brought up to date."""
     X, centroids = pairs
@@ -262,7 +262,7 @@ def assign_bounded(first, last, block, pairs, groups, drift, bounds):
             n_listed = 0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def groups_in_reach(i, reach, group_lower, group_drift, near_groups):
     """How many groups of centroids may be within reach of position i; near_groups (n_groups + 1,): which, ascending."""
     n_near = 0
@@ -277,7 +277,7 @@ def groups_in_reach(i, reach, group_lower, group_drift, near_groups):
     return n_near
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _settle(i, best, p, sq_distances, near_groups, groups, drift, bounds):
     """Label and bounds of position i, at squared distance best of its own centroid, from those to all in near_groups.
 

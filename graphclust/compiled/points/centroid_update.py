@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 
 class Chunks(NamedTuple):
@@ -33,7 +34,7 @@ class Renewed(NamedTuple):
     sq_errors: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def group_rows(labels, ends, order):
     """order (n,): the rows by cluster, ascending within each; ends (k,): on entry where each cluster starts."""
     for i in range(len(labels)):
@@ -42,7 +43,7 @@ def group_rows(labels, ends, order):
         ends[j] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sum_chunks(first, last, block, X, chunks, sums, masses):
     """sums (n_chunks, d) of w x and masses (n_chunks,) of w over each chunk."""
     rows, weights, order, starts, ends = chunks
@@ -55,7 +56,7 @@ def sum_chunks(first, last, block, X, chunks, sums, masses):
                 sums[chunk, l] += w * X[i, l]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def add_rows(first, last, block, X, rows, weights, labels, sums):
     """Add features first..last-1 of w x of each row given to its cluster's sums (k, d), in the order given."""
     for position in range(len(rows)):
@@ -65,7 +66,7 @@ def add_rows(first, last, block, X, rows, weights, labels, sums):
             total[l] += weights[position] * x[l]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def approach_means(sums, masses, counts, whole, centroids):
     """Move centroids (k, d) part of the way to their means in a batch, and add its masses (k,) to counts (k,).
 
@@ -79,7 +80,7 @@ def approach_means(sums, masses, counts, whole, centroids):
                 centroids[j, l] += share * (sums[j, l] / masses[j] - centroids[j, l])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def renew_centroids(first, last, block, which, totals, center, old, renewed):
     """For those in `which`: means, or the old centroid where no point is, whose mass becomes 0 but for rounding too."""
     sums, masses, sq_lengths, counts = totals

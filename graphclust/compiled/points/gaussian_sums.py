@@ -8,7 +8,8 @@ added without rounding between ("contract"): a fifth faster, and as good on ever
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 COLUMNS = 256  # of a tile
 ROWS = 4  # that share what is read of a tile
@@ -45,7 +46,7 @@ _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 _C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = np.cumprod(np.log(2.0) / np.arange(1, 13))
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@loop(fastmath={"contract"})
 def exp2_single(exponents, powers, bits):
     """Replace each x of ROWS * COLUMNS, float32, by 2^min(x, 0), at least 2^-126; relative error below 3e-7.
 
@@ -61,7 +62,7 @@ def exp2_single(exponents, powers, bits):
         exponents[i] *= powers[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@loop(fastmath={"contract"})
 def exp2_double(exponents, powers, bits):
     """The same in float64 and int64; at least 2^-1022, relative error below 1e-15."""
     for i in range(ROWS * COLUMNS):
@@ -76,7 +77,7 @@ def exp2_double(exponents, powers, bits):
         exponents[i] *= powers[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@loop(fastmath={"contract"})
 def _products_of_rows(left, left_offsets, r, tile, offsets, out):
     """left_offset + offset + the inner product, for rows r..r+3 of left and all columns of the tile."""
     a, b, c, d = left_offsets[r], left_offsets[r + 1], left_offsets[r + 2], left_offsets[r + 3]
@@ -98,7 +99,7 @@ def _products_of_rows(left, left_offsets, r, tile, offsets, out):
             out[3, t] = out[3, t] + d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _vote_alike(r, starts, owners, weights):
     """Whether rows r..r+3 have the same votes."""
     first, n_votes = starts[r], starts[r + 1] - starts[r]
@@ -112,7 +113,7 @@ def _vote_alike(r, starts, owners, weights):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@loop(fastmath={"contract"})
 def add_gaussian_sums(first, last, block, columns, rows, spans, votes, sums):
     """sums[j, y] += weight 2^(left_offset_x + right_offset_y + <left_x, right_y>) for the votes (j, weight) of each x.
 

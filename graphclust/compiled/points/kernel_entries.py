@@ -1,9 +1,9 @@
 """Entries of a sparse symmetric matrix between some rows and some columns."""
 
-from numba import njit
+from graphclust.compiled.runtime.loops import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _position(values, first, last, wanted):
     """Where `wanted` stands, or would stand, among the increasing values[first:last]."""
     while first < last:
@@ -15,7 +15,7 @@ def _position(values, first, last, wanted):
     return first
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def gather_entries(indptr, indices, values, rows, columns, found):
     """Write K[rows, columns] to found, which is all zero; columns increase. Each row is searched for the fewer."""
     n_columns = len(columns)

@@ -1,11 +1,11 @@
 """Squared Euclidean distances, as sums of (x - c)^2: no cancellation, and exactly 0 between equal points."""
 
-from numba import njit
+from graphclust.compiled.runtime.loops import loop
 
 
 # The sum may be taken in any order: without that leave it cannot use SIMD (measured: 3 to 10 times slower for 32 to
 # 784 features). The order is fixed when this is compiled, so results are the same on every run and thread.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@loop(fastmath={"reassoc", "nsz"})
 def sq_distance(X, i, centroids, j):
     """|X[i] - centroids[j]|^2."""
     total = X[i, 0] - X[i, 0]
@@ -15,7 +15,7 @@ def sq_distance(X, i, centroids, j):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@loop(fastmath={"reassoc", "nsz"})
 def _four_sq_distances(X, rows, centroids, chosen):
     i0, i1, i2, i3 = rows
     j0, j1, j2, j3 = chosen
@@ -33,7 +33,7 @@ def _four_sq_distances(X, rows, centroids, chosen):
     return total0, total1, total2, total3
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances):
     """|X[rows[p]] - centroids[chosen[p]]|^2 of n_pairs pairs, four at a time, so that memory answers four at once.
 
@@ -52,7 +52,7 @@ def pair_sq_distances(X, rows, centroids, chosen, n_pairs, sq_distances):
         sq_distances[p + 3] = four[3]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@loop(fastmath={"reassoc", "nsz"})
 def sq_length(X, i):
     """|X[i]|^2."""
     total = X[i, 0] - X[i, 0]
@@ -61,7 +61,7 @@ def sq_length(X, i):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def own_sq_distances(first, last, block, pairs, labels, sq_distances):
     """Squared distance of each row to the centroid of its label."""
     X, centroids = pairs

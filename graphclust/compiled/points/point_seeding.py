@@ -6,9 +6,9 @@ A point whose nearest seed is s cannot get closer to a candidate c with |c - s| 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.points.point_distances import sq_distance
+from graphclust.compiled.runtime.loops import loop
 
 # The test is made in rounded numbers; near equality the distance is computed.
 _SLACK = 4.0 * (1.0 + 1e-4)
@@ -48,7 +48,7 @@ class RunningMasses(NamedTuple):
     totals: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def approach(first, last, block, pairs, weights, reach, nearest, gains):
     """gains (n_blocks, n_candidates): by how much each candidate would lower the sum of w |x - nearest seed|^2.
 
@@ -71,7 +71,7 @@ def approach(first, last, block, pairs, weights, reach, nearest, gains):
                     nearest_seed[i] = new_seed + c
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
     """Squared distances (n_candidates, n_seeds) of the candidates to the first n_seeds seeds, and the least of each."""
     for s in range(n_seeds):
@@ -81,7 +81,7 @@ def distances_to_seeds(seeds, n_seeds, candidates, to_seeds, near):
             near[s] = min(near[s], to_seeds[c, s])
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def adopt_at_once(X, rows, n_seeds, weights, nearest, drawn):
     """Make the best of the candidates X[rows] seed number n_seeds, all in one block; returns its place among them.
 
@@ -109,7 +109,7 @@ def adopt_at_once(X, rows, n_seeds, weights, nearest, drawn):
     return best
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sum_masses(first, last, block, weights, sq_distances, half_power, scale, masses):
     """Sums within the block of w (|x - nearest seed|^2 / scale)^half_power, 0 where x is a seed."""
     running, totals = masses
@@ -126,7 +126,7 @@ def sum_masses(first, last, block, weights, sq_distances, half_power, scale, mas
     totals[block] = total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def find_rows(uniforms, boundaries, masses, rows):
     """The rows whose share of the total mass contains each uniform in [0, 1); a row of mass 0 is never found."""
     running, totals = masses

@@ -3,14 +3,14 @@
 Every distance is a sum of (x - c)^2 in one written order, so `sq_distance_in_order` gives the same bits for one point.
 """
 
-from numba import njit
+from graphclust.compiled.runtime.loops import loop
 
 TILE = 64
 # A row of the tile is a little longer: rows a power of two apart would share a few cache lines.
 TILE_STRIDE = TILE + 8
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def load_tile(X, rows, n_rows, tile):
     """Copy the given rows of X into the first columns of tile (d, TILE_STRIDE); other columns repeat the last row."""
     for t in range(TILE):
@@ -19,7 +19,7 @@ def load_tile(X, rows, n_rows, tile):
             tile[l, t] = X[i, l]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def tile_sq_distances(tile, centroids, j, sq_distances):
     """Squared distances (TILE,) of the tile's points to centroid j."""
     d = tile.shape[0]
@@ -44,7 +44,7 @@ def tile_sq_distances(tile, centroids, j, sq_distances):
             sq_distances[t] += e0 * e0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sq_distance_in_order(X, i, centroids, j):
     """The same number for one point."""
     total = X[i, 0] - X[i, 0]

@@ -7,9 +7,9 @@ sixteen times as fine. Products of such numbers are exact, so a distance is off 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.points.bounded_assignment import groups_in_reach, lowest_bound
+from graphclust.compiled.runtime.loops import loop
 
 FINER = 16
 # As many products of a byte and of a centroid's 255 * 16 as an int32 surely holds.
@@ -38,7 +38,7 @@ class Rounded(NamedTuple):
     errors: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def feature_ranges(first, last, block, X, rows, lowest, highest):
     """lowest and highest (n_blocks, d): the features' extremes over X[rows]."""
     for l in range(X.shape[1]):
@@ -51,7 +51,7 @@ def feature_ranges(first, last, block, X, rows, lowest, highest):
             highest[block, l] = x if x > highest[block, l] else highest[block, l]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def round_points(first, last, block, X, grid, rounded):
     """Put the points on the grid."""
     lowest, step, finer, relative, absolute = grid
@@ -70,7 +70,7 @@ def round_points(first, last, block, X, grid, rounded):
         errors[i] = error * (1.0 + relative) + absolute
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@loop(fastmath={"reassoc", "nsz"})
 def _sq_length(codes, i):
     total = 0.0
     for l in range(codes.shape[1]):
@@ -78,7 +78,7 @@ def _sq_length(codes, i):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@loop(fastmath={"reassoc", "nsz"})
 def _sq_error(X, lowest, unit, codes, i):
     total = X[i, 0] - X[i, 0]
     for l in range(X.shape[1]):
@@ -87,7 +87,7 @@ def _sq_error(X, lowest, unit, codes, i):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _product_of_slices(x, y):
     # In int32, which numba would widen: the compiler has an instruction for pairs of such products.
     total = np.int32(0)
@@ -96,7 +96,7 @@ def _product_of_slices(x, y):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def steps_between(codes, sq_lengths, i, centroid_codes, centroid_sq_lengths, j):
     """Distance of rounded point i to rounded centroid j in steps of the centroids' grid."""
     product = np.int64(0)
@@ -105,7 +105,7 @@ def steps_between(codes, sq_lengths, i, centroid_codes, centroid_sq_lengths, j):
     return np.sqrt(FINER * FINER * sq_lengths[i] + centroid_sq_lengths[j] - 2.0 * FINER * product)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def tighten_bounds(first, last, block, points, centroids, unit, drift, bounds):
     """The bounds of `assign_bounded` from rounded points, for those where they have become too weak to spare the point.
 

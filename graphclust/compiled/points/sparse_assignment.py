@@ -7,9 +7,9 @@ rounding cannot tell the two best apart they are recomputed in double precision.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.points.bounded_assignment import lowest_bound, nearest_and_open, renew_lower_bounds
+from graphclust.compiled.runtime.loops import loop
 
 
 class SparseRows(NamedTuple):
@@ -36,7 +36,7 @@ class Movers(NamedTuple):
     narrow: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _product(start, stop, indices, values, transposed, j):
     """x.c_j in double precision, in the order of the row's entries."""
     total = 0.0
@@ -45,7 +45,7 @@ def _product(start, stop, indices, values, transposed, j):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _products(start, stop, indices, values, transposed, sums):
     """sums (width,): the products of a row with all columns of `transposed` (d, width)."""
     for j in range(len(sums)):
@@ -61,7 +61,7 @@ def _products(start, stop, indices, values, transposed, sums):
             sums[j] += values[e] * transposed[indices[e], j]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def assign_sparse(first, last, block, pairs, few, groups, drift, bounds):
     """As `assign_bounded`; rounding[0] is relative to |x|^2 + |c|^2.
 
@@ -126,7 +126,7 @@ def assign_sparse(first, last, block, pairs, few, groups, drift, bounds):
         renew_lower_bounds(position, sq_distances, error, groups, drift, bounds)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def own_sq_distances_sparse(first, last, block, pairs, labels, sq_distances):
     """Squared distance of each row to the centroid of its label."""
     (indptr, indices, values), sq_norms, transposed, centroid_sq_norms = pairs
@@ -135,7 +135,7 @@ def own_sq_distances_sparse(first, last, block, pairs, labels, sq_distances):
         sq_distances[i] = max(sq_norms[i] + centroid_sq_norms[labels[i]] - 2.0 * product, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sum_chunks_sparse(first, last, block, points, chunks, sums, masses):
     """As `sum_chunks`, for the rows of a CSR matrix."""
     indptr, indices, values = points
@@ -149,7 +149,7 @@ def sum_chunks_sparse(first, last, block, points, chunks, sums, masses):
                 sums[chunk, indices[e]] += w * values[e]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def add_rows_sparse(first, last, block, points, rows, weights, labels, sums):
     """As `add_rows`, for the rows of a CSR matrix and all features."""
     indptr, indices, values = points
@@ -159,7 +159,7 @@ def add_rows_sparse(first, last, block, points, rows, weights, labels, sums):
             sums[j, indices[e]] += weights[position] * values[e]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def approach_sparse(first, last, block, pairs, weights, reach, nearest, gains):
     """As `approach`, for the rows of a CSR matrix; the candidates lie transposed (d, n_candidates)."""
     (indptr, indices, values), sq_norms, transposed, candidate_sq_norms = pairs

@@ -4,15 +4,15 @@ With few features a distance is too short a sum to fill an instruction; here one
 """
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.points.bounded_assignment import lowest_bound
 from graphclust.compiled.points.point_tiles import TILE, TILE_STRIDE, load_tile, sq_distance_in_order, tile_sq_distances
+from graphclust.compiled.runtime.loops import loop
 
 _CHUNK = 1024
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def assign_in_tiles(first, last, block, pairs, groups, drift, bounds):
     """As `assign_bounded`, with the same arguments."""
     X, centroids = pairs

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 
 class Voters(NamedTuple):
@@ -31,7 +32,7 @@ class Polled(NamedTuple):
     touched: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def change_votes(labels, voters, polled, votes):
     """Note the votes that change when the first points get these labels, those taken back first; returns how many.
 

@@ -1,11 +1,15 @@
-"""Whoever waits at a terminal is told, once, that loops are being compiled."""
+"""Whoever waits at a terminal, in a notebook or by a log is told, once, that loops are being compiled."""
 
+import logging
 import sys
 import time
 
 from numba.core import event
 
 from graphclust.compiled.runtime.cache_files import PACKAGE
+from graphclust.compiled.runtime.loops import add_compiler_time
+
+log = logging.getLogger("graphclust")
 
 SENTENCE = "graphclust: compiling its loops, once (some 20 s; `graphclust compile` does it ahead) ..."
 PATIENCE = 0.5  # seconds of compiling before it is worth a word: a new type of array compiles one loop
@@ -23,21 +27,19 @@ class Announcement(event.Listener):
         if self.depth == 1:
             self.started = time.perf_counter()
             self.is_ours = event.data["dispatcher"].py_func.__module__.startswith(PACKAGE)
-        if (
-            self.is_ours
-            and self.seconds > PATIENCE
-            and not self.said
-            and sys.stderr is not None
-            and sys.stderr.isatty()
-        ):
+        if self.is_ours and self.seconds > PATIENCE and not self.said:
             self.said = True
-            print(f"\r{SENTENCE:79s}", file=sys.stderr, flush=True)
+            log.info(SENTENCE)
+            if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+                print(f"\r{SENTENCE:79s}", file=sys.stderr, flush=True)
 
     def on_end(self, event) -> None:
         self.depth -= 1
         if self.depth == 0 and self.is_ours:
             self.n_loops += 1
-            self.seconds += time.perf_counter() - self.started
+            seconds = time.perf_counter() - self.started
+            self.seconds += seconds
+            add_compiler_time(seconds)
 
 
 compilation = Announcement()

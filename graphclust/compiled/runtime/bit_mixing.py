@@ -1,10 +1,11 @@
 """A bijection of 64-bit words that looks random: a hash, and with a counter a stream of numbers."""
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def mix_bits(bits):
     """The finaliser of splitmix64: every input bit reaches every output bit."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

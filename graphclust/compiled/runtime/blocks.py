@@ -8,15 +8,15 @@ takes effect between blocks, two callers cannot disturb each other, and each loo
 
 import itertools
 import os
+import sys
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba.core import dispatcher
 
+from graphclust.compiled.runtime.loops import Loop
 from graphclust.compiled.runtime.thread_limit import usual_threads
 
 PATIENCE = 1.0  # seconds between two looks at whether another thread has ended, should its word be lost
@@ -56,23 +56,31 @@ def n_threads() -> int:
     the first call on a small graph, and from then on each question takes a lock that forked processes share, so that
     one that is killed meanwhile stops all others. So only a numba that has started is asked.
     """
+    asked = getattr(_asked, "n", None)
+    if asked is not None:
+        return int(asked)
+    numba: Any = sys.modules.get("numba")
     try:
         numba.threading_layer()
-    except ValueError:
+    except (AttributeError, ValueError):  # not imported, or not started
         return usual_threads(most_threads())
-    n = int(numba.get_num_threads())
-    return n if n == getattr(_asked, "n", None) else min(n, usual_threads(most_threads()))
+    return int(min(numba.get_num_threads(), usual_threads(most_threads())))
 
 
 def most_threads() -> int:
     """Threads that there can be: the processors, or what NUMBA_NUM_THREADS says."""
-    return int(numba.config.NUMBA_NUM_THREADS)
+    numba: Any = sys.modules.get("numba")
+    if numba is not None:
+        return int(numba.config.NUMBA_NUM_THREADS)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(os.environ.get("NUMBA_NUM_THREADS", processors))
 
 
-def set_threads(n: int) -> None:
-    """From now on run blocks, called from this thread, on n threads, 1 <= n <= most_threads()."""
-    numba.set_num_threads(n)
+def set_threads(n: int | None) -> int | None:
+    """Run blocks that this thread calls on n threads from now on, None for the usual; returns what was set before."""
+    before: int | None = getattr(_asked, "n", None)
     _asked.n = n
+    return before
 
 
 def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.ndarray:
@@ -88,7 +96,7 @@ def run_in_blocks(loop, boundaries: np.ndarray, *arrays) -> None:
     """Call `loop(first, last, block, *arrays)` for each block; returns when all are done."""
     n_blocks = len(boundaries) - 1
     starts = boundaries.tolist()
-    if n_blocks == 1 and isinstance(loop, dispatcher.Dispatcher):  # as below, without its cost to small data
+    if n_blocks == 1 and isinstance(loop, Loop):  # as below, without its cost to small data
         loop(starts[0], starts[1], 0, *arrays)
         return
     n_at_once = min(n_threads(), n_blocks) if n_blocks > 1 else 1

@@ -4,14 +4,14 @@ The generator is splitmix64 (Steele, Lea & Flood 2014) with a stream for each tu
 """
 
 import numpy as np
-from numba import njit
 
 from graphclust.compiled.runtime.bit_mixing import mix_bits
+from graphclust.compiled.runtime.loops import loop
 
 GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: steps of that size spread best
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def uniform_of(key, turn, number):
     """A number in [0, 1) of 53 random bits."""
     stream = mix_bits(np.uint64(key) ^ mix_bits((np.uint64(turn) + np.uint64(1)) * np.uint64(GOLDEN)))
@@ -19,14 +19,14 @@ def uniform_of(key, turn, number):
     return np.float64(bits >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def fill_uniforms(key, turn, first, uniforms):
     """uniforms[i] becomes the number `first + i` of a turn."""
     for i in range(len(uniforms)):
         uniforms[i] = uniform_of(key, turn, first + i)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sum_masses(weights, sq_distances):
     """Sum of w d^2, added from the first to the last."""
     total = 0.0
@@ -35,7 +35,7 @@ def sum_masses(weights, sq_distances):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
     """Those i that are drawn, each for itself with probability min(1, factor w d^2); returns how many there are.
 
@@ -50,7 +50,7 @@ def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
     return n_drawn
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def draw_shares(key, turn, nodes, shares, drawn):
     """drawn[i] = whether nodes[i] is drawn, which it is with probability shares[i]."""
     for i in range(len(nodes)):

@@ -7,58 +7,37 @@ Where the values fit the caches asking for them would only be work. But the near
 loop comes to in no order it pays, on small graphs too, to ask for where their rows begin.
 """
 
-import numba
-import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from typing import Any
 
+import numpy as np
+
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import INLINED
 
 CACHED = 1 << 21  # values of four bytes that caches of a processor of today hold
 LINE = 16  # values of four bytes
 AHEAD = 2  # rows: so far ahead of the row at hand loops over rows in order ask for the values of its neighbors
-READ, KEPT, DATA = 0, 3, 1  # llvm.prefetch: for reading, to stay in all caches, not code
 
 
-if numba.config.DISABLE_JIT:
-
-    def ask_for(array, place):
-        """Nothing: plain Python is not held up by memory."""
-
-else:
-
-    @intrinsic
-    def ask_for(typing_context, array, place):
-        """Fetch array[place], of one dimension, into the caches; `place` is not checked against its length."""
-
-        def generate(context, builder, signature, arguments):
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-            address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
-            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-            prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-            builder.call(prefetch, [address, number(READ), number(KEPT), number(DATA)])
-            return context.get_dummy_value()
-
-        return types.void(array, place), generate
+def ask_for(array: Any, place: Any) -> None:
+    """Fetch array[place], of one dimension, into the caches: compiled one instruction, and plain Python nothing."""
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def ask_for_neighbors(values, rows, u):
     """Fetch the values of the neighbors of u."""
     for e in range(rows.indptr[u], rows.indptr[u + 1]):
         ask_for(values, np.uint32(rows.indices[e]))
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def ask_for_row(rows, u):
     """Fetch the entries of the row of u; of a memory line once."""
     for e in range(rows.indptr[u], rows.indptr[u + 1], LINE):
         ask_for(rows.indices, e)
 
 
-@njit(cache=True, nogil=True, **INLINED)
+@loop(**INLINED)
 def ask_for_next(values, rows, nodes, i, ahead, many):
     """Fetch what nodes[i] and others after it will need, each thing once the one before has to be known.
 

@@ -11,7 +11,5 @@ for the arrays of a graph and a partition that took as long as some twenty entri
 
 from typing import Any
 
-from numba.core.options import DefaultOptions
-
-UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
 INLINED: dict[str, Any] = {"forceinline": True, **UNCOUNTED}

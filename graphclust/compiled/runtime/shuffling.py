@@ -1,62 +1,46 @@
-"""Shuffle in a compiled loop, by the draws that numpy's own shuffle takes from a Generator.
+"""Shuffle arrays in loops as numpy's Generator does, draw by draw.
 
 Loops take `draws_of` a Generator: where numpy's function is, and its state. From a Generator numba takes both by Python
-code, in which Ctrl-C may strike, and then crashes; and its shuffle, for arrays of any shape, takes three seconds to
-compile, the draw of one place, of which it is made, none.
-A numba that has no such draw, and a run as plain Python, take the Generator and its shuffle: the order is the same.
+calls, some 20 us a time, as long as all else that a loop does on a small graph.
 """
 
 import ctypes
 from typing import Any
 
-import numba
 import numpy as np
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-try:
-    from numba.np.random.random_methods import random_interval
-except ImportError:
-    HAS_INTERVALS = False
-else:
-    HAS_INTERVALS = not numba.config.DISABLE_JIT
+from graphclust.compiled.runtime.loops import loop
+
+_AS_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)
 
 
 def draws_of(rng: np.random.Generator) -> Any:
-    """What a compiled loop draws by, for as long as the Generator is there."""
-    if not HAS_INTERVALS:
-        return rng
+    """What a loop draws by, for as long as the Generator is there: addresses of numpy's function and of its state."""
     interface = rng.bit_generator.ctypes
     return ctypes.cast(interface.next_uint32, ctypes.c_void_p).value, interface.state_address
 
 
-@njit(cache=True, nogil=True)
-def shuffle_any(values, rng):
-    """Shuffle an array of one dimension, in place."""
-    rng.shuffle(values)
+def next_bits(function: int, state: int) -> np.uint32:
+    """The next 32 bits of a generator."""
+    return np.uint32(_AS_FUNCTION(int(function))(int(state)))
 
 
-@njit(cache=True, nogil=True)
-def shuffle_row(values, draws):
-    """The same, place by place from the last."""
-    bits = _bit_generator(np.uintp(draws[0]), np.uintp(draws[1]))
+@loop()
+def draw_up_to(most, draws):
+    """A whole number of 0..most < 2^32, each as likely: bits are drawn until they are no more than that."""
+    mask = np.uint32(most)
+    for shift in (1, 2, 4, 8, 16):
+        mask |= mask >> np.uint32(shift)
+    function, state = np.uintp(draws[0]), np.uintp(draws[1])
+    found = next_bits(function, state) & mask
+    while found > most:
+        found = next_bits(function, state) & mask
+    return found
+
+
+@loop()
+def shuffle(values, draws):
+    """Shuffle an array of one dimension and fewer than 2^32 places, in place, from the last place to the first."""
     for i in range(len(values) - 1, 0, -1):
-        j = np.int64(random_interval(bits, np.uint64(i)))
+        j = np.int64(draw_up_to(np.uint32(i), draws))
         values[i], values[j] = values[j], values[i]
-
-
-@intrinsic
-def _bit_generator(typing_context, next_uint32, state):
-    """A bit generator as numba knows it, which draws 32 bits at a time: enough for places below 2^32."""
-    made = types.NumPyRandomBitGeneratorType("bit_generator")
-
-    def build(context, builder, signature, arguments):
-        struct = cgutils.create_struct_proxy(made)(context, builder)
-        struct.fnptr_next_uint32, struct.state = arguments
-        return struct._getvalue()
-
-    return made(types.uintp, types.uintp), build
-
-
-shuffle = shuffle_row if HAS_INTERVALS else shuffle_any

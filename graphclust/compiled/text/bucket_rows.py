@@ -6,12 +6,12 @@ by side. What is made of an edge is that of `edge_rows.join_directions`, and the
 """
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.text.edge_rows import DUPLICATE, LOOP, ONE_WAY, TWO_WAY, UNEQUAL, ZERO, note
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def count_row_entries(sources, targets, counts):
     """How many entries each node's row gets from some lines is added to counts (n,)."""
     for e in range(len(sources)):
@@ -20,7 +20,7 @@ def count_row_entries(sources, targets, counts):
             counts[targets[e]] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def count_bucket_entries(sources, targets, first_rows, counts):
     """How many entries each bucket gets; bucket b has the rows from first_rows[b] on, counts (n_buckets,)."""
     for e in range(len(sources)):
@@ -29,7 +29,7 @@ def count_bucket_entries(sources, targets, first_rows, counts):
             counts[np.searchsorted(first_rows, targets[e], side="right") - 1] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def distribute(sources, targets, weights, first_rows, place, keys, key_weights):
     """Write the keys of some lines to their buckets, in the order of the lines; place (n_buckets,) moves on."""
     for e in range(len(sources)):
@@ -46,7 +46,7 @@ def distribute(sources, targets, weights, first_rows, place, keys, key_weights):
                 key_weights[slot] = weights[e]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def join_rows(keys, weights, first_row, add, made, counts, examples):
     """Make one entry of all keys of an edge: sorted rows, as `MadeRows`; returns how many entries they have.
 

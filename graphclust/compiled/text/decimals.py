@@ -6,7 +6,8 @@ settles how to round; what it does not settle, and subnormal numbers, are left t
 """
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 PLUS, MINUS, POINT, ZERO, UPPER_E, LOWER_E = 43, 45, 46, 48, 69, 101
 NO_NUMBER = -1
@@ -37,7 +38,7 @@ def _powers_of_five() -> np.ndarray:
 POWERS_OF_FIVE = _powers_of_five()
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def read_number(text, at, whole):
     """The number that starts here: where it ends or NO_NUMBER, its value, and whether that is sure.
 
@@ -95,7 +96,7 @@ def read_number(text, at, whole):
     return at, -value if negative else value, sure
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _first_digits(text, start, end):
     """The first 19 digits after leading zeros, the exponent they need, and whether any but zeros follow."""
     digits = np.uint64(0)
@@ -114,7 +115,7 @@ def _first_digits(text, start, end):
     return digits, exponent, cut
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def nearest_float(digits, power):
     """digits * 10^power, up to 19 digits, and whether it is surely the nearest float."""
     if digits <= MOST_EXACT and -22 <= power <= 22:
@@ -149,7 +150,7 @@ def nearest_float(digits, power):
     return np.uint64(bits).view(np.float64), True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _product(a, b):
     """The high and the low 64 bits of a * b."""
     half = np.uint64(32)

@@ -12,8 +12,8 @@ the entries does not depend on it.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import UNCOUNTED
 
 # What `join_directions` counts, and the first edge at which it saw it.
@@ -21,7 +21,7 @@ DUPLICATE, ONE_WAY, TWO_WAY, UNEQUAL, ZERO, LOOP = range(6)
 N_COUNTS = 6
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def count_higher_ends(sources, targets, lower, counts):
     """How many edges have each node as their higher end is added to counts (n,); lower (n,) marks the lower ends."""
     for e in range(len(sources)):
@@ -29,14 +29,14 @@ def count_higher_ends(sources, targets, lower, counts):
         lower[min(sources[e], targets[e])] = True
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def count_lower_ends(first, last, starts, keys, counts):
     """How many of the edges of the buckets first..last-1 have each node as their lower end is added to counts (n,)."""
     for e in range(starts[first], starts[last]):
         counts[np.int64(keys[e]) >> 1] += 1
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def starts_of(first, last, counts, starts):
     """Make of the counts (n_slices, n) in each bucket where each slice puts its first entry; starts (n + 1,).
 
@@ -52,7 +52,7 @@ def starts_of(first, last, counts, starts):
     starts[last] = at
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def place_by_higher_end(sources, targets, weights, ranks, keys, key_weights, cursor):
     """Put each edge into the bucket of its higher end, in the order of the file; `cursor` (n,) moves on.
 
@@ -71,7 +71,7 @@ def place_by_higher_end(sources, targets, weights, ranks, keys, key_weights, cur
             key_weights[slot] = weights[e]
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def place_by_lower_end(first, last, starts, keys, key_weights, sorted_keys, sorted_weights, cursor):
     """Put the edges of the buckets first..last-1 into those of their lower ends, which become sorted by it."""
     weighted = len(key_weights) > 0
@@ -96,7 +96,7 @@ class EdgesByLowerEnd(NamedTuple):
     weights: np.ndarray
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples):
     """Make one entry of all entries of an edge, at the start of its row: keys become higher ends.
 
@@ -164,7 +164,7 @@ def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples)
         n_upper[low] = written - starts[low]
 
 
-@njit(cache=True, nogil=True, inline="always", **UNCOUNTED)
+@loop(inline="always", **UNCOUNTED)
 def note(kind, amount, low, high, counts, examples):
     """Count something that was found at an edge; the first is remembered."""
     if counts[kind] == 0:
@@ -172,7 +172,7 @@ def note(kind, amount, low, high, counts, examples):
     counts[kind] += amount
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def write_both_ends(first, last, edges, upper_starts, rows, lower_cursor):
     """Write each edge into the rows of both its ends: in a row the lower neighbours come first."""
     starts, higher_ends, upper_weights = edges

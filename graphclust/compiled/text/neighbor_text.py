@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import UNCOUNTED
 from graphclust.compiled.text.text_rows import (
     BAD_NODE,
@@ -21,7 +21,7 @@ from graphclust.compiled.text.text_rows import (
 )
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def count_words(first, last, block, text, n_lines, n_words):
     """Lines that are no comments of %, and words on them; both (n_blocks,)."""
     lines = words = 0
@@ -77,7 +77,7 @@ class BlockOutcomes(NamedTuple):
     faults: np.ndarray
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def parse_neighbors(first, last, block, text, lines, starts, entries, outcomes):
     """Read the lines of a block."""
     n_nodes, n_leading, weighted = lines

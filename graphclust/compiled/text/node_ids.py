@@ -5,12 +5,13 @@ no file can be made to collide. Ranks do not depend on the slots.
 """
 
 import numpy as np
-from numba import njit
+
+from graphclust.compiled.runtime.loops import loop
 
 EMPTY = -1  # an id is never negative
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def insert(ids, multiplier, shift, table):
     """Put each id into the table, of 2^(64 - shift) slots and more than there are ids; returns how many were new."""
     mask = len(table) - 1
@@ -25,7 +26,7 @@ def insert(ids, multiplier, shift, table):
     return n_new
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def look_up(ids, multiplier, shift, table, rank_of_slot, ranks):
     """The rank of each id; all of them are in the table."""
     mask = len(table) - 1

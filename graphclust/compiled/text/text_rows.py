@@ -7,8 +7,8 @@ read as a code and the position of the fault, for Python to explain.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.references import UNCOUNTED
 from graphclust.compiled.text.decimals import NO_NUMBER, TEN, read_number
 
@@ -19,14 +19,14 @@ ZERO, NINE = 48, 57
 FINE, BAD_NODE, BAD_WEIGHT, TOO_FEW, TOO_MANY = range(5)
 
 
-@njit(cache=True, nogil=True, inline="always", **UNCOUNTED)
+@loop(inline="always", **UNCOUNTED)
 def skip_spaces(text, at):
     while text[at] == SPACE or text[at] == TAB or text[at] == RETURN:
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True, inline="always", **UNCOUNTED)
+@loop(inline="always", **UNCOUNTED)
 def is_end(byte):
     return byte in (SPACE, NEWLINE, TAB, RETURN)
 
@@ -70,7 +70,7 @@ class ParsedEdges(NamedTuple):
     hard: np.ndarray
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def parse_entries(first, last, text, lines, entries, fault):
     """Read the entries of a Matrix Market file; indices from 1 become those from 0, and from the offset.
 
@@ -120,7 +120,7 @@ def parse_entries(first, last, text, lines, entries, fault):
     return entry, entry + n_other
 
 
-@njit(cache=True, nogil=True, inline="always", **UNCOUNTED)
+@loop(inline="always", **UNCOUNTED)
 def _whole_number(text, at):
     """The whole number that starts here, or -1 where there is none below 10^18; and where it ends."""
     token = at
@@ -133,7 +133,7 @@ def _whole_number(text, at):
     return np.int64(number) if 0 < at - token <= 18 else np.int64(-1), at
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def parse_pairs(first, last, text, sources, targets, largest):
     """Read lines of two whole numbers apart by white space, the plain edge list, at full speed; returns rows, lines.
 
@@ -170,7 +170,7 @@ def parse_pairs(first, last, text, sources, targets, largest):
     return row, row + n_other
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def parse_edges(first, last, text, lines, edges, fault):
     """Read lines of edges; those of '#' and '%' are comments. An id with a leading zero is no number.
 
@@ -239,17 +239,17 @@ def parse_edges(first, last, text, lines, edges, fault):
     return row, row + n_other
 
 
-@njit(cache=True, nogil=True, inline="always", **UNCOUNTED)
+@loop(inline="always", **UNCOUNTED)
 def _is_space(byte, delimiter):
     return (byte in (SPACE, TAB, RETURN)) and byte != delimiter
 
 
-@njit(cache=True, nogil=True, inline="always", **UNCOUNTED)
+@loop(inline="always", **UNCOUNTED)
 def _ends_field(byte, delimiter):
     return is_end(byte) or byte == delimiter
 
 
-@njit(cache=True, nogil=True, **UNCOUNTED)
+@loop(**UNCOUNTED)
 def _end_of_field(text, at, delimiter):
     """White space ends a field only where it is what separates them."""
     while text[at] != NEWLINE and text[at] != delimiter and (delimiter or not is_end(text[at])):

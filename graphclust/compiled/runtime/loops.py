@@ -1,0 +1,172 @@
+"""Loops: plain Python functions that are compiled where that pays.
+
+Starting numba and loading the loops of a first call takes half a second, compiling them for the first time some twenty,
+and a graph of a few hundred edges is clustered by the plain functions in less. So until numba has started, a loop that
+is given few numbers runs as it is written. Once plain loops have taken as long as the compiler would, or a loop is
+given many numbers, numba is started and every later call is compiled. Results are the same either way.
+
+Loops may call each other and may be given to `run_in_blocks`. NUMBA_DISABLE_JIT=1 keeps all of them plain.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pathlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Limits(NamedTuple):
+    """What plain loops may do before numba starts: numbers given to one loop, and seconds of processor time in all."""
+
+    numbers: int
+    seconds: float
+
+
+# Where compiled loops are at hand numba starts and loads those of a clustering in .5 s of processor time; where not,
+# they are compiled in 20 s. Plain loops cluster the karate club in .15 s and les miserables, 254 edges, in .4 s. So no
+# more is lost by trying than half of what compiling takes, or as much as loading does.
+LOADED = Limits(1_200, 0.5)
+COMPILED = Limits(60_000, 10.0)
+
+_thread = threading.local()  # .is_plain: whether loops that this thread calls are plain
+
+
+class _Clock:
+    """Seconds that plain loops and the compiler have taken in this process, and numba once it has started."""
+
+    plain = 0.0
+    compiler = 0.0
+    numba: Any = None
+
+
+def working_time() -> float:
+    """Seconds from some moment on, without those that went to the compiler: the clock of time budgets."""
+    return time.perf_counter() - _Clock.compiler
+
+
+def add_compiler_time(seconds: float) -> None:
+    """Take seconds out of `working_time`."""
+    _Clock.compiler += seconds
+
+
+class Loop:
+    """A function of arrays and numbers, plain or compiled."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        self._compiled: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The result of the function: compiled, unless it is called by a plain loop or may stay plain itself."""
+        if getattr(_thread, "is_plain", False):
+            return self.py_func(*arguments)
+        if self._compiled is not None:
+            return self._compiled(*arguments)
+        if _Clock.numba is None and may_stay_plain(self, arguments):
+            with plain():
+                return self.py_func(*arguments)
+        return self.dispatcher(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What numba makes of the function; starts numba."""
+        if self._compiled is None:
+            numba = start_compiler()
+            known = numba.core.options.DefaultOptions
+            options = {name: value for name, value in self._options.items() if name != "_nrt" or hasattr(known, name)}
+            self._compiled = numba.njit(cache=True, nogil=True, **options)(self.py_func)
+        return self._compiled
+
+    def __getattr__(self, name: str) -> Any:
+        """What numba's dispatchers have, such as `signatures` and `targetoptions`."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __reduce__(self) -> str:
+        return self.__name__  # pickle finds it in its module, as it does functions
+
+
+def loop(**options: Any) -> Callable[[Callable[..., Any]], Loop]:
+    """Decorate a function as a loop; options are those of `numba.njit` beside `cache` and `nogil`."""
+    return lambda function: Loop(function, options)
+
+
+@contextlib.contextmanager
+def plain() -> Iterator[None]:
+    """Inside, every loop that this thread calls is plain Python; arithmetic warns no more than when it is compiled."""
+    start = time.thread_time()
+    _thread.is_plain = True
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        _thread.is_plain = False
+        _Clock.plain += time.thread_time() - start
+
+
+def may_stay_plain(loop: Loop, arguments: tuple[Any, ...]) -> bool:
+    """Whether running the loop as plain Python is likely to take less than starting numba for it."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return True
+    limits = _limits(loop.py_func.__code__.co_filename)
+    return _Clock.plain < limits.seconds and count_numbers(arguments) <= limits.numbers
+
+
+def count_numbers(values: tuple[Any, ...]) -> int:
+    """Numbers in all arrays of a tuple and of the tuples in it."""
+    total = 0
+    for value in values:
+        if isinstance(value, np.ndarray):
+            total += value.size
+        elif isinstance(value, tuple):
+            total += count_numbers(value)
+    return total
+
+
+@functools.cache
+def _limits(path: str) -> Limits:
+    return LOADED if is_kept(path) else COMPILED
+
+
+def is_kept(path: str) -> bool:
+    """Whether compiled loops of a file are where numba keeps them: some loop of it, of any version."""
+    file = pathlib.Path(path)
+    folders = [file.parent / "__pycache__"]
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        folders = [pathlib.Path(os.environ["NUMBA_CACHE_DIR"])]
+    pattern = f"{file.stem}.*.nbi"
+    return any(next(folder.glob(place), None) for folder in folders for place in (pattern, f"*/{pattern}"))
+
+
+def start_compiler() -> Any:
+    """Start numba once, with a sound cache and Ctrl-C held back while it compiles; returns the module."""
+    if _Clock.numba is None:
+        start = time.perf_counter()
+        import numba
+        from numba.extending import typeof_impl
+
+        from graphclust.compiled.runtime.announcement import announce_compilation
+        from graphclust.compiled.runtime.cache_files import keep_cache_files_sound
+        from graphclust.compiled.runtime.cache_folder import provide_cache_folder
+        from graphclust.compiled.runtime.interrupts import defer_interrupts
+
+        defer_interrupts()
+        provide_cache_folder()  # by numba's own words, before its cache is replaced
+        keep_cache_files_sound()
+        announce_compilation()
+        typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.dispatcher))
+        import graphclust.compiled.runtime.intrinsics  # noqa: F401  what plain functions are to the compiler
+
+        _Clock.numba = numba
+        add_compiler_time(time.perf_counter() - start)
+    return _Clock.numba
