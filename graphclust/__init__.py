@@ -17,8 +17,8 @@ _HOME = {
     "hierarchy": "partition.hierarchy",
     "balanced_partition": "partition.equal_parts",
     "estimate_memory": "partition.memory",
-    "cluster_coreset": "coreset.published",
-    "coreset_graph": "coreset.induced_graph",
+    "cluster_coreset": "coreset.paper",
+    "coreset_graph": "coreset.induced_coreset_graph",
     "extend_labels": "coreset.label_extension",
     "ExtendedLabels": "coreset.label_extension",
     "Coreset": "coreset.sampling",
@@ -27,16 +27,16 @@ _HOME = {
     "sampling_probabilities": "coreset.sampling",
     "Path": "partition.path",
     "PathRow": "partition.path",
-    "cluster_path": "partition.path_making",
-    "CoresetQuality": "coreset.quality",
+    "cluster_path": "partition.path_builder",
+    "CoresetQuality": "coreset.diagnostics",
     "coreset_quality": "partition.coreset_quality",
     "kernel_coreset_quality": "kernel_k_means.coreset_quality",
-    "Certainty": "partition.certainty",
-    "certainty": "partition.certainty",
+    "Certainty": "partition.confidence",
+    "certainty": "partition.confidence",
     "ClusterModel": "partition.prediction",
     "load_model": "partition.model_files",
-    "Candidate": "partition.suggestion",
-    "Suggestion": "partition.suggestion",
+    "Candidate": "partition.select_k",
+    "Suggestion": "partition.select_k",
     "ClusterChange": "partition.label_matching",
     "remap_labels": "partition.label_matching",
     "merge_clusters": "partition.agglomeration",
@@ -44,8 +44,8 @@ _HOME = {
     "multilevel_partition": "partition.multilevel",
     "refine_partition": "partition.refinement",
     "quotient_graph": "partition.quotient",
-    "two_step_coreset_graph": "coreset.two_step",
-    "two_step_factor": "coreset.two_step",
+    "two_step_coreset_graph": "coreset.shared_neighbors",
+    "two_step_factor": "coreset.shared_neighbors",
     "block_power_embedding": "spectral.block_power",
     "Seeds": "coreset.seeding",
     "d2_seeding": "coreset.seeding",
@@ -54,13 +54,13 @@ _HOME = {
     "spectral_clustering": "spectral.whole_graph",
     "fast_spectral_clustering": "spectral.whole_graph",
     "Graph": "graph.container",
-    "as_graph": "graph.gate",
+    "as_graph": "graph.graph_input",
     "LoadInfo": "io.load",
-    "classic_graph": "io.classics",
+    "classic_graph": "io.toy_graphs",
     "cluster_anndata": "faces.single_cell",
     "describe": "faces.describe",
-    "report_page": "faces.page.document",
-    "write_report": "faces.page.document",
+    "report_page": "faces.html_page.document",
+    "write_report": "faces.html_page.document",
     "read_labels": "partition.label_files",
     "convert": "io.convert",
     "open_store": "io.store",
@@ -75,7 +75,7 @@ _HOME = {
     "Progress": "progress",
     "limit_threads": "threads",
     "Communities": "io.communities",
-    "DatasetInfo": "datasets.fetching",
+    "DatasetInfo": "datasets.resolve",
     "fetch_snap": "datasets.snap",
     "fetch_suitesparse": "datasets.suitesparse",
     "PlantedGraph": "generators",
@@ -123,7 +123,7 @@ _HOME = {
     "minibatch_kernel_kmeans": "kernel_k_means.minibatch",
     "truncated_kernel_kmeans": "kernel_k_means.truncated",
     "coreset_kernel_kmeans": "kernel_k_means.coreset",
-    "KMeansResult": "k_means.iteration",
+    "KMeansResult": "k_means.lloyd_iteration",
     "MiniBatch": "k_means.minibatch",
     "block_sums": "k_means.blocks",
     "minibatch_kmeans": "k_means.minibatch",
@@ -149,20 +149,20 @@ _ESTIMATORS = {
 _HOME |= _ESTIMATORS
 
 if TYPE_CHECKING:  # the same names for type checkers, to which what is imported on first use is nothing
-    from graphclust.coreset.induced_graph import coreset_graph as coreset_graph
+    from graphclust.coreset.diagnostics import CoresetQuality as CoresetQuality
+    from graphclust.coreset.induced_coreset_graph import coreset_graph as coreset_graph
     from graphclust.coreset.label_extension import ExtendedLabels as ExtendedLabels
     from graphclust.coreset.label_extension import extend_labels as extend_labels
-    from graphclust.coreset.published import cluster_coreset as cluster_coreset
-    from graphclust.coreset.quality import CoresetQuality as CoresetQuality
+    from graphclust.coreset.paper import cluster_coreset as cluster_coreset
     from graphclust.coreset.sampling import Coreset as Coreset
     from graphclust.coreset.sampling import construct_coreset as construct_coreset
     from graphclust.coreset.sampling import importance_sample as importance_sample
     from graphclust.coreset.sampling import sampling_probabilities as sampling_probabilities
     from graphclust.coreset.seeding import Seeds as Seeds
     from graphclust.coreset.seeding import d2_seeding as d2_seeding
-    from graphclust.coreset.two_step import two_step_coreset_graph as two_step_coreset_graph
-    from graphclust.coreset.two_step import two_step_factor as two_step_factor
-    from graphclust.datasets.fetching import DatasetInfo as DatasetInfo
+    from graphclust.coreset.shared_neighbors import two_step_coreset_graph as two_step_coreset_graph
+    from graphclust.coreset.shared_neighbors import two_step_factor as two_step_factor
+    from graphclust.datasets.resolve import DatasetInfo as DatasetInfo
     from graphclust.datasets.snap import fetch_snap as fetch_snap
     from graphclust.datasets.suitesparse import fetch_suitesparse as fetch_suitesparse
     from graphclust.errors import ConvergenceError as ConvergenceError
@@ -186,17 +186,16 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.estimators.spectral_clustering import SpectralClustering as SpectralClustering
     from graphclust.estimators.spherical_k_means import SphericalKMeans as SphericalKMeans
     from graphclust.faces.describe import describe as describe
-    from graphclust.faces.page.document import report_page as report_page
-    from graphclust.faces.page.document import write_report as write_report
+    from graphclust.faces.html_page.document import report_page as report_page
+    from graphclust.faces.html_page.document import write_report as write_report
     from graphclust.faces.single_cell import cluster_anndata as cluster_anndata
     from graphclust.generators import PlantedGraph as PlantedGraph
     from graphclust.generators import lfr_like as lfr_like
     from graphclust.generators import planted_partition as planted_partition
     from graphclust.generators import stochastic_block_model as stochastic_block_model
     from graphclust.graph.container import Graph as Graph
-    from graphclust.graph.gate import as_graph as as_graph
+    from graphclust.graph.graph_input import as_graph as as_graph
     from graphclust.graph.kernel import NormalizedCutKernel as NormalizedCutKernel
-    from graphclust.io.classics import classic_graph as classic_graph
     from graphclust.io.communities import Communities as Communities
     from graphclust.io.convert import convert as convert
     from graphclust.io.load import LoadInfo as LoadInfo
@@ -205,10 +204,11 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.io.store import open_store as open_store
     from graphclust.io.store import save_store as save_store
     from graphclust.io.tables import graph_from_table as graph_from_table
+    from graphclust.io.toy_graphs import classic_graph as classic_graph
     from graphclust.k_means.blocks import block_sums as block_sums
     from graphclust.k_means.blocks import nearest_centroids as nearest_centroids
-    from graphclust.k_means.iteration import KMeansResult as KMeansResult
     from graphclust.k_means.lloyd import kmeans as kmeans
+    from graphclust.k_means.lloyd_iteration import KMeansResult as KMeansResult
     from graphclust.k_means.minibatch import MiniBatch as MiniBatch
     from graphclust.k_means.minibatch import minibatch_kmeans as minibatch_kmeans
     from graphclust.k_means.nested_minibatch import nested_minibatch_kmeans as nested_minibatch_kmeans
@@ -249,10 +249,10 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.cuts import normalized_cut as normalized_cut
     from graphclust.objective.cuts import volume as volume
     from graphclust.partition.agglomeration import merge_clusters as merge_clusters
-    from graphclust.partition.certainty import Certainty as Certainty
-    from graphclust.partition.certainty import certainty as certainty
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
+    from graphclust.partition.confidence import Certainty as Certainty
+    from graphclust.partition.confidence import certainty as certainty
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
     from graphclust.partition.equal_parts import balanced_partition as balanced_partition
     from graphclust.partition.hierarchy import hierarchy as hierarchy
@@ -267,14 +267,14 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.nested_clusters import HierarchyRecord as HierarchyRecord
     from graphclust.partition.path import Path as Path
     from graphclust.partition.path import PathRow as PathRow
-    from graphclust.partition.path_making import cluster_path as cluster_path
+    from graphclust.partition.path_builder import cluster_path as cluster_path
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
     from graphclust.partition.prediction import ClusterModel as ClusterModel
     from graphclust.partition.quotient import quotient_graph as quotient_graph
     from graphclust.partition.refinement import move_nodes as move_nodes
     from graphclust.partition.refinement import refine_partition as refine_partition
-    from graphclust.partition.suggestion import Candidate as Candidate
-    from graphclust.partition.suggestion import Suggestion as Suggestion
+    from graphclust.partition.select_k import Candidate as Candidate
+    from graphclust.partition.select_k import Suggestion as Suggestion
     from graphclust.planted_stores import planted_store as planted_store
     from graphclust.progress import Progress as Progress
     from graphclust.spectral.block_power import block_power_embedding as block_power_embedding

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from graphclust.checks import Seed, as_generator, as_whole_number
-from graphclust.compiled.graphs import planted_rows as loops
+from graphclust.compiled.graphs import hashed_sbm as loops
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ParameterError
 from graphclust.generators import PlantedGraph

@@ -30,8 +30,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))  # the package beside
 from graph_files import BANNER, same_csr
 
 import graphclust as gc
-from graphclust.datasets.kept_arrays import keep_graph, kept_graph
-from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.datasets.array_cache import keep_graph, kept_graph
+from graphclust.graph.from_csr import graph_from_csr
 from graphclust.io.points import read_points
 
 ADDRESS_SPACE, RESIDENT, SECONDS = 3 << 30, 900 << 20, 10

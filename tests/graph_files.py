@@ -5,8 +5,8 @@ import pathlib
 import numpy as np
 
 from graphclust import load_graph
-from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
+from graphclust.graph.from_csr import graph_from_csr
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from graphclust.compiled.runtime.cache_files import CheckedFiles
+from graphclust.compiled.runtime.checked_cache import CheckedFiles
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
@@ -18,11 +18,11 @@ SCRIPT = """
 from numba.core import event
 with event.install_recorder("numba:compile") as recorder:
     import numpy as np
-    from graphclust.compiled.graphs import gate
+    from graphclust.compiled.graphs import csr_checks
     from graphclust.compiled.text import node_ids
     parent, indptr, indices = np.arange(3), np.array([0, 1, 2, 2]), np.array([1, 0])
-    gate.join_first_neighbors(0, 3, 2, indptr, indices, parent)
-    gate.flatten(parent)
+    csr_checks.join_first_neighbors(0, 3, 2, indptr, indices, parent)
+    csr_checks.flatten(parent)
     assert parent.tolist() == [0, 0, 2]
     table = np.full(8, node_ids.EMPTY)
     for ids in (np.array([5, 6, 5]), np.array([7, 7, 5], np.int32)):
@@ -142,7 +142,7 @@ def test_a_disk_without_room_does_not_stop_the_work(whole, tmp_path):
     assert [path for path in tmp_path.rglob("*") if "tmp" in path.name] == []
 
 
-IMPATIENT = "from graphclust.compiled.runtime import announcement\nannouncement.PATIENCE = 0.0\n"
+IMPATIENT = "from graphclust.compiled.runtime import compile_notice\nannouncement.PATIENCE = 0.0\n"
 
 
 def on_a_terminal(folder: pathlib.Path) -> str:

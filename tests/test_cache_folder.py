@@ -11,7 +11,7 @@ import pytest
 from numba import config
 
 from graphclust.compiled.runtime import cache_folder
-from graphclust.compiled.runtime.cache_files import LoopCache
+from graphclust.compiled.runtime.checked_cache import LoopCache
 
 PACKAGE = pathlib.Path(cache_folder.__file__).parents[2]
 
@@ -40,7 +40,7 @@ def test_read_only_package_and_home(tmp_path):
     copy_without_folders(tmp_path)
     (tmp_path / "temporary").mkdir()
     result = run_there(
-        "from graphclust.compiled.graphs.gate import check_rows; print(check_rows.stats.cache_path)", tmp_path
+        "from graphclust.compiled.graphs.csr_checks import check_rows; print(check_rows.stats.cache_path)", tmp_path
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(str(tmp_path / "temporary" / "graphclust-"))
@@ -54,7 +54,7 @@ def nowhere(*arguments, **options):
 
 tempfile.gettempdir = tempfile.mkdtemp = nowhere
 import graphclust
-from graphclust.compiled.graphs.gate import check_rows
+from graphclust.compiled.graphs.csr_checks import check_rows
 print(check_rows.stats.cache_path, graphclust.as_graph([(0, 1)]).n_edges)
 """
 

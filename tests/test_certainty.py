@@ -16,7 +16,7 @@ from graphclust.generators import planted_partition
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import node_terms
 from graphclust.objective.unlinked import best_unlinked
-from graphclust.partition.certainty import certainty
+from graphclust.partition.confidence import certainty
 from graphclust.partition.pipeline import coreset_sc
 
 

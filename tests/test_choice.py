@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 from graphclust.generators import planted_partition
-from graphclust.graph.gate import as_graph
-from graphclust.partition import choice
-from graphclust.partition.choice import share_in_common, suits_a_coreset
+from graphclust.graph.graph_input import as_graph
+from graphclust.partition import method_selection
+from graphclust.partition.method_selection import share_in_common, suits_a_coreset
 from graphclust.partition.pipeline import coreset_sc
 
 
@@ -34,10 +34,10 @@ def test_closed_pairs_are_counted(seed):
 def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
     graph, rng = sparse_blocks(), np.random.default_rng(0)
     assert not suits_a_coreset(graph, 8, rng)
-    monkeypatch.setattr(choice, "BUDGET", graph.n_entries)
+    monkeypatch.setattr(method_selection, "BUDGET", graph.n_entries)
     assert suits_a_coreset(graph, 8, rng)
     assert suits_a_coreset(graph, 25, rng) and not suits_a_coreset(graph, 30, rng)  # 600 and 720 of 2,000 nodes
-    monkeypatch.setattr(choice, "BUDGET", 1)
+    monkeypatch.setattr(method_selection, "BUDGET", 1)
     assert not suits_a_coreset(triangles(), 8, rng)
     assert not suits_a_coreset(planted_partition(8, 250, 6, 1, rng=1).graph, 8, rng)  # of a mean degree of 7
     upper = sparse.triu(graph.to_scipy(), 1).tocoo()
@@ -49,7 +49,7 @@ def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
 
 
 def test_the_method_follows(monkeypatch):
-    monkeypatch.setattr(choice, "BUDGET", 1)
+    monkeypatch.setattr(method_selection, "BUDGET", 1)
     for graph, method in ((sparse_blocks(), "two-step"), (triangles(), "multilevel")):
         found = coreset_sc(graph, 8, rng=0)
         assert found.parameters["method"] == method and "method" in found.seconds

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from graphclust.faces import cli
-from graphclust.io import classics
+from graphclust.io import toy_graphs
 from graphclust.partition.label_files import read_labels
 from graphclust.progress_bar import ProgressLine
 
@@ -235,7 +235,7 @@ def test_a_fault_of_ours_is_one_line_too(capsys, monkeypatch):
     def broken(*_, **__):
         raise AssertionError("seven is no prime")
 
-    monkeypatch.setattr(classics, "classic_graph", broken)
+    monkeypatch.setattr(toy_graphs, "classic_graph", broken)
     code, _, err = said(capsys, "info", "karate")
     assert code == 1 and err.count("\n") == 1 and "AssertionError: seven is no prime" in err
     assert "Traceback" in said(capsys, "info", "karate", "--debug")[2]

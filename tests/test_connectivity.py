@@ -9,11 +9,11 @@ from scipy import sparse
 import graphclust
 from graphclust import coreset_sc
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.graph.block_engine import InProcess
 from graphclust.graph.container import Graph
+from graphclust.graph.executor import InProcess
 from graphclust.objective.objective import OBJECTIVES, as_aim, weighed
 from graphclust.partition import connectivity, sequential_contraction
-from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.components import masked
 from graphclust.partition.in_blocks import InBlocks
 from graphclust.partition.in_memory import InMemory

@@ -9,7 +9,7 @@ import reference
 from graphs import all_graphs, make, make_graph
 from test_seeding import poisoned_except
 
-from graphclust.coreset.induced_graph import coreset_graph
+from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import Coreset, _round_sizes, construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError

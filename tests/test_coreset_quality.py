@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust.coreset.quality import compared
+from graphclust.coreset.diagnostics import compared
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition

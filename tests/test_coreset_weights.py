@@ -8,7 +8,7 @@ import pytest
 import reference
 from graphs import make, make_graph
 
-from graphclust.coreset.induced_graph import coreset_graph
+from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import (
     Coreset,

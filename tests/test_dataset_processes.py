@@ -10,8 +10,8 @@ from typing import Any
 import http_faults as faults
 import pytest
 
+from graphclust.datasets.array_cache import kept_graph
 from graphclust.datasets.cache import sha256_of
-from graphclust.datasets.kept_arrays import kept_graph
 
 NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
 

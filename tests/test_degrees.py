@@ -8,7 +8,7 @@ from scipy import sparse
 
 from graphclust import as_graph
 from graphclust.errors import GraphValidationError
-from graphclust.graph.checked_rows import graph_of_checked_rows
+from graphclust.graph.from_csr import graph_of_checked_rows
 
 
 def star(weights):

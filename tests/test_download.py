@@ -12,10 +12,10 @@ import pytest
 
 from graphclust import DownloadError, IntegrityError, ParameterError, ResourceLimitError
 from graphclust.datasets import download as downloads
-from graphclust.datasets import transfer
-from graphclust.datasets.addresses import Address, address_of
+from graphclust.datasets import http_transfer
 from graphclust.datasets.cache import read_record, sha256_of
 from graphclust.datasets.download import Patience, download
+from graphclust.datasets.urls import Address, address_of
 from graphclust.progress import Progress
 
 QUICK = Patience(timeout=0.5, attempts=3, first_pause=0.002)
@@ -312,7 +312,7 @@ def test_a_full_disk_while_writing(get, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(transfer.Part, "add", full)
+    monkeypatch.setattr(http_transfer.Part, "add", full)
     with pytest.raises(OSError, match=r"No space left on device: .*x\.tar\.gz\.part"):
         get()
     assert os.listdir(tmp_path) == []

@@ -13,12 +13,12 @@ from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from graphclust import coreset_sc, fast_spectral_clustering, spectral_clustering, spectral_embedding
-from graphclust.coreset.induced_graph import coreset_graph
-from graphclust.coreset.published import cluster_coreset
+from graphclust.coreset.induced_coreset_graph import coreset_graph
+from graphclust.coreset.paper import cluster_coreset
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceError, GraphValidationError, GraphWarning
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.spectral import eigenvectors

@@ -28,9 +28,9 @@ from graphclust import (
 )
 from graphclust.datasets import cached, clear_cache
 from graphclust.datasets import download as downloads
+from graphclust.datasets.array_cache import keep_graph, kept_graph
 from graphclust.datasets.catalogue import entry_named
 from graphclust.datasets.download import Patience
-from graphclust.datasets.kept_arrays import keep_graph, kept_graph
 
 GENERAL = "%%MatrixMarket matrix coordinate real general\n"
 SYMMETRIC = "%%MatrixMarket matrix coordinate pattern symmetric\n"

@@ -23,8 +23,8 @@ from graphclust.errors import (
     ParameterError,
 )
 from graphclust.graph.container import Graph
-from graphclust.graph.gate import as_graph
-from graphclust.io import edge_sorting, source
+from graphclust.graph.graph_input import as_graph
+from graphclust.io import byte_source, edge_sorting
 
 
 @st.composite
@@ -64,7 +64,7 @@ def test_threads_and_pieces_change_nothing(tmp_path, monkeypatch, weighted):
         np.count_nonzero(np.diag(dense[0])), np.count_nonzero(np.triu(dense[0] * dense[1], 1)),
     )  # fmt: skip
     monkeypatch.setattr(edge_sorting, "STEP", 1000)
-    monkeypatch.setattr(source, "BLOCK", 1 << 16)
+    monkeypatch.setattr(byte_source, "BLOCK", 1 << 16)
     n_threads = numba.get_num_threads()
     for threads in (1, n_threads):
         numba.set_num_threads(threads)
@@ -233,7 +233,7 @@ def test_blocks_do_not_matter(tmp_path, monkeypatch, size):
     )
     whole = load(tmp_path, text, weights="file")[1]
     (tmp_path / "packed").write_bytes(gzip.compress(text.encode()))
-    monkeypatch.setattr(source, "BLOCK", size)
+    monkeypatch.setattr(byte_source, "BLOCK", size)
     monkeypatch.setattr("graphclust.io.lines.PIECE", 10_000)
     assert same_csr(load(tmp_path, text, weights="file")[1], whole)
     assert same_csr(load_graph(tmp_path / "packed", weights="file", return_info=True)[0], whole)
@@ -246,13 +246,13 @@ def test_blocks_do_not_matter(tmp_path, monkeypatch, size):
 def test_lines_longer_than_a_block(tmp_path, monkeypatch):
     save_graph(tmp_path / "star.graph", nx.star_graph(60_000))
     whole = load_graph(tmp_path / "star.graph")
-    monkeypatch.setattr(source, "BLOCK", 1 << 17)
-    monkeypatch.setattr(source, "HEAD", 1 << 10)
+    monkeypatch.setattr(byte_source, "BLOCK", 1 << 17)
+    monkeypatch.setattr(byte_source, "HEAD", 1 << 10)
     assert same_csr(load_graph(tmp_path / "star.graph"), whole) and whole.degrees.max() == 60_000
 
 
 def test_line_numbers_count_over_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "BLOCK", 1 << 18)
+    monkeypatch.setattr(byte_source, "BLOCK", 1 << 18)
     with pytest.raises(GraphFormatError, match="line 100004"):
         load(tmp_path, "# c\n\n" + "1 2\n" * 100_001 + "1 x\n")
     with pytest.raises(GraphFormatError, match="line 100003"):

@@ -13,7 +13,7 @@ import pytest
 
 import graphclust
 from graphclust import save_graph, write_labels
-from graphclust.io.writing import whole_file
+from graphclust.io.atomic_write import whole_file
 
 RUN = """
 import resource, sys

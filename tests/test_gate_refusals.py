@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.checked_rows import graph_from_csr
-from graphclust.graph.gate import as_graph
+from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.graph_input import as_graph
 
 # --- Refused ---
 

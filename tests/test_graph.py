@@ -16,7 +16,7 @@ from scipy.sparse import csgraph
 
 from graphclust.compiled.runtime import blocks
 from graphclust.errors import GraphValidationError, GraphWarning
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 
 # --- What a Graph is ---
 
@@ -248,9 +248,7 @@ def test_spare_room_behind_the_entries_is_ignored():
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_same_on_any_number_of_threads(n_threads, monkeypatch):
     expected = make_graph("weights of all sizes")
-    monkeypatch.setattr(
-        "graphclust.graph.checked_rows.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3)
-    )
+    monkeypatch.setattr("graphclust.graph.from_csr.entry_blocks", lambda indptr: blocks.row_blocks(len(indptr) - 1, 3))
     monkeypatch.setattr(blocks, "n_threads", lambda: n_threads)
     assert same(make_graph("weights of all sizes"), expected)
     with pytest.raises(GraphValidationError, match=r"2 entries with negative weight, the first -1.0 at \(0, 1\)"):

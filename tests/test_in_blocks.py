@@ -9,11 +9,11 @@ from graphs import make
 import graphclust
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import value_of
-from graphclust.graph.block_engine import ByBlock, InProcess
+from graphclust.graph.executor import ByBlock, InProcess
 from graphclust.objective.objective import plain_objective, ratio_objective, weighed
-from graphclust.partition import block_steps as steps
+from graphclust.partition import blockwise as steps
 from graphclust.partition import in_blocks
-from graphclust.partition.block_steps import GraphSource, moves_that_empty_none
+from graphclust.partition.blockwise import GraphSource, moves_that_empty_none
 from graphclust.partition.in_blocks import InBlocks
 from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums

@@ -24,8 +24,8 @@ from graphclust.k_means import centroid_update
 from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points, point_blocks
+from graphclust.k_means.running_sums import Tally
 from graphclust.k_means.spherical import geodesic_means
-from graphclust.k_means.tally import Tally
 
 
 def blobs(n, d, k, seed, spread=0.5):

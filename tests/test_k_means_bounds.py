@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from graphclust.compiled.points.point_distances import pair_sq_distances
-from graphclust.compiled.points.rounded_points import FINER, steps_between
+from graphclust.compiled.points.quantized_points import FINER, steps_between
 from graphclust.k_means import bounds as bounds_module
 from graphclust.k_means.bounds import BoundedAssignment, group_centroids
 from graphclust.k_means.points import DensePoints, SparsePoints
-from graphclust.k_means.rounded_points import RoundedPoints
+from graphclust.k_means.quantized_points import RoundedPoints
 
 
 def distances(X, centroids):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from graphclust import open_store, save_graph
-from graphclust.datasets.kept_arrays import kept_graph
+from graphclust.datasets.array_cache import kept_graph
 from graphclust.io.store import is_store
 
 N_KILLS = 200

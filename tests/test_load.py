@@ -12,7 +12,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from graphclust import load_graph
-from graphclust.compiled.text import decimals
+from graphclust.compiled.text import parse_float
 from graphclust.errors import (
     GraphFormatError,
     GraphValidationError,
@@ -20,9 +20,9 @@ from graphclust.errors import (
     ParameterError,
     ResourceLimitError,
 )
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
+from graphclust.io.byte_source import open_source
 from graphclust.io.matrix_market import read_matrix_market
-from graphclust.io.source import open_source
 from graphclust.progress import Progress
 
 # -- policies, by hand
@@ -409,14 +409,14 @@ def test_the_nearest_float_of_any_text():
     n_sure = 0
     for word in words:
         with np.errstate(over="ignore"):  # interpreted loops warn of what wraps round
-            end, value, sure = decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
+            end, value, sure = parse_float.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
         assert end == len(word) and (not sure or value == float(word)), word
         n_sure += sure
     assert n_sure > 0.9 * len(words)
     for word in ("", "-", ".", "e5", "1e", "1e+", "nan"):
         with np.errstate(over="ignore"):
-            end, *_ = decimals.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
-        assert end == decimals.NO_NUMBER
+            end, *_ = parse_float.read_number(np.frombuffer(f"{word} ".encode(), np.uint8), 0, False)
+        assert end == parse_float.NO_NUMBER
 
 
 def test_real_values_of_any_length_agree_with_scipy(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from graphclust import communities, coreset_sc, hierarchy
-from graphclust.compiled.graphs.gate import check_rows
+from graphclust.compiled.graphs.csr_checks import check_rows
 from graphclust.compiled.runtime import loops
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="no loop is compiled")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphclust import load_graph, save_graph
 from graphclust.errors import GraphWarning
-from graphclust.io import source
+from graphclust.io import byte_source
 
 
 def edges_of(tmp_path, text: str, name: str = "table.csv", **options) -> tuple[set, tuple[str, ...]]:
@@ -111,8 +111,8 @@ def test_a_name_among_numbers_is_counted(tmp_path):
 
 
 def test_doubts_are_counted_over_all_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "BLOCK", 1 << 16)
-    monkeypatch.setattr(source, "HEAD", 1 << 12)
+    monkeypatch.setattr(byte_source, "BLOCK", 1 << 16)
+    monkeypatch.setattr(byte_source, "HEAD", 1 << 12)
     rows = [f"{u},{u + 1}\n" for u in range(1, 30_000)]
     for place in (29_000, 100):
         rows.insert(place, "#x,1\n")

@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 
 import graphclust
-from graphclust.faces.page.figures import FAINTEST, strengths
-from graphclust.faces.page.path_section import clusters_of_leaves
-from graphclust.faces.page.png import as_data_uri
-from graphclust.faces.page.style import STYLE
+from graphclust.faces.html_page.figures import FAINTEST, strengths
+from graphclust.faces.html_page.path_section import clusters_of_leaves
+from graphclust.faces.html_page.png import as_data_uri
+from graphclust.faces.html_page.style import STYLE
 from graphclust.plots.links import nearest_clusters
 from graphclust.plots.raster import block_raster
 
@@ -125,11 +125,11 @@ def test_the_table_of_labels_is_one_that_read_labels_reads(clustering, page, tmp
 
 
 def test_of_large_graphs_the_first_members_are_listed(clustering, monkeypatch):
-    monkeypatch.setattr("graphclust.faces.page.members.MOST_MEMBERS", 12)
+    monkeypatch.setattr("graphclust.faces.html_page.members.MOST_MEMBERS", 12)
     page = graphclust.report_page(clustering)
     assert "and 20 more, of lower degree" in page and "download=" not in page
     assert len(re.findall("<li>", page.split("Find a member")[1].split("<script>")[0])) == 12
-    monkeypatch.setattr("graphclust.faces.page.members.MOST_MEMBERS", 5)
+    monkeypatch.setattr("graphclust.faces.html_page.members.MOST_MEMBERS", 5)
     assert "6 clusters: too many to list their members here" in graphclust.report_page(clustering)
 
 

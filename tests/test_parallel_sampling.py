@@ -8,16 +8,16 @@ import pytest
 from graphs import make
 
 import graphclust
-from graphclust.compiled.runtime import blocks, counter_draws
+from graphclust.compiled.runtime import blocks, counter_rng
 from graphclust.compiled.runtime.blocks import coarse_blocks, map_blocks, row_blocks
 from graphclust.coreset import parallel_sampling as steps
-from graphclust.coreset import two_step
+from graphclust.coreset import shared_neighbors
 from graphclust.coreset.label_extension import centroids_of_rows, extend_labels, labels_in_block
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds
-from graphclust.coreset.two_step import link_coreset, link_rows
+from graphclust.coreset.shared_neighbors import link_coreset, link_rows
 from graphclust.errors import GraphClustError
-from graphclust.graph.block_engine import InProcess, summed_in_order
+from graphclust.graph.executor import InProcess, summed_in_order
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
 from graphclust.progress import Progress
@@ -63,7 +63,7 @@ def joined(rounds):
 def test_draws_are_uniform_and_of_different_turns_independent():
     draws = np.empty((3, 40_000))
     for turn in range(3):
-        counter_draws.fill_uniforms(2**63 - 5, turn, 0, draws[turn])
+        counter_rng.fill_uniforms(2**63 - 5, turn, 0, draws[turn])
     assert (draws >= 0).all() and (draws < 1).all()
     counts = np.array([np.histogram(row, 50, (0, 1))[0] for row in draws])
     assert (((counts - 800.0) ** 2 / 800.0).sum(axis=1) < 100).all()  # 49 degrees of freedom
@@ -73,8 +73,8 @@ def test_draws_are_uniform_and_of_different_turns_independent():
 
 def test_a_draw_depends_on_its_number_alone():
     whole, part = np.empty(100), np.empty(40)
-    counter_draws.fill_uniforms(5, 1, 0, whole)
-    counter_draws.fill_uniforms(5, 1, 30, part)
+    counter_rng.fill_uniforms(5, 1, 0, whole)
+    counter_rng.fill_uniforms(5, 1, 30, part)
     assert (whole[30:70] == part).all()
 
 
@@ -202,7 +202,7 @@ def test_without_any_distance_there_is_nothing_to_draw_by():
 def test_links_and_labels_from_the_rows_of_the_coreset_are_those_of_the_graph(kernel, boundaries, monkeypatch):
     coreset = construct_coreset(kernel, 3, 25, rng=2)
     engine = InProcess(kernel, np.array(boundaries))
-    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 0.5)  # so that long rows are linked in part
+    monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 0.5)  # so that long rows are linked in part
     of_blocks = np.split(coreset.nodes, np.searchsorted(coreset.nodes, boundaries[1:-1]))
     rows = steps.coreset_rows(engine, steps.SampledCoreset(engine.by_block([(n, n) for n in of_blocks]), None, 0, 0))
     linked, expected = engine.fetch(engine.once(link_rows, rows, coreset.weights)), link_coreset(kernel, coreset)

@@ -11,7 +11,7 @@ import graphclust
 from graphclust import communities, coreset_sc, load_model, planted_partition
 from graphclust.graph.container import Graph
 from graphclust.objective.objective import OBJECTIVES
-from graphclust.partition.path_making import cluster_path
+from graphclust.partition.path_builder import cluster_path
 
 K = 4
 

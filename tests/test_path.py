@@ -17,10 +17,10 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.partition.envelope import best_ranges
 from graphclust.partition.path import Path, numbering_as
-from graphclust.partition.path_making import cluster_path
+from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.resolution_profile import best_ranges
 
 OBJECTIVES = [name for name, _ in ONE_OF_EACH]
 

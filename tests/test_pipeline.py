@@ -12,7 +12,7 @@ from test_seeding import poisoned_except
 
 import graphclust
 from graphclust import coreset_sc
-from graphclust.coreset import published as paper
+from graphclust.coreset import paper as paper
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.generators import stochastic_block_model
 from graphclust.graph.container import Graph

@@ -14,11 +14,11 @@ from scipy import sparse
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.communities import communities
 from graphclust.partition.model_files import load_model
-from graphclust.partition.path_making import cluster_path
+from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 
 

@@ -18,11 +18,11 @@ from graphclust.compiled.runtime.prefetch import (
     ask_for_next,
     ask_for_row,
 )
-from graphclust.coreset import two_step
+from graphclust.coreset import shared_neighbors
+from graphclust.coreset.label_propagation import spread_labels
 from graphclust.coreset.sampling import Coreset
-from graphclust.coreset.spreading import spread_labels
-from graphclust.coreset.two_step import link_coreset, two_step_factor
-from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.coreset.shared_neighbors import link_coreset, two_step_factor
+from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import plain_objective, weighed
 from graphclust.partition import levels, sequential_contraction
@@ -136,7 +136,7 @@ def test_labels_spread(one, copies):
 
 
 def test_links_by_shared_neighbors(copies, monkeypatch):
-    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 10**6)
+    monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 10**6)
     many, _ = copies
     kernel = NormalizedCutKernel.of(many)
     nodes = np.unique(np.random.default_rng(4).choice(6000, 400))

@@ -10,7 +10,7 @@ from numba import njit
 from graphclust import planted_partition
 from graphclust.compiled.graphs import cluster_sums, merging
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.runtime.references import UNCOUNTED
+from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.objective.objective import plain_objective, ratio_objective, weighed
 from graphclust.partition import agglomeration, levels
 from graphclust.partition.agglomeration import agglomerate

@@ -5,9 +5,9 @@ import pytest
 import reference
 from graphs import all_graphs, make, make_graph
 
-from graphclust.coreset.spreading import spread_labels
+from graphclust.coreset.label_propagation import spread_labels
 from graphclust.graph.container import Graph
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.progress import Progress
 

@@ -10,7 +10,7 @@ from graphclust.compiled.graphs import sampling_tree
 from graphclust.coreset.seeding import d2_seeding
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]

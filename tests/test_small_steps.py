@@ -10,7 +10,7 @@ from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_ce
 from graphclust.coreset.parallel_sampling import all_points
 from graphclust.io.column_names import name_both_ends
 from graphclust.kernel_k_means.kernel import gamma
-from graphclust.partition.perturbation import FACTORS, edges_left_out
+from graphclust.partition.edge_subsampling import FACTORS, edges_left_out
 
 
 def plain(loop):

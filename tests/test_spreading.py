@@ -4,7 +4,7 @@ import numpy as np
 from aims import random_labels
 from graphs import make_graph
 
-from graphclust.coreset.spreading import spread_labels
+from graphclust.coreset.label_propagation import spread_labels
 from graphclust.progress import Progress
 
 

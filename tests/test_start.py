@@ -22,10 +22,10 @@ SCRIPT = """
 import json, os, sys
 import networkx as nx, numpy as np
 from numba.core import event
-from graphclust.compiled.graphs import gate
+from graphclust.compiled.graphs import csr_checks
 from graphclust.compiled.runtime.loops import start_compiler
 start_compiler()
-gate.flatten(np.arange(3))
+csr_checks.flatten(np.arange(3))
 G = nx.karate_club_graph()
 from graphclust import coreset_sc
 loaded = {}

@@ -9,16 +9,16 @@ import pytest
 
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import weighed
+from graphclust.partition.edge_subsampling import edges_left_out
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
-from graphclust.partition.path_making import cluster_path
-from graphclust.partition.perturbation import edges_left_out
+from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.suggestion import DRAWS, Candidate, described_shortest, is_clear, is_usable, widest
+from graphclust.partition.select_k import DRAWS, Candidate, described_shortest, is_clear, is_usable, widest
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")

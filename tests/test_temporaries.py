@@ -11,8 +11,8 @@ from graph_files import same_csr
 
 from graphclust import ParameterError, as_graph, convert, load_graph, open_store, save_graph, save_store, write_labels
 from graphclust.io import store, temporaries
+from graphclust.io.atomic_write import whole_file
 from graphclust.io.temporaries import name_of_partial, temporary_file, temporary_folder
-from graphclust.io.writing import whole_file
 
 OLD, NEW = nx.path_graph(5), nx.path_graph(9)
 

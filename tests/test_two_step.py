@@ -13,13 +13,13 @@ from test_coreset import some_coreset
 
 from graphclust import coreset_sc
 from graphclust.compiled.graphs.objective import Rows
-from graphclust.coreset import two_step
-from graphclust.coreset.chosen_rows import copied_rows
+from graphclust.coreset import shared_neighbors
+from graphclust.coreset.row_subset import copied_rows
 from graphclust.coreset.sampling import Coreset
-from graphclust.coreset.two_step import MOST_VISITORS, two_step_coreset_graph, two_step_factor
+from graphclust.coreset.shared_neighbors import MOST_VISITORS, two_step_coreset_graph, two_step_factor
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.spectral.block_power import block_power_embedding
 
@@ -37,8 +37,8 @@ def dense_two_step(matrix: np.ndarray, coreset: Coreset) -> np.ndarray:
 
 @pytest.mark.parametrize("name", WITH_EDGES)
 def test_formed_and_factored_equal_the_dense_product(name, monkeypatch):
-    monkeypatch.setattr(two_step, "MOST_VISITORS", 10**6)
-    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 10**6)
+    monkeypatch.setattr(shared_neighbors, "MOST_VISITORS", 10**6)
+    monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 10**6)
     matrix = make(name).toarray()
     kernel = NormalizedCutKernel.of(make_graph(name))
     coreset = some_coreset(kernel, 3)
@@ -93,10 +93,10 @@ def test_a_coreset_node_of_many_neighbors_is_linked_through_some_and_keeps_its_t
     kernel = NormalizedCutKernel.of(as_graph(matrix + matrix.T))
     nodes = np.concatenate([[0], np.arange(n_between + 1, n)])
     coreset = Coreset(nodes, kernel.degrees[nodes])
-    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 200.0)  # times the mean of 3.6
+    monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 200.0)  # times the mean of 3.6
     whole = two_step_coreset_graph(kernel, coreset)
-    monkeypatch.setattr(two_step, "MOST_NEIGHBORS", 30.0)
-    assert two_step.most_neighbors(kernel.graph) == ceil(30 * 1600 / n) == 109
+    monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 30.0)
+    assert shared_neighbors.most_neighbors(kernel.graph) == ceil(30 * 1600 / n) == 109
     some = two_step_coreset_graph(kernel, coreset)
     assert some.degrees[0] == pytest.approx(whole.degrees[0], rel=1e-12)
     links = some.to_scipy().toarray()

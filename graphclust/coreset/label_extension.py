@@ -13,11 +13,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from graphclust.checks import as_labels
-from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.label_extension import Assignment, Centroids, label_nodes
+from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.coreset.chosen_rows import KernelSource, kernel_among, kernel_towards_block
-from graphclust.coreset.induced_graph import coreset_graph
+from graphclust.coreset.induced_coreset_graph import coreset_graph
+from graphclust.coreset.row_subset import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.errors import GraphValidationError
 from graphclust.graph.kernel import NormalizedCutKernel

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs import chosen_rows as loops
-from graphclust.compiled.graphs.chosen_rows import ChosenRows
+from graphclust.compiled.graphs import row_subset as loops
+from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ, SeedDistances
-from graphclust.compiled.runtime import counter_draws
-from graphclust.coreset.chosen_rows import KernelSource, concatenate_rows, rows_of
+from graphclust.compiled.runtime import counter_rng
+from graphclust.coreset.row_subset import KernelSource, concatenate_rows, rows_of
 from graphclust.errors import GraphClustError
-from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
+from graphclust.graph.executor import ByBlock, Engine, Whole, summed_in_order
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
 from graphclust.progress import Progress
 
@@ -148,7 +148,7 @@ def distances_at_first(source: KernelSource, first: int, last: int, least: float
     """The distances to x*, which shares no entry of K with a node: K_xx + K_x*x*."""
     terms = source.terms(slice(first, last))
     sq_distances = terms.self_affinity + least
-    mass = counter_draws.sum_masses(terms.point_weights, sq_distances)
+    mass = counter_rng.sum_masses(terms.point_weights, sq_distances)
     return Distances(sq_distances, np.zeros(last - first, np.int64), mass, np.zeros(2, np.int64))
 
 
@@ -159,7 +159,7 @@ def approached(
     terms = source.terms(slice(first, last))
     after = SeedDistances(before.sq_distances.copy(), before.nearest.copy(), before.tally.copy())
     loops.approach_seeds(first, last, rank, rows, terms, after)
-    mass = counter_draws.sum_masses(terms.point_weights, after.sq_distances)
+    mass = counter_rng.sum_masses(terms.point_weights, after.sq_distances)
     return Distances(after.sq_distances, after.nearest, mass, after.tally)
 
 
@@ -174,7 +174,7 @@ def drawn_rows(
     """The rows of the nodes of a block that draw themselves."""
     drawn = np.empty(last - first, np.int64)
     weights = source.terms(slice(first, last)).point_weights
-    n_drawn = counter_draws.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)
+    n_drawn = counter_rng.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)
     return rows_of(source, first + drawn[:n_drawn])
 
 
@@ -212,7 +212,7 @@ def drawn_by_importance(
     shares = sensitivities(source, first, last, distances, sums)
     cumulative = np.cumsum(shares)
     uniforms = np.empty(n)
-    counter_draws.fill_uniforms(key, IMPORTANCE_TURNS + first, 0, uniforms)
+    counter_rng.fill_uniforms(key, IMPORTANCE_TURNS + first, 0, uniforms)
     drawn = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     highest = np.searchsorted(cumulative, cumulative[-1])  # the last node that can be drawn, should a product round up
     places, counts = np.unique(np.minimum(drawn, highest), return_counts=True)

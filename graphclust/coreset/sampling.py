@@ -15,7 +15,7 @@ from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.block_engine import InProcess
+from graphclust.graph.executor import InProcess
 from graphclust.graph.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 

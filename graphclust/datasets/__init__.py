@@ -2,7 +2,7 @@
 
 from graphclust.datasets.cache import CachedDataset, cache_folder, cached, clear_cache
 from graphclust.datasets.catalogue import CatalogueEntry, find
-from graphclust.datasets.fetching import DatasetInfo
+from graphclust.datasets.resolve import DatasetInfo
 from graphclust.datasets.snap import fetch_snap
 from graphclust.datasets.suitesparse import fetch_suitesparse
 

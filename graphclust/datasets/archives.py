@@ -8,7 +8,7 @@ from typing import Any
 
 from graphclust.datasets.catalogue import SUITESPARSE, CatalogueEntry
 from graphclust.errors import GraphFormatError, IntegrityError, UnsafeArchiveError
-from graphclust.io.source import open_source
+from graphclust.io.byte_source import open_source
 from graphclust.io.suitesparse import MATRIX, refuse_unsafe
 
 MOST_HEADER_BYTES = 1 << 20  # of comments before the sizes

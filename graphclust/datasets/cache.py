@@ -18,7 +18,7 @@ from typing import Any
 
 from graphclust.errors import ParameterError, ResourceLimitError, escape_controls
 from graphclust.io.array_files import parse_json
-from graphclust.io.writing import whole_file
+from graphclust.io.atomic_write import whole_file
 
 __all__ = ["CachedDataset", "cache_folder", "cached", "clear_cache"]
 

@@ -16,9 +16,9 @@ import time
 import zlib
 from dataclasses import dataclass
 
-from graphclust.datasets.addresses import Address
 from graphclust.datasets.cache import BLOCK, Record, read_record, sha256_of, write_record
-from graphclust.datasets.transfer import BrokenOff, Part, Refused, receive
+from graphclust.datasets.http_transfer import BrokenOff, Part, Refused, receive
+from graphclust.datasets.urls import Address
 from graphclust.errors import DownloadError, IntegrityError
 from graphclust.progress import Progress
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.datasets import cache
+from graphclust.datasets.array_cache import VERSION, keep_communities, kept_communities
 from graphclust.datasets.catalogue import SNAP, CatalogueEntry, entry_named
 from graphclust.datasets.community_files import read_communities
-from graphclust.datasets.fetching import DatasetInfo, Request, fetched_file, fetched_graph, largest_component_of, parsed
-from graphclust.datasets.kept_arrays import VERSION, keep_communities, kept_communities
+from graphclust.datasets.resolve import DatasetInfo, Request, fetched_file, fetched_graph, largest_component_of, parsed
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph

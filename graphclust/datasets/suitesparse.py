@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.datasets.catalogue import SUITESPARSE, CatalogueEntry, entry_named
-from graphclust.datasets.fetching import COMMUNITIES, DatasetInfo, Request, fetched_graph, largest_component_of
+from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, Request, fetched_graph, largest_component_of
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.io.load import LoadInfo

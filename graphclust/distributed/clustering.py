@@ -15,11 +15,11 @@ from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, look_at_workers, running_workers, versions
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphClustError
-from graphclust.graph.block_engine import Engine
+from graphclust.graph.executor import Engine
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
 from graphclust.objective.objective import as_aim
-from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.clustering import (
     Clustering,
     CoresetClustering,

@@ -1,4 +1,4 @@
-"""Runs the steps of `graph.block_engine` on the workers of a Dask cluster, over the partitions of a store.
+"""Runs the steps of `graph.executor` on the workers of a Dask cluster, over the partitions of a store.
 
 A partition is a run of blocks, and a task is a step on one of them. Tasks open the store by its path, so that whatever
 a dead worker held is made again from there; nothing is scattered. Values travel from worker to worker, and to the
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
-from graphclust.graph.block_engine import ByBlock, Whole, taken_apart, values_by_block
 from graphclust.graph.container import Graph
+from graphclust.graph.executor import ByBlock, Whole, taken_apart, values_by_block
 from graphclust.io.store import StoredGraph, open_store
-from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.components import masked, searched_nodes
 from graphclust.progress import Progress
 

@@ -19,8 +19,8 @@ from graphclust.checks import as_number, as_whole_number
 from graphclust.distributed.engine import DaskEngine, check_client
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
-from graphclust.graph.block_engine import ByBlock
 from graphclust.graph.container import Graph
+from graphclust.graph.executor import ByBlock
 from graphclust.io.store import open_store
 from graphclust.io.store_files import new_store
 from graphclust.io.temporaries import temporary_folder

@@ -10,11 +10,11 @@ from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole
 from graphclust.distributed.engine import DaskEngine, check_client
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.block_engine import ByBlock, Engine, summed_in_order
+from graphclust.graph.executor import ByBlock, Engine, summed_in_order
 from graphclust.k_means.blocks import BlockSums, block_sums, nearest_centroids
 from graphclust.k_means.candidates import Part, candidates_by_blocks
 from graphclust.k_means.centroid_update import own_sq_distances
-from graphclust.k_means.iteration import KMeansResult
+from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.k_means.parallel_seeding import N_ROUNDS, OVERSAMPLING, centroids_of_candidates
 from graphclust.k_means.points import as_points, check_not_vanishing
 from graphclust.k_means.seeding import warn_if_fewer

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_symmetric
 from graphclust.checks import as_number
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.matrices import ROUND_OFF
 
 SYMMETRIC = 1e-8  # relative to the largest entry

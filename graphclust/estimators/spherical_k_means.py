@@ -12,7 +12,7 @@ from sklearn.utils.extmath import row_norms
 from graphclust.checks import as_weights
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import starts
-from graphclust.k_means.iteration import KMeansResult
+from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.k_means.spherical import SphericalKMeansResult, spherical_kmeans
 
 __all__ = ["SphericalKMeans"]

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands import (
     cache,
     cluster,
@@ -27,7 +28,6 @@ from graphclust.faces.commands import (
     path,
 )
 from graphclust.faces.commands.options import WRONG_USE, Parser
-from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import give_up_output
 from graphclust.progress_bar import ProgressLine
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from graphclust.generators import stochastic_block_model
-from graphclust.io.classics import classic_graph
+from graphclust.io.toy_graphs import classic_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.pipeline import coreset_sc

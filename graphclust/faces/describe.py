@@ -6,7 +6,7 @@ import numpy as np
 
 from graphclust.errors import amount
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.io.edges import bytes_to_load
 from graphclust.io.load import LoadInfo
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.compiled.graphs import gate, subgraphs
+from graphclust.compiled.graphs import csr_checks, subgraphs
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.graph.matrices import plain, scipy_csr
@@ -45,7 +45,7 @@ class Graph:
     Make one with `as_graph`, which checks its input. The arrays are read-only views and may share memory
     with what the graph was made of: do not change that while the graph is in use.
 
-    >>> from graphclust.graph.gate import as_graph
+    >>> from graphclust.graph.graph_input import as_graph
     >>> graph = as_graph(np.array([[2.0, 3, 0], [3, 0, 1], [0, 1, 0]]))
     >>> graph.indptr, graph.indices, graph.weights
     (array([0, 2, 4, 5]), array([0, 1, 0, 2, 1], dtype=int32), array([2., 3., 3., 1., 1.]))
@@ -121,15 +121,15 @@ class Graph:
         parent = np.arange(self.n_nodes, dtype=np.int32)
         blocks = row_blocks(self.n_nodes).tolist()
         for first, last in pairwise(blocks):
-            gate.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
-        gate.flatten(parent)
+            csr_checks.join_first_neighbors(first, last, 2, self.indptr, self.indices, parent)
+        csr_checks.flatten(parent)
         sizes = np.bincount(parent, minlength=1)
         giant = sizes.argmax()
         if sizes[giant] == self.n_nodes:
             return np.zeros(self.n_nodes, np.int32)
         for first, last in pairwise(blocks):
-            gate.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
-        gate.flatten(parent)
+            csr_checks.join_remaining_neighbors(first, last, giant, 2, self.indptr, self.indices, parent)
+        csr_checks.flatten(parent)
         is_root = parent == np.arange(self.n_nodes, dtype=np.int32)
         return (np.cumsum(is_root, dtype=np.int32) - np.int32(1))[parent]
 

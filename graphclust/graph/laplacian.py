@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from graphclust.compiled.graphs.walks import LazyWalk, step
+from graphclust.compiled.graphs.lazy_walk import LazyWalk, step
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
 

@@ -13,10 +13,10 @@ from scipy import sparse
 
 from graphclust.errors import GraphFormatError
 from graphclust.io.array_files import named_failures
+from graphclust.io.byte_source import Source
 from graphclust.io.communities import communities_of_columns
 from graphclust.io.lines import NegativeOrInfinite
 from graphclust.io.matrix_market import Header, stream_entries, with_first
-from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 _WHOLE_NUMBERS = {"nodeid": "node_ids", "label": "class_of_node"}

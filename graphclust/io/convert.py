@@ -20,25 +20,25 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
-from graphclust.compiled.graphs.gate import sum_rows
+from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.runtime.blocks import MadeRows, row_blocks
-from graphclust.compiled.text import bucket_rows
-from graphclust.compiled.text.edge_rows import N_COUNTS
+from graphclust.compiled.text import external_sort
+from graphclust.compiled.text.edges_to_csr import N_COUNTS
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ResourceLimitError, warn_caller
-from graphclust.graph.checked_rows import check_degrees
 from graphclust.graph.container import NO_WEIGHTS, Graph
+from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.matrices import remark_on_isolated
+from graphclust.io.byte_source import Source, open_source
 from graphclust.io.column_choice import Column, as_columns
 from graphclust.io.edge_lines import MayBeMetis, ReadAgain, Reading
 from graphclust.io.edge_streams import ListStream, MatrixStream
 from graphclust.io.edges import EdgeCounts, Edges, allowed_bytes, apply_policies, available_bytes
+from graphclust.io.id_compaction import IdTable
 from graphclust.io.load import FORMATS, ID_TYPE, check_format, load_graph, recognize
 from graphclust.io.matrix_archive import is_matrix_archive
 from graphclust.io.partial_stores import LOCK, NOTES, forget, partial_folder
-from graphclust.io.source import Source, open_source
-from graphclust.io.sparse_ids import IdTable
-from graphclust.io.spilled_edges import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
+from graphclust.io.spill_files import GrowingArray, GrowingFile, Notebook, append_parts, read_parts
 from graphclust.io.store import is_store, open_store, save_store
 from graphclust.io.store_files import check_store_target, no_room_named, publish, read_header, seal
 from graphclust.io.whole_files import whole_format
@@ -268,7 +268,7 @@ class _Conversion:
             raise ResourceLimitError(f"{said['path']}: {n} nodes, expected fewer than 2^31")
         counts = np.zeros(n, np.int64)
         for (sources, targets, _), end in self.lines():
-            bucket_rows.count_row_entries(sources, targets, counts)
+            external_sort.count_row_entries(sources, targets, counts)
             self.progress.step(end, 3 * n_bytes)
         if said["gaps"] and ids is None and not counts.all():
             ids = np.flatnonzero(counts)
@@ -301,14 +301,14 @@ class _Conversion:
             )
             for n_parts, ((sources, targets, values), end) in enumerate(self.lines(notes["at"]), 1):
                 sizes = np.zeros(n_buckets, np.int64)
-                bucket_rows.count_bucket_entries(sources, targets, bounds, sizes)
+                external_sort.count_bucket_entries(sources, targets, bounds, sizes)
                 ends = np.cumsum(sizes)
                 keys = np.empty(ends[-1], np.uint64)
                 key_weights = np.empty(ends[-1] if weighted else 0)
                 if weighted and values is None:
                     values = np.ones(len(sources))
                 given = values if weighted else NO_WEIGHTS
-                bucket_rows.distribute(sources, targets, given, bounds, ends - sizes, keys, key_weights)
+                external_sort.distribute(sources, targets, given, bounds, ends - sizes, keys, key_weights)
                 for b in np.flatnonzero(sizes).tolist():
                     here = slice(int(ends[b] - sizes[b]), int(ends[b]))
                     files[b].append(keys[here])
@@ -355,7 +355,7 @@ class _Conversion:
             else:
                 keys.sort()
             rows = MadeRows(np.zeros(last - first, np.int64), np.empty(len(keys), np.int32), np.empty(len(values)))
-            n_here = bucket_rows.join_rows(keys, values, first, add, rows, counts, examples)
+            n_here = external_sort.join_rows(keys, values, first, add, rows, counts, examples)
             indices, row_weights = rows.indices[:n_here], rows.weights[: n_here if weighted else 0]
             ends = np.cumsum(rows.lengths)
             sums = RowSums(*np.zeros((2, last - first)))

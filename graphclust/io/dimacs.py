@@ -9,9 +9,9 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.byte_source import Source
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.lines import NegativeOrInfinite, quote
-from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 START = re.compile(rb"(?:c\b[^\n]*\n|\s*\n)*p\s+(edge|col|sp)\s+(\d+)\s+(\d+)\s*(?:\n|$)")

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.io.attribute_lines import AttributeLines, has_attributes
+from graphclust.io.byte_source import HEAD, Source
 from graphclust.io.column_choice import Columns
 from graphclust.io.edge_list_layout import Layout, data_lines, layout_of
 from graphclust.io.lines import quote
-from graphclust.io.source import HEAD, Source
 from graphclust.progress import Progress
 
 _ANNOUNCED = re.compile(rb"^#\s*Nodes:\s*\d+\s+Edges:\s*(\d+)", re.MULTILINE)

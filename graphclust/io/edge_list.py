@@ -14,15 +14,15 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
-from graphclust.compiled.text import text_rows
+from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError
+from graphclust.io.byte_source import Source
+from graphclust.io.comment_lines import COMMENTS, Doubts, has_shape, is_row
 from graphclust.io.edge_lines import EdgeLines, ReadAgain, Reading, Sample, judge_first_line
 from graphclust.io.edge_list_layout import Layout, split
 from graphclust.io.edges import Edges
+from graphclust.io.id_compaction import renumber_sparse
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, quote
-from graphclust.io.marked_rows import COMMENTS, Doubts, has_shape, is_row
-from graphclust.io.source import Source
-from graphclust.io.sparse_ids import renumber_sparse
 from graphclust.progress import Progress
 
 MOST_LONE_ROWS = 0.05  # of all rows may share no id with another, where the first does not and is taken for names
@@ -94,10 +94,10 @@ class NumberReader:
 
         run_in_blocks(read, boundaries)
         for *_, (code, position) in pieces:
-            if code == text_rows.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
+            if code == number_lines.BAD_NODE and self.ids is np.int32:  # or too large for 32 bits
                 self.ids = np.int64
                 return self(block, line, unfit, path)
-            if code != text_rows.FINE:
+            if code != number_lines.FINE:
                 self._explain(bytes(block), code, position, line, path)
         if self.layout.delimiter is not None:
             self.doubts.look_at(bytes(block), line)
@@ -123,12 +123,12 @@ class NumberReader:
         weights, hard = np.empty(n_weights), np.empty(n_weights, np.int64)
         fault = np.zeros(2, np.int64)
         if layout.is_plain:
-            n_rows, n_lines = text_rows.parse_pairs(first, last, text, sources, targets, bound)
+            n_rows, n_lines = number_lines.parse_pairs(first, last, text, sources, targets, bound)
         if n_rows < 0:
             columns = (layout.n_columns, layout.source, layout.target, -1 if layout.weight is None else layout.weight)
-            lines = text_rows.EdgeLines(ord(layout.delimiter or "\0"), columns, bound)
-            edges = text_rows.ParsedEdges(sources, targets, weights, hard)
-            n_rows, n_lines = text_rows.parse_edges(first, last, text, lines, edges, fault)
+            lines = number_lines.EdgeLines(ord(layout.delimiter or "\0"), columns, bound)
+            edges = number_lines.ParsedEdges(sources, targets, weights, hard)
+            n_rows, n_lines = number_lines.parse_edges(first, last, text, lines, edges, fault)
         sources, targets = sources[:n_rows].copy(), targets[:n_rows].copy()
         left = (None, None) if layout.weight is None else (weights[:n_rows].copy(), hard[:n_rows].copy())
         largest = max(int(sources.max()), int(targets.max())) if n_rows else 0
@@ -149,9 +149,9 @@ class NumberReader:
         are_ids = all(end.isascii() and end.isdigit() for end in ends)
         if b'"' in row and are_ids and not any(b'"%b"' % end.encode() in row for end in ends):
             self._read_quotes()
-        if code in (text_rows.TOO_FEW, text_rows.TOO_MANY):
+        if code in (number_lines.TOO_FEW, number_lines.TOO_MANY):
             raise GraphFormatError(
-                f"{text!r} has {'fewer' if code == text_rows.TOO_FEW else 'more'} columns than the first edge, {n}; "
+                f"{text!r} has {'fewer' if code == number_lines.TOO_FEW else 'more'} columns than the first edge, {n}; "
                 "expected the same number in every line (a METIS graph: format='metis')",
                 path,
                 line,

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from graphclust.errors import GraphFormatError
+from graphclust.io.byte_source import HEAD
 from graphclust.io.column_choice import Choice, Columns, choose, refuse_columns
 from graphclust.io.column_names import is_number, is_table_of_nodes, name_both_ends, named_ends, plain_name
+from graphclust.io.comment_lines import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.lines import quote
-from graphclust.io.marked_rows import COMMENTS, has_shape, is_row, names_of_columns
-from graphclust.io.source import HEAD
 
 _SAY = 'pass weights="file" if it is, weights="ignore" if it is not'
 _TABS_AROUND = re.compile(r"[ \t]*\t[ \t]*(?=[,;])|(?<=[,;])[ \t]*\t[ \t]*")

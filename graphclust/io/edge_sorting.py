@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.compiled.text import edge_rows
+from graphclust.compiled.text import edges_to_csr
 from graphclust.progress import Progress
 
 SLICES = 2  # each takes 8 bytes a node
@@ -66,7 +66,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
     n = counts.shape[1]
     starts = np.zeros(n + 1, np.int64)
     for first, last in itertools.pairwise(row_blocks(n, 1 << 24).tolist()):
-        edge_rows.starts_of(first, last, counts, starts)
+        edges_to_csr.starts_of(first, last, counts, starts)
     return starts
 
 
@@ -79,7 +79,7 @@ def by_higher_end(chunks: Chunks, n: int, weighted: bool, gaps: bool, progress: 
     cursor, lower = np.zeros((SLICES, n), np.int64), np.zeros(n, np.bool_)
     steps = chunk_steps(chunks, n_entries)
     ends = [tuple([piece[:2] for piece in part] for part in step) for step in steps]
-    in_slices(edge_rows.count_higher_ends, ends, (lower,), (cursor,), progress, COUNT_HIGHER)
+    in_slices(edges_to_csr.count_higher_ends, ends, (lower,), (cursor,), progress, COUNT_HIGHER)
     ids, ranks = None, np.empty(0, np.int32)
     if gaps:
         present = lower | (cursor > 0).any(axis=0)
@@ -89,7 +89,7 @@ def by_higher_end(chunks: Chunks, n: int, weighted: bool, gaps: bool, progress: 
     starts = starts_of(cursor)
     keys, key_weights = np.empty(n_entries, np.uint32), np.empty(n_entries) if weighted else NO_WEIGHTS
     common = (ranks, keys, key_weights)
-    in_slices(edge_rows.place_by_higher_end, steps, common, (cursor,), progress, PLACE_HIGHER)
+    in_slices(edges_to_csr.place_by_higher_end, steps, common, (cursor,), progress, PLACE_HIGHER)
     return starts, keys, key_weights, ids
 
 
@@ -97,9 +97,9 @@ def by_lower_end(starts: np.ndarray, keys: np.ndarray, key_weights: np.ndarray, 
     """The same edges in the order of their lower ends, and of one lower end in that of their higher ends."""
     cursor = np.zeros((SLICES, len(starts) - 1), np.int64)
     steps = row_steps(starts)
-    in_slices(edge_rows.count_lower_ends, steps, (starts, keys), (cursor,), progress, COUNT_LOWER)
+    in_slices(edges_to_csr.count_lower_ends, steps, (starts, keys), (cursor,), progress, COUNT_LOWER)
     sorted_starts = starts_of(cursor)
     sorted_keys, sorted_weights = np.empty_like(keys), np.empty_like(key_weights)
     common = (starts, keys, key_weights, sorted_keys, sorted_weights)
-    in_slices(edge_rows.place_by_lower_end, steps, common, (cursor,), progress, PLACE_LOWER)
+    in_slices(edges_to_csr.place_by_lower_end, steps, common, (cursor,), progress, PLACE_LOWER)
     return sorted_starts, sorted_keys, sorted_weights

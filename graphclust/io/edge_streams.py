@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphclust.errors import ResourceLimitError
+from graphclust.io.byte_source import Source
 from graphclust.io.edge_lines import EdgeLines, Reading, Sample, judge_first_line
 from graphclust.io.edge_list import NumberReader
 from graphclust.io.edges import Edges, allowed_bytes
 from graphclust.io.lines import NegativeOrInfinite
 from graphclust.io.matrix_market import edges_of, read_header, stream_entries, with_first
-from graphclust.io.source import Source
-from graphclust.io.spilled_edges import Part
+from graphclust.io.spill_files import Part
 from graphclust.progress import Progress
 
 NO_LIMIT = 1 << 62

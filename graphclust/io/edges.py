@@ -11,11 +11,12 @@ import numpy as np
 
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import n_threads
-from graphclust.compiled.text import edge_rows
+from graphclust.compiled.text import edges_to_csr
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount, in_mebibytes
-from graphclust.graph.checked_rows import graph_of_checked_rows
 from graphclust.graph.container import Graph
+from graphclust.graph.from_csr import graph_of_checked_rows
 from graphclust.graph.matrices import all_ones, remark_on_isolated
+from graphclust.io.byte_source import BLOCK, HEAD
 from graphclust.io.container_limits import container_memory
 from graphclust.io.edge_sorting import (
     JOIN,
@@ -29,7 +30,6 @@ from graphclust.io.edge_sorting import (
     starts_of,
 )
 from graphclust.io.lines import PIECE
-from graphclust.io.source import BLOCK, HEAD
 from graphclust.progress import Progress
 
 FLOOR_BYTES, BYTES_PER_FILE_BYTE = 1 << 28, 200  # what any file, and each byte of it, may ask for without being told
@@ -95,21 +95,21 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
 
     n = edges.n_nodes
     cursor = np.zeros((SLICES + 1, n), np.int64)  # of the lower neighbours from each slice, and of the upper ones
-    found = np.zeros((SLICES, edge_rows.N_COUNTS), np.int64)
-    examples = np.zeros((SLICES, edge_rows.N_COUNTS, 2), np.int64)
+    found = np.zeros((SLICES, edges_to_csr.N_COUNTS), np.int64)
+    examples = np.zeros((SLICES, edges_to_csr.N_COUNTS, 2), np.int64)
     steps = row_steps(starts)
-    by_lower = edge_rows.EdgesByLowerEnd(starts, keys, key_weights)
+    by_lower = edges_to_csr.EdgesByLowerEnd(starts, keys, key_weights)
     common = (by_lower, symmetrize == "sum", cursor[SLICES])
-    in_slices(edge_rows.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
+    in_slices(edges_to_csr.join_directions, steps, common, (cursor, found, examples), progress, JOIN)
     counts = EdgeCounts(n_entries, *found.sum(axis=0).tolist())
     first_slice = (found > 0).argmax(axis=0)
-    apply_policies(edges, counts, examples[first_slice, np.arange(edge_rows.N_COUNTS)], symmetrize)
+    apply_policies(edges, counts, examples[first_slice, np.arange(edges_to_csr.N_COUNTS)], symmetrize)
 
     indptr = starts_of(cursor)
     indices = np.empty(indptr[n], np.int32)
     weights = np.empty(indptr[n]) if weighted else NO_WEIGHTS
     outputs = (by_lower, cursor[SLICES], Rows(indptr, indices, weights))
-    in_slices(edge_rows.write_both_ends, steps, outputs, (cursor,), progress, WRITE)
+    in_slices(edges_to_csr.write_both_ends, steps, outputs, (cursor,), progress, WRITE)
     del starts, keys, key_weights, by_lower, cursor, common, outputs
     all_one = not weighted or all_ones(weights)
     n_isolated = int(np.count_nonzero(indptr[1:] == indptr[:-1]))
@@ -135,12 +135,12 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
     if edges.symmetric == "stored once" and counts.two_way:
         raise GraphFormatError(
             f"is symmetric but holds both triangles of {amount(counts.two_way, 'entry', 'entries')}, "
-            f"the first {pair(edge_rows.TWO_WAY)}; "
+            f"the first {pair(edges_to_csr.TWO_WAY)}; "
             "expected each edge once, in one triangle",
             edges.path,
         )
     if edges.symmetric == "stored twice" and counts.one_way + counts.unequal:
-        kind = edge_rows.ONE_WAY if counts.one_way else edge_rows.UNEQUAL
+        kind = edges_to_csr.ONE_WAY if counts.one_way else edges_to_csr.UNEQUAL
         raise GraphFormatError(
             f"{amount(counts.one_way + counts.unequal, 'edge lacks', 'edges lack')} an equal counterpart from the "
             f"other end, the first {pair(kind)}; expected both directions with one weight",
@@ -151,7 +151,7 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
         edges.remarks.append("each edge is listed in one direction and was read as undirected")
     elif edges.symmetric != "stored once" and counts.one_way + counts.unequal:
         if symmetrize is None:
-            kind = edge_rows.UNEQUAL if counts.unequal else edge_rows.ONE_WAY
+            kind = edges_to_csr.UNEQUAL if counts.unequal else edges_to_csr.ONE_WAY
             raise GraphValidationError(
                 f"{edges.path}: not symmetric: {amount(counts.one_way, 'edge has', 'edges have')} one direction "
                 f"and {counts.unequal} two "
@@ -168,7 +168,7 @@ def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symme
         what_became = "added up" if added else 'counted once (symmetrize="sum" adds them up)'
         edges.repairs.append(
             f"{amount(counts.duplicates, 'repeated entry', 'repeated entries')}, the first "
-            f"{pair(edge_rows.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"
+            f"{pair(edges_to_csr.DUPLICATE)}, {'was' if counts.duplicates == 1 else 'were'} {what_became}"
         )
     if counts.zeros:
         edges.repairs.append(amount(counts.zeros, "entry of weight 0 is no edge", "entries of weight 0 are no edges"))

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from graphclust.io.byte_source import Source
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing, NodeNames, as_number
-from graphclust.io.source import Source
 from graphclust.io.xml_elements import MOST_DEPTH, PASS_OVER, XmlElements
 from graphclust.progress import Progress
 

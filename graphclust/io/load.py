@@ -11,8 +11,9 @@ import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, ResourceLimitError, warn_caller
-from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
+from graphclust.graph.from_csr import graph_from_csr
+from graphclust.io.byte_source import Source, open_source
 from graphclust.io.column_choice import Column, Columns, as_columns
 from graphclust.io.dimacs import START as dimacs_start
 from graphclust.io.dimacs import read_dimacs
@@ -26,7 +27,6 @@ from graphclust.io.matrix_market import BANNER, read_matrix_market
 from graphclust.io.metis import read_metis
 from graphclust.io.network_files import LISTED_FORMATS, network_format, read_network_file
 from graphclust.io.other_formats import refuse_other_formats
-from graphclust.io.source import Source, open_source
 from graphclust.io.store import is_store, open_store
 from graphclust.io.suitesparse import is_tar, read_suitesparse
 from graphclust.io.whole_files import WHOLE_FORMATS, read_whole_file, whole_format
@@ -222,7 +222,7 @@ def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress,
     entry = entry_at(path)
     if entry is None:
         return None
-    from graphclust.datasets.fetching import Request
+    from graphclust.datasets.resolve import Request
     from graphclust.datasets.snap import fetched_edges
     from graphclust.datasets.suitesparse import fetched_matrix
 

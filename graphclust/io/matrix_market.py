@@ -13,11 +13,11 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
-from graphclust.compiled.text import text_rows
+from graphclust.compiled.text import number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.byte_source import Source
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.lines import NegativeOrInfinite, line_boundaries, quote
-from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 _WORD = re.compile(rb"\S*")
@@ -219,7 +219,7 @@ def _read_entries(
 
     run_in_blocks(read, boundaries)
     for *_, (code, position) in pieces:
-        if code != text_rows.FINE:
+        if code != number_lines.FINE:
             _explain(block, position, header, n_missing, path, line)
     if sum(len(rows) for rows, *_ in pieces) > n_missing:
         _explain(block, 0, header, n_missing, path, line)
@@ -245,9 +245,9 @@ def _read_piece(first: int, last: int, text: np.ndarray, header: Header) -> tupl
     values, hard = np.empty(n_values), np.empty(n_values, np.int64)
     fault = np.zeros(2, np.int64)
     whole = header.field != "real"
-    lines = text_rows.MatrixLines(header.n_rows, header.n_columns, header.offset, header.has_value, whole)
-    entries = text_rows.MatrixEntries(rows, columns, values, hard)
-    n, n_lines = text_rows.parse_entries(first, last, text, lines, entries, fault)
+    lines = number_lines.MatrixLines(header.n_rows, header.n_columns, header.offset, header.has_value, whole)
+    entries = number_lines.MatrixEntries(rows, columns, values, hard)
+    n, n_lines = number_lines.parse_entries(first, last, text, lines, entries, fault)
     left = (values[:n].copy(), hard[:n].copy()) if header.has_value else (None, None)
     return rows[:n].copy(), columns[:n].copy(), *left, n_lines, fault.tolist()
 

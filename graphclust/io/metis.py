@@ -6,11 +6,11 @@ from typing import NoReturn
 import numpy as np
 
 from graphclust.compiled.runtime.blocks import run_in_blocks
-from graphclust.compiled.text import neighbor_text, text_rows
+from graphclust.compiled.text import neighbor_text, number_lines
 from graphclust.errors import GraphFormatError, GraphValidationError
+from graphclust.io.byte_source import Source
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.lines import line_boundaries, quote
-from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 _COMMENT = b"%"
@@ -164,10 +164,10 @@ def _explain(block: memoryview, code: int, position: int, header: Header, path: 
     line += text_block.count(b"\n", 0, position) + 1
     text = quote(text_block[position : text_block.index(b"\n", position)].strip())
     expected = {
-        text_rows.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
-        text_rows.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbours"
+        number_lines.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
+        number_lines.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbours"
         + (", each with a weight" if header.weighted else ""),
-        text_rows.BAD_WEIGHT: "an edge weight is no whole number above 0",
-        text_rows.BAD_NODE: f"a neighbour is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
+        number_lines.BAD_WEIGHT: "an edge weight is no whole number above 0",
+        number_lines.BAD_NODE: f"a neighbour is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
     }
     raise GraphFormatError(f"{text!r}: {expected[code]}", path, line)

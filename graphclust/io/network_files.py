@@ -10,6 +10,7 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError, amount
 from graphclust.io import adjacency_list, node_link, pajek
+from graphclust.io.byte_source import BLOCK, Source
 from graphclust.io.column_names import plain_name, weight_among
 from graphclust.io.edges import Edges, available_bytes
 from graphclust.io.gexf import read_gexf
@@ -18,7 +19,6 @@ from graphclust.io.graphml import read_graphml
 from graphclust.io.lines import NegativeOrInfinite, quote
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing
 from graphclust.io.node_names import as_numbers
-from graphclust.io.source import BLOCK, Source
 from graphclust.progress import Progress
 
 _GML_START = re.compile(rb"(?:#[^\n]*\n\s*)*+(?:graph|Creator|Version|comment|directed)\b", re.IGNORECASE)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_choice, refuse_swapped
-from graphclust.compiled.graphs import gate
+from graphclust.compiled.graphs import csr_checks
 from graphclust.compiled.graphs.objective import RowSums
 from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_blocks
 from graphclust.errors import GraphFormatError, GraphValidationError
-from graphclust.graph.checked_rows import check_degrees
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.gate import as_graph
+from graphclust.graph.from_csr import check_degrees
+from graphclust.graph.graph_input import as_graph
 from graphclust.io.store_files import (
     HEADER,
     check_store_target,
@@ -209,12 +209,12 @@ def _check_entries(graph: StoredGraph) -> None:
     blocks = entry_blocks(graph.indptr)
     rows, sums = graph.rows, RowSums(np.zeros(n), np.zeros(n))
     faults, asymmetry = np.zeros((2, len(blocks) - 1), np.int64)
-    run_in_blocks(gate.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
+    run_in_blocks(csr_checks.check_rows, blocks, rows, rows.weights.view(np.uint64), sums, faults, asymmetry)
     if faults.any():
         block = int(np.flatnonzero(faults)[0])
-        counts = np.zeros((len(blocks), gate.N_FAULTS), np.int64)
+        counts = np.zeros((len(blocks), csr_checks.N_FAULTS), np.int64)
         examples = np.zeros_like(counts)
-        gate.count_faults(blocks[block], blocks[block + 1], block, rows, counts, examples)
+        csr_checks.count_faults(blocks[block], blocks[block + 1], block, rows, counts, examples)
         entry = int(examples[block][counts[block] > 0].min())
         row = int(np.searchsorted(graph.indptr, entry, side="right")) - 1
         weight = "" if graph.weights is None else f" with weight {graph.weights[entry]}"

@@ -8,10 +8,10 @@ import tarfile
 from typing import Any
 
 from graphclust.errors import GraphFormatError, UnsafeArchiveError
+from graphclust.io.byte_source import Source
 from graphclust.io.companions import details_of
 from graphclust.io.edges import Edges
 from graphclust.io.matrix_market import read_matrix_market
-from graphclust.io.source import Source
 from graphclust.progress import Progress
 
 MATRIX = re.compile(r"(?:\./)?([^/]+)/\1\.mtx")

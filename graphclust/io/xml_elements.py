@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xml.parsers import expat
 
 from graphclust.errors import GraphClustError, GraphFormatError
-from graphclust.io.source import Source
+from graphclust.io.byte_source import Source
 from graphclust.progress import Progress
 
 PASS_OVER = object()  # what a handler returns for an element that is of no use

@@ -9,10 +9,10 @@ Points far beyond the range of float32 are copied and compared times a power of 
 import numpy as np
 
 from graphclust.compiled.points.bounded_assignment import Bounds, Drift, Entering, Groups, add_movement
-from graphclust.compiled.points.rounded_points import tighten_bounds
+from graphclust.compiled.points.quantized_points import tighten_bounds
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.k_means.points import DensePoints, Points, point_blocks, sq_lengths
-from graphclust.k_means.rounded_points import RoundedPoints
+from graphclust.k_means.quantized_points import RoundedPoints
 from graphclust.scales import exponent_beyond, largest_size, times_power_of_two
 
 _MOST_BYTES = 1 << 30

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.points.point_seeding import NearestSeeds, Reach, distances_to_seeds
-from graphclust.compiled.runtime import counter_draws
+from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import run_in_blocks
-from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
+from graphclust.graph.executor import ByBlock, Engine, Whole, summed_in_order
 from graphclust.k_means.points import Points
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
 from graphclust.k_means.seeding import unseeded
@@ -67,7 +67,7 @@ class PointRounds:
         self.engine, self.parts, self.key = engine, parts, key
         totals = np.cumsum(engine.fetch(engine.each(total_weight, parts)))
         uniform = np.empty(1)
-        counter_draws.fill_uniforms(key, FIRST_TURN, 0, uniform)
+        counter_rng.fill_uniforms(key, FIRST_TURN, 0, uniform)
         target = min(uniform[0] * totals[-1], np.nextafter(totals[-1], 0.0))
         block = int(np.searchsorted(totals, target, side="right"))
         targets = [-1.0] * len(totals)
@@ -125,7 +125,7 @@ def drawn_by_mass(
 ) -> Drawn:
     """The points of a block that draw themselves."""
     drawn = np.empty(last - first, np.int64)
-    n_drawn = counter_draws.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
+    n_drawn = counter_rng.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
     return Drawn(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
 
 
@@ -178,7 +178,7 @@ def approached(
         gains = np.zeros((1, len(chosen)))
         reach, everyone = Reach(to_seeds, near, n_before + some.start), np.array([0, points.n])
         run_in_blocks(points.approach_loop, everyone, points.against(chosen), weights, reach, nearest, gains)
-    return PointDistances(nearest.sq_distances, nearest.seeds, counter_draws.sum_masses(weights, nearest.sq_distances))
+    return PointDistances(nearest.sq_distances, nearest.seeds, counter_rng.sum_masses(weights, nearest.sq_distances))
 
 
 def mass_of(source: Any, first: int, last: int, distances: PointDistances) -> float:

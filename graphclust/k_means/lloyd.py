@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.errors import warn_caller
-from graphclust.k_means.iteration import KMeansResult, lloyd
+from graphclust.k_means.energy_curve import ValidationCurve
+from graphclust.k_means.initialization import starting_centroids
+from graphclust.k_means.lloyd_iteration import KMeansResult, lloyd
 from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
-from graphclust.k_means.starts import starting_centroids
-from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import ProgressLike, as_progress
 
 

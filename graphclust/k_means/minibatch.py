@@ -17,11 +17,11 @@ from graphclust.compiled.points.centroid_update import approach_means
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
-from graphclust.k_means.iteration import KMeansResult, finished
+from graphclust.k_means.energy_curve import ValidationCurve
+from graphclust.k_means.initialization import start_from_some
+from graphclust.k_means.lloyd_iteration import KMeansResult, finished
 from graphclust.k_means.points import Points, as_cluster_count, as_points, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
-from graphclust.k_means.starts import start_from_some
-from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import ProgressLike, as_progress
 
 RATES = ("count", "sqrt")

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.compiled.runtime.blocks import row_blocks
-from graphclust.graph.block_engine import InProcess
+from graphclust.graph.executor import InProcess
 from graphclust.k_means.candidates import Part, candidates_by_blocks
-from graphclust.k_means.iteration import lloyd
+from graphclust.k_means.energy_curve import ValidationCurve
+from graphclust.k_means.lloyd_iteration import lloyd
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import draw_seeds, greedy_candidates, warn_if_fewer
-from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 OVERSAMPLING = 0.5

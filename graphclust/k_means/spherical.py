@@ -19,11 +19,11 @@ from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whol
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, updated_centroids
-from graphclust.k_means.iteration import KMeansResult
+from graphclust.k_means.energy_curve import ValidationCurve
+from graphclust.k_means.initialization import starting_centroids
+from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
-from graphclust.k_means.starts import starting_centroids
-from graphclust.k_means.validation import ValidationCurve
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.scales import balanced_rows
 

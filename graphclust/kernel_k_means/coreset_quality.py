@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_whole_number
-from graphclust.coreset.quality import CoresetQuality, compared
+from graphclust.coreset.diagnostics import CoresetQuality, compared
 from graphclust.errors import ConvergenceWarning
 from graphclust.kernel_k_means.choice import as_kernel
 from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans

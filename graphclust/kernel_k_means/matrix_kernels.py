@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_array, as_number
 from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.graph.matrices import checked_csr
 from graphclust.kernel_k_means.kernel import Kernel, Rows

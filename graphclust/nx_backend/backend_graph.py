@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError
-from graphclust.graph.checked_rows import graph_from_csr
 from graphclust.graph.container import Graph
+from graphclust.graph.from_csr import graph_from_csr
 from graphclust.graph.matrices import as_float_weights
 from graphclust.graph.networkx_rows import networkx_rows
 

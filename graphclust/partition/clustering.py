@@ -17,7 +17,7 @@ from graphclust.coreset.outcome import CoresetClustering
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import node_names
 from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
@@ -26,7 +26,7 @@ from graphclust.partition.label_matching import ClusterChange
 from graphclust.progress import Progress, ProgressLike
 
 if TYPE_CHECKING:
-    from graphclust.partition.certainty import Certainty
+    from graphclust.partition.confidence import Certainty
     from graphclust.partition.prediction import ClusterModel
 
 __all__ = ["Clustering", "CoresetClustering"]
@@ -346,7 +346,7 @@ class Clustering:
 
     def certainty(self, *, n_repeats: int = 0, rng: Seed = None, progress: ProgressLike = None) -> Certainty:
         """How sure the clustering is of each node and of each cluster; see the function `certainty`."""
-        from graphclust.partition.certainty import certainty
+        from graphclust.partition.confidence import certainty
 
         return certainty(self, n_repeats=n_repeats, rng=rng, progress=progress)
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_whole_number, check_type
-from graphclust.coreset.induced_graph import coreset_graph
-from graphclust.coreset.published import by_the_paper
-from graphclust.coreset.quality import CoresetQuality, compared
+from graphclust.coreset.diagnostics import CoresetQuality, compared
+from graphclust.coreset.induced_coreset_graph import coreset_graph
+from graphclust.coreset.paper import by_the_paper
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.graph.kernel import NormalizedCutKernel

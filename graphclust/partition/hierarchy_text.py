@@ -15,7 +15,7 @@ import numpy as np
 
 from graphclust.checks import refuse_swapped
 from graphclust.errors import ParameterError
-from graphclust.io.writing import whole_file
+from graphclust.io.atomic_write import whole_file
 from graphclust.objective.cuts import cut_and_volume
 
 if TYPE_CHECKING:

@@ -14,20 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.chosen_rows import ChosenRows
 from graphclust.compiled.graphs.label_extension import Centroids
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
+from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.coreset.label_extension import centroids_of_rows, labels_in_block
 from graphclust.coreset.parallel_sampling import SampledCoreset, coreset_rows, count_points, sample_by_blocks
 from graphclust.coreset.sampling import Coreset
-from graphclust.coreset.two_step import link_rows
+from graphclust.coreset.shared_neighbors import link_rows
 from graphclust.errors import amount
-from graphclust.graph.block_engine import ByBlock, Engine, Whole, summed_in_order
 from graphclust.graph.container import Graph
+from graphclust.graph.executor import ByBlock, Engine, Whole, summed_in_order
 from graphclust.objective.objective import CUT, Units, weighed
-from graphclust.partition import block_steps as steps
-from graphclust.partition.block_steps import GraphSource
+from graphclust.partition import blockwise as steps
+from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.connectivity import REFINEMENTS
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions

@@ -7,9 +7,9 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.label_propagation import spread_labels
 from graphclust.coreset.sampling import Coreset, construct_coreset
-from graphclust.coreset.spreading import spread_labels
-from graphclust.coreset.two_step import link_coreset
+from graphclust.coreset.shared_neighbors import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Units, Weighed, node_terms, weighed

@@ -13,8 +13,8 @@ import numpy as np
 from graphclust.checks import as_labels, as_names, refuse_swapped
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.array_files import named_failures, open_archive, parse_json
+from graphclust.io.atomic_write import whole_file
 from graphclust.io.pipes import is_pipe
-from graphclust.io.writing import whole_file
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.label_tables import COMMENT, labels_of_json, read_label_table
 from graphclust.partition.labeled_graph import write_labeled_graph

@@ -9,11 +9,11 @@ import numpy as np
 
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.compiled.runtime.blocks import n_threads
-from graphclust.coreset.published import default_size as published_size
-from graphclust.coreset.two_step import MOST_NEIGHBORS, MOST_VISITORS
+from graphclust.coreset.paper import default_size as published_size
+from graphclust.coreset.shared_neighbors import MOST_NEIGHBORS, MOST_VISITORS
 from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import MOST_ENTRIES
 from graphclust.io.edges import available_bytes
 from graphclust.partition.contraction import ENTRIES_PER_BLOCK

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.io.array_files import open_archive, parse_json
-from graphclust.io.writing import whole_file
+from graphclust.io.atomic_write import whole_file
 from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
 from graphclust.partition.prediction import ClusterModel
 

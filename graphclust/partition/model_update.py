@@ -12,7 +12,7 @@ from graphclust.checks import Seed
 from graphclust.errors import GraphValidationError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges, apply_edits
-from graphclust.graph.gate import as_graph
+from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import node_names
 from graphclust.objective.objective import weighed
 from graphclust.partition.clustering import Clustering

@@ -14,9 +14,9 @@ from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.objective.objective import Weighed, chance_objective
 from graphclust.partition.contraction import contract
 from graphclust.partition.engine import FINEST
-from graphclust.partition.envelope import best_ranges
 from graphclust.partition.levels import Run, room_for
 from graphclust.partition.local_moving import find_regions
+from graphclust.partition.resolution_profile import best_ranges
 
 LOWEST, HIGHEST = 1.0 / 16.0, 16.0  # resolutions between which ranges are looked at
 WIDE = log(2.0)  # of a range; random graphs have .2, planted groups .8 and more

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from graphclust.checks import as_choice, as_number, as_whole_number
-from graphclust.coreset.published import DEGREES, EMBEDDINGS
+from graphclust.coreset.paper import DEGREES, EMBEDDINGS
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
 from graphclust.graph.kernel import LOOP_POLICIES

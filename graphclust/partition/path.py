@@ -20,20 +20,20 @@ from graphclust.objective.objective import Aim
 from graphclust.partition.bounds import as_bounds_of_k
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.contraction import Contraction
-from graphclust.partition.descent import Descent
+from graphclust.partition.dendrogram import Descent
 from graphclust.partition.engine import EFFORTS, partition_from
-from graphclust.partition.envelope import best_ranges
 from graphclust.partition.label_matching import renumber
 from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.report import origin
 from graphclust.partition.resolution import FLOOR, REGIONS_PER_CLUSTER, Plan, middle_of, objective_of, remarks_on
+from graphclust.partition.resolution_profile import best_ranges
 from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.partition.within_bounds import bring_within
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
-    from graphclust.partition.suggestion import Suggestion
+    from graphclust.partition.select_k import Suggestion
 
 __all__ = ["Path", "PathRow"]
 
@@ -240,7 +240,7 @@ class Path:
         >>> suggestion.k, suggestion.clear
         (6, True)
         """
-        from graphclust.partition.suggestion import suggestion_of
+        from graphclust.partition.select_k import suggestion_of
 
         return suggestion_of(self, as_progress(progress, time_budget))
 

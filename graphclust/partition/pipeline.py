@@ -9,18 +9,17 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset import published as paper
+from graphclust.coreset import paper as paper
 from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
-from graphclust.graph.block_engine import Engine, InProcess
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.executor import Engine, InProcess
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.graph.node_order import in_order, listing_order, node_order
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
-from graphclust.partition.block_steps import GraphSource
+from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.bounds import NodeWeight, as_sizes, k_within, weights_in_words
-from graphclust.partition.choice import suits_a_coreset
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
 from graphclust.partition.components import in_all_nodes, masked, searched_nodes
 from graphclust.partition.connectivity import connect
@@ -32,6 +31,7 @@ from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import is_likelier
 from graphclust.partition.memory import check_memory
+from graphclust.partition.method_selection import suits_a_coreset
 from graphclust.partition.options import (
     BOUNDS,
     METHODS,
@@ -41,7 +41,7 @@ from graphclust.partition.options import (
     settings,
     used_settings,
 )
-from graphclust.partition.path_making import cluster_path
+from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Sampling
 from graphclust.partition.within_bounds import clusters_within

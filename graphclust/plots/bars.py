@@ -15,7 +15,7 @@ from graphclust.plots.canvas import COLORS, LINE, axes_for, without_frame
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from graphclust.partition.certainty import Certainty
+    from graphclust.partition.confidence import Certainty
 
 
 def stage_times(result: Any, *, ax: Axes | None = None) -> Axes:

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_generator, as_whole_number
 from graphclust.coreset.sampling import Coreset, construct_coreset
-from graphclust.coreset.two_step import two_step_factor
+from graphclust.coreset.shared_neighbors import two_step_factor
 from graphclust.errors import ParameterError
 from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.partition.clustering import Clustering

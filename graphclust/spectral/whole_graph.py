@@ -10,8 +10,8 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, warn_caller
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.k_means.iteration import KMeansResult
 from graphclust.k_means.lloyd import kmeans
+from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import Progress, ProgressLike, as_progress

@@ -33,8 +33,8 @@ from graphclust import (
     normalized_cut,
     stochastic_block_model,
 )
-from graphclust.coreset import two_step
-from graphclust.graph.checked_rows import graph_from_csr
+from graphclust.coreset import shared_neighbors
+from graphclust.graph.from_csr import graph_from_csr
 from graphclust.partition import (
     coreset_parents,
     engine,
@@ -149,7 +149,7 @@ CHANGES = [
     }),
     *numbers("two-step", overlay, {"CRUMB": (0.0, 0.1)}),
     *numbers("two-step", in_memory, {"HARDLY_ANY": (0.005, 0.1)}),
-    *numbers("two-step", two_step, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
+    *numbers("two-step", shared_neighbors, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("one round over pieces", "two-step", ((coreset_parents, "part_pieces", one_round),)),
     Change("any region may be the nearest", "two-step", ((in_memory, "extend_labels", to_any_region),)),

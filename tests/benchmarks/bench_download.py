@@ -61,8 +61,8 @@ def fetching(url: str, target: str) -> None:
     """Download once, and print seconds, peak of memory, and what was added to it."""
     import requests  # noqa: F401 - its import is not what is measured
 
-    from graphclust.datasets.addresses import Address
     from graphclust.datasets.download import download
+    from graphclust.datasets.urls import Address
     from graphclust.progress import Progress
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -77,7 +77,7 @@ def loading() -> None:
     """Fetch twice by name, then read the bare arrays; print the seconds of each."""
     from graphclust import fetch_suitesparse
     from graphclust.datasets import cache_folder
-    from graphclust.datasets.kept_arrays import kept_graph
+    from graphclust.datasets.array_cache import kept_graph
 
     seconds = []
     start = time.perf_counter()

@@ -57,7 +57,7 @@ MUTANTS = [
     ),
     (
         "strengths-not-logarithmic",
-        "faces/page/figures.py",
+        "faces/html_page/figures.py",
         "scale = np.log(density[found])",
         "scale = density[found]",
         ["test_strengths_are_logarithmic"],
@@ -78,7 +78,7 @@ MUTANTS = [
     ),
     (
         "rounds-may-empty-a-cluster",
-        "partition/block_steps.py",
+        "partition/blockwise.py",
         "made = moves_that_empty_none(labels[nodes], to, size)",
         "made = np.ones(len(nodes), np.bool_)",
         ["test_a_cluster_that_all_would_leave_stays", "test_rounds_of_moves_raise_the_value_and_empty_no_cluster"],
@@ -288,28 +288,28 @@ MUTANTS = [
     ),
     (
         "small-graphs-suit-a-coreset",
-        "partition/choice.py",
+        "partition/method_selection.py",
         "if graph.n_entries < BUDGET:",
         "if False:",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
         "edges-that-hardly-count-make-a-graph-dense",
-        "partition/choice.py",
+        "partition/method_selection.py",
         " * evenness(graph.weights)",
         "",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
         "a-coreset-of-most-nodes",
-        "partition/choice.py",
+        "partition/method_selection.py",
         "if default_size(graph.n_nodes, that_count, k) > LEFT_BY_JOINING",
         "if default_size(graph.n_nodes, that_count, 1) > LEFT_BY_JOINING",
         ["test_only_large_graphs_without_many_triangles_suit_a_coreset"],
     ),
     (
         "graphs-with-triangles-suit-a-coreset",
-        "partition/choice.py",
+        "partition/method_selection.py",
         "share_in_common(graph, rng) < LITTLE_IN_COMMON",
         "share_in_common(graph, rng) < 1.0",
         ["test_the_method_follows"],
@@ -365,7 +365,7 @@ MUTANTS = [
     ),
     (
         "regions-move-on-the-way-down-when-time-is-up",
-        "partition/descent.py",
+        "partition/dendrogram.py",
         "stop = 1  # all unions at once",
         "stop = k - 1  # all unions at once",
         ["test_a_path_out_of_time_has_every_k_and_says_so"],
@@ -477,7 +477,7 @@ MUTANTS = [
     ),
     (
         "links-summed-with-empty-rows",
-        "coreset/two_step.py",
+        "coreset/shared_neighbors.py",
         "np.add.reduceat(weights, indptr[:-1][linked])",
         "np.add.reduceat(weights, np.minimum(indptr[:-1], len(weights) - 1))[linked]",
         ["test_links_by_shared_neighbors"],

@@ -1,9 +1,9 @@
 """The path of k, which k is suggested, how sure a clustering is, new nodes, and how good a coreset is."""
 
-_ENVELOPE = "partition/envelope.py"
-_DESCENT = "partition/descent.py"
-_SUGGESTION = "partition/suggestion.py"
-_CERTAINTY = "partition/certainty.py"
+_ENVELOPE = "partition/resolution_profile.py"
+_DESCENT = "partition/dendrogram.py"
+_SUGGESTION = "partition/select_k.py"
+_CERTAINTY = "partition/confidence.py"
 _PREDICTION = "partition/prediction.py"
 _PATH = "partition/path.py"
 _TABLE = ["test_the_table_holds_the_recomputed_figures"]
@@ -135,7 +135,7 @@ MUTANTS = [
     ),
     (
         "path-of-cliques-as-short-as-others",
-        "partition/path_making.py",
+        "partition/path_builder.py",
         "found[0][1] >= WIDE_BEYOND",
         "found[0][1] >= 100.0",
         ["test_many_small_groups_are_suggested_beyond_three_times_the_square_root_of_the_nodes"],
@@ -163,7 +163,7 @@ MUTANTS = [
     ),
     (
         "both-entries-of-an-edge-by-themselves",
-        "partition/perturbation.py",
+        "partition/edge_subsampling.py",
         "np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)",
         "rows, graph.indices",
         ["test_edges_left_out"],
@@ -240,21 +240,21 @@ MUTANTS = [
     ),
     (
         "coreset-judged-by-the-mean-alone",
-        "coreset/quality.py",
+        "coreset/diagnostics.py",
         "helps = bool(lowered and",
         "helps = bool(True and",
         _VERDICT,
     ),
     (
         "coreset-never-tried-eight-times-as-large",
-        "coreset/quality.py",
+        "coreset/diagnostics.py",
         "agreement >= SAME",
         "agreement >= -1.0",
         _VERDICT,
     ),
     (
         "edges-left-out-by-a-worse-hash",
-        "partition/perturbation.py",
+        "partition/edge_subsampling.py",
         "bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)",
         "bits = (bits | (bits >> np.uint64(shift))) * np.uint64(factor)",
         ["test_a_hash_of_both_ends_decides_which_edges_are_left_out"],

@@ -150,14 +150,14 @@ MUTANTS = [
     ),
     (
         "coreset-nodes-alike",
-        "coreset/published.py",
+        "coreset/paper.py",
         "points, k, sample_weight=weights, init=",
         "points, k, init=",
         ["test_coreset_nodes_count_by_their_weights_in_k_means"],
     ),
     (
         "row-sums-for-weights",
-        "coreset/published.py",
+        "coreset/paper.py",
         'd = weights if degrees == "weights" else None',
         "d = None",
         ["test_coreset_weights_may_stand_for_its_degrees"],

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.runtime.jit_options import INLINED
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.references import INLINED
 
 
 class Limits(NamedTuple):

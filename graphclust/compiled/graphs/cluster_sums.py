@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
-from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import loads_of
+from graphclust.compiled.graphs.cluster_links import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.levels import Level, Terms, copy_to
-from graphclust.compiled.graphs.link_places import INNER, LEAST_LINK, place_of
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.compiled.runtime.loops import loop

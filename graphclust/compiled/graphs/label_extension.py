@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphclust.compiled.graphs.chosen_rows import first_at_least
+from graphclust.compiled.graphs.row_subset import first_at_least
 from graphclust.compiled.runtime.loops import loop
 
 PRODUCT, BEST, LABEL, DEGREE = range(4)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import has_room, limits_of, may_lose, may_stand, shift_load, size_at
+from graphclust.compiled.graphs.cluster_links import LEAST_LINK
 from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.link_places import LEAST_LINK
 from graphclust.compiled.graphs.objective import (
     LEAST_GAIN,
     PLAIN,
@@ -22,9 +22,9 @@ from graphclust.compiled.graphs.objective import (
     gain_of_joining,
     loss_of_leaving,
 )
+from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_next
-from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.shuffling import shuffle
 
 

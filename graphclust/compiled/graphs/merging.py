@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.bounds import has_room, load_at, shift_load
+from graphclust.compiled.graphs.cluster_links import LEAST_LINK
 from graphclust.compiled.graphs.heap import pop, push
-from graphclust.compiled.graphs.link_places import LEAST_LINK
 from graphclust.compiled.graphs.objective import (
     CHANCE,
     PLAIN,
@@ -17,8 +17,8 @@ from graphclust.compiled.graphs.objective import (
     gain_of_union,
     score,
 )
+from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.references import INLINED, UNCOUNTED
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
 NEAR_ENOUGH = 1e-3  # units: gains that differ by less are as good; each merge with the giant shifts all by a little

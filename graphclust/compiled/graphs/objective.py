@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.runtime.jit_options import INLINED
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.references import INLINED
 
 # Clusters have mass: to ask of each whether what is divided by is zero would keep loops from taking several at a time.
 UNGUARDED: dict[str, Any] = {"error_model": "numpy"}

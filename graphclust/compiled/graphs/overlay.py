@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from graphclust.compiled.graphs.gate import flatten, join, root
+from graphclust.compiled.graphs.csr_checks import flatten, join, root
 from graphclust.compiled.runtime.loops import loop
 
 FEW = 2  # neighbors, which mostly make one part of a cluster already

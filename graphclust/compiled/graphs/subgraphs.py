@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
-from graphclust.compiled.runtime.references import UNCOUNTED
 
 
 @loop(**UNCOUNTED)

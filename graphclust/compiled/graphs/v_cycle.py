@@ -9,10 +9,10 @@ from graphclust.compiled.graphs.contraction import contract
 from graphclust.compiled.graphs.levels import Level, Partition, write
 from graphclust.compiled.graphs.local_moving import find_regions, refine
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
+from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors
 from graphclust.compiled.runtime.read_only import read_only
-from graphclust.compiled.runtime.references import UNCOUNTED
 
 NO_PARTITION = Partition(np.empty(0, np.int32), ClusterSums(np.empty(0), np.empty(0), np.empty(0, np.int64)))
 

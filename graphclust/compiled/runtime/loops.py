@@ -155,9 +155,9 @@ def start_compiler() -> Any:
         import numba
         from numba.extending import typeof_impl
 
-        from graphclust.compiled.runtime.announcement import announce_compilation
-        from graphclust.compiled.runtime.cache_files import keep_cache_files_sound
         from graphclust.compiled.runtime.cache_folder import provide_cache_folder
+        from graphclust.compiled.runtime.checked_cache import keep_cache_files_sound
+        from graphclust.compiled.runtime.compile_notice import announce_compilation
         from graphclust.compiled.runtime.interrupts import defer_interrupts
 
         defer_interrupts()

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from graphclust.compiled.runtime.jit_options import INLINED
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.references import INLINED
 
 CACHED = 1 << 21  # values of four bytes that caches of a processor of today hold
 LINE = 16  # values of four bytes

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.runtime.references import UNCOUNTED
-from graphclust.compiled.text.text_rows import (
+from graphclust.compiled.text.number_lines import (
     BAD_NODE,
     BAD_WEIGHT,
     FINE,

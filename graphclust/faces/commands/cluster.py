@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands.options import (
     add_bounds,
     add_force,
@@ -19,7 +20,6 @@ from graphclust.faces.commands.options import (
     node_weights,
     reading,
 )
-from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
@@ -151,9 +151,9 @@ def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Cluster
 
 def _write_page(options: argparse.Namespace, clustering: "Clustering", progress: "Progress") -> None:
     """Write the page, with the path of k and how stable the clusters are unless the time budget is used up."""
-    from graphclust.faces.page.document import write_report
-    from graphclust.faces.piped_input import input_name
-    from graphclust.partition.path_making import cluster_path
+    from graphclust.faces.html_page.document import write_report
+    from graphclust.faces.standard_input import input_name
+    from graphclust.partition.path_builder import cluster_path
 
     certainty = path = None
     if not progress.out_of_time():

@@ -27,7 +27,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Compile, and say what was."""
-    from graphclust.faces.compilation import compile_ahead
+    from graphclust.faces.precompile import compile_ahead
 
     said = compile_ahead(progress)
     if not options.quiet:

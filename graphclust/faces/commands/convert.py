@@ -63,7 +63,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
 def _stored(options: argparse.Namespace, progress: "Progress") -> "Graph":
     """The graph as a store: of a file of any size, or of what has to be loaded first."""
-    from graphclust.faces.piped_input import as_file
+    from graphclust.faces.standard_input import as_file
     from graphclust.io.convert import convert
     from graphclust.io.store import save_store
 

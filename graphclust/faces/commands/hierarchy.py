@@ -5,6 +5,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands.options import (
     add_force,
     add_seed,
@@ -15,7 +16,6 @@ from graphclust.faces.commands.options import (
     graph_file,
     loaded,
 )
-from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
 def _write_page(options: argparse.Namespace, found: "Hierarchy") -> None:
     """Write the page of the coarsest level, with a section on all."""
-    from graphclust.faces.page.document import write_report
-    from graphclust.faces.piped_input import input_name
+    from graphclust.faces.html_page.document import write_report
+    from graphclust.faces.standard_input import input_name
 
     write_report(
         options.html, found.cut(len(found.ids[0])), title=os.path.basename(input_name(options.file)), hierarchy=found,

@@ -4,8 +4,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded
-from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
 
 def _points(name: str) -> "np.ndarray":
-    from graphclust.faces.piped_input import input_name, standard_input
+    from graphclust.faces.standard_input import input_name, standard_input
     from graphclust.io.points import points_of, read_points
 
     return points_of(standard_input(), input_name(name)) if name == "-" else read_points(name)

@@ -46,12 +46,12 @@ def everywhere() -> Parser:
 
 def graph_file(flag: str | None = None) -> Parser:
     """A graph's file, and how to read it; flag : the option that names the file, which then may be left out."""
-    from graphclust.io import classics
+    from graphclust.io import toy_graphs
     from graphclust.io.load import FORMATS
 
     file = Parser(add_help=False)
     what = "a graph file, a store, - for standard input, a data set like suitesparse:SNAP/com-DBLP, or one of "
-    what += ", ".join(classics.NAMES)
+    what += ", ".join(toy_graphs.NAMES)
     if flag is None:
         file.add_argument("file", metavar="FILE", help=what)
     else:
@@ -108,15 +108,15 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
 
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
-    from graphclust.faces.piped_input import as_file, input_name
-    from graphclust.faces.shell_words import in_the_shell
-    from graphclust.io import classics
+    from graphclust.faces.cli_messages import in_the_shell
+    from graphclust.faces.standard_input import as_file, input_name
+    from graphclust.io import toy_graphs
     from graphclust.io.column_choice import Columns
     from graphclust.io.load import load_graph, refuse_columns_of
 
-    if not os.path.exists(options.file) and options.file in classics.NAMES:
+    if not os.path.exists(options.file) and options.file in toy_graphs.NAMES:
         refuse_columns_of(Columns(**columns_of(options)), "a graph without columns", options.file)
-        return replace(classics.classic_graph(options.file)[0], file=options.file), None
+        return replace(toy_graphs.classic_graph(options.file)[0], file=options.file), None
     _announce(options)
     with as_file(options.file) as path:
         graph, info = load_graph(
@@ -132,7 +132,7 @@ def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, L
 
 def _announce(options: argparse.Namespace) -> None:
     """Before a download: how large the graph is, and whether memory will do."""
-    from graphclust.datasets.fetching import prospect
+    from graphclust.datasets.resolve import prospect
 
     expected = prospect(options.file, options.memory_limit)
     if expected is not None and sys.stderr is not None:
@@ -141,7 +141,7 @@ def _announce(options: argparse.Namespace) -> None:
 
 def check_output(output: str | None, force: bool, never: str | None = None) -> None:
     """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
-    from graphclust.io.writing import check_target
+    from graphclust.io.atomic_write import check_target
 
     if output is not None:
         with _as_wrong_use():
@@ -151,8 +151,8 @@ def check_output(output: str | None, force: bool, never: str | None = None) -> N
 def check_store_output(output: str, force: bool, never: str) -> None:
     """The same for the folder of a store."""
     from graphclust.errors import ParameterError
+    from graphclust.io.atomic_write import check_not_input
     from graphclust.io.store_files import check_store_target
-    from graphclust.io.writing import check_not_input
 
     if output == "-":
         raise ParameterError("a store is a folder, which standard output cannot hold; name one, or choose another --to")

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands.options import (
     add_bounds,
     add_force,
@@ -20,7 +21,6 @@ from graphclust.faces.commands.options import (
     node_weights,
     reading,
 )
-from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show, show_data
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _write_reordered(
     options: argparse.Namespace, parts: "Clustering", order: "np.ndarray", info: "LoadInfo | None"
 ) -> None:
     """Write the matrix of a Matrix Market file as it stands there, or else the graph, in the order of the parts."""
-    from graphclust.graph.gate import as_graph
+    from graphclust.graph.graph_input import as_graph
     from graphclust.io.save import save_graph
 
     is_matrix = info is not None and info.format == "matrix_market" and os.path.isfile(options.file)
@@ -151,7 +151,7 @@ def _write_reordered(
         return
     from scipy.io import mmread, mmwrite
 
-    from graphclust.io.writing import whole_file
+    from graphclust.io.atomic_write import whole_file
 
     matrix = mmread(options.file, spmatrix=False).tocsr()
     n_rows = matrix.shape[0]
@@ -164,7 +164,7 @@ def _write_reordered(
 
 def _write_numbers(path: str, numbers: Iterable[Any], force: bool) -> None:
     """One number a line."""
-    from graphclust.io.writing import whole_file
+    from graphclust.io.atomic_write import whole_file
 
     text = "".join(f"{number}\n" for number in numbers)
     if path == "-":

@@ -5,13 +5,13 @@ import json
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands.options import add_seed, everywhere, examples, graph_file, loaded
-from graphclust.faces.shell_words import in_the_shell
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
     from graphclust.partition.path import Path, PathRow
-    from graphclust.partition.suggestion import Suggestion
+    from graphclust.partition.select_k import Suggestion
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
@@ -49,7 +49,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Make the path, and print its rows, the suggestion and why."""
     from graphclust.errors import ParameterError
-    from graphclust.partition.path_making import cluster_path, default_ks
+    from graphclust.partition.path_builder import cluster_path, default_ks
 
     if options.least < 1:
         raise ParameterError(f"--from {options.least} is out of range, expected at least 1")

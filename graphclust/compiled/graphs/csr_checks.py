@@ -1,0 +1,162 @@
+"""One streaming pass that checks a CSR matrix and collects degrees and loops; connected components."""
+
+import numpy as np
+
+from graphclust.compiled.runtime.jit_options import UNCOUNTED
+from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.prefetch import CACHED, ask_for
+from graphclust.compiled.runtime.splitmix64 import mix_bits
+
+# Columns of the report that `count_faults` fills, one row a block.
+OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
+N_FAULTS = 5
+
+AHEAD = 16  # nodes: so far ahead first neighbors are asked for, which are two or so of a row
+
+
+@loop(**UNCOUNTED)
+def _total(weights, start, end):
+    """Sum of weights[start:end] with what each addition rounded off kept apart (Neumaier 1974; Knuth's two-sum).
+
+    The error does not grow with the row: an edge of 1e16 swallows no edge of 1. It costs no time, since only the sum
+    itself waits for the addition before.
+    """
+    total = 0.0
+    lost = 0.0
+    for e in range(start, end):
+        grown = total + weights[e]
+        added = grown - total
+        lost += (total - (grown - added)) + (weights[e] - added)
+        total = grown
+    return total + lost if total < np.inf else total
+
+
+@loop(**UNCOUNTED)
+def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
+    """Sum the rows (`RowSums`), and for each block the asymmetry and the number of faulty entries.
+
+    An entry (i, j, w) adds its hash where i < j and takes it away where i > j: the total over all blocks is 0 when
+    the matrix is symmetric, and otherwise is 0 with probability 2^-64. No entry is followed to another row.
+    The loops over a row have no branches, so that several entries are checked at a time.
+    """
+    indptr, indices, weights = rows
+    degrees, loops = sums
+    n = len(indptr) - 1
+    weighted = len(weights) > 0
+    total = np.int64(0)
+    for i in range(first, last):
+        start, end = indptr[i], indptr[i + 1]
+        row, row_weights, row_bits = indices[start:end], weights[start:end], weight_bits[start:end]
+        n_faults = 0
+        n_below = 0
+        for e in range(len(row)):
+            j = np.int64(row[e])
+            n_faults += (j < 0) | (j >= n)
+            n_below += j < i
+            code = mix_bits(np.uint64(min(i, j)) << np.uint64(32) | np.uint64(max(i, j)))
+            if weighted:
+                code = mix_bits(code + row_bits[e] * np.uint64(0x9E3779B97F4A7C15))
+            total += np.int64(code) * (np.int64(j > i) - np.int64(j < i))
+        for e in range(1, len(row)):
+            n_faults += row[e] <= row[e - 1]
+        degree = float(len(row))
+        if weighted:
+            for e in range(len(row)):
+                n_faults += 1 - ((row_weights[e] > 0.0) & (row_weights[e] < np.inf))
+            degree = _total(weights, start, end) if n_faults == 0 else 0.0
+        degrees[i] = degree
+        faults[block] += n_faults
+        if n_faults == 0 and n_below < len(row) and row[n_below] == i:
+            loops[i] = row_weights[n_below] if weighted else 1.0
+    asymmetry[block] = total
+
+
+@loop(**UNCOUNTED)
+def sum_rows(first, last, block, rows, sums):
+    """The same sums as `check_rows` makes, of rows that are known to be right."""
+    indptr, indices, weights = rows
+    degrees, loops = sums
+    weighted = len(weights) > 0
+    for i in range(first, last):
+        start, end = indptr[i], indptr[i + 1]
+        degrees[i] = _total(weights, start, end) if weighted else float(end - start)
+        place = start + np.searchsorted(indices[start:end], i)
+        if place < end and indices[place] == i:
+            loops[i] = weights[place] if weighted else 1.0
+
+
+@loop(**UNCOUNTED)
+def count_faults(first, last, block, rows, counts, examples):
+    """Say what is wrong: how many entries of each kind, and the position of the first; (n_blocks, N_FAULTS) each."""
+    indptr, indices, weights = rows
+    n = len(indptr) - 1
+    for i in range(first, last):
+        previous = -1
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            w = weights[e] if len(weights) > 0 else 1.0
+            kind = -1
+            if j < 0 or j >= n:
+                kind = OUT_OF_RANGE
+            elif not np.isfinite(w):
+                kind = NOT_FINITE
+            elif w < 0.0:
+                kind = NEGATIVE
+            elif w == 0.0:
+                kind = ZERO
+            elif j <= previous:
+                kind = UNORDERED
+            previous = j
+            if kind >= 0:
+                if counts[block, kind] == 0:
+                    examples[block, kind] = e
+                counts[block, kind] += 1
+
+
+@loop(**UNCOUNTED)
+def root(parent, u):
+    """The root of the tree that u is in."""
+    while parent[u] != u:
+        parent[u] = parent[parent[u]]
+        u = parent[u]
+    return u
+
+
+@loop(**UNCOUNTED)
+def join(parent, u, v):
+    """The lower root becomes the parent, so that a component's root is its lowest node."""
+    u, v = root(parent, u), root(parent, v)
+    if u < v:
+        parent[v] = u
+    elif v < u:
+        parent[u] = v
+
+
+@loop(**UNCOUNTED)
+def join_first_neighbors(first, last, n_neighbors, indptr, indices, parent):
+    """Join each node with its first few neighbors: on most graphs this finds the giant component already."""
+    many = len(parent) > CACHED
+    for u in range(first, last):
+        if many and u + 2 * AHEAD < last:
+            ask_for(indices, indptr[u + 2 * AHEAD])
+            start = indptr[u + AHEAD]
+            for e in range(start, min(start + n_neighbors, indptr[u + AHEAD + 1])):
+                ask_for(parent, np.uint32(indices[e]))
+        for e in range(indptr[u], min(indptr[u] + n_neighbors, indptr[u + 1])):
+            join(parent, u, indices[e])
+
+
+@loop(**UNCOUNTED)
+def join_remaining_neighbors(first, last, giant, n_neighbors, indptr, indices, parent):
+    """Join the rest of the edges, except those from nodes already in `giant`: the edge's other end sees it too."""
+    for u in range(first, last):
+        if root(parent, u) == giant:
+            continue
+        for e in range(indptr[u] + n_neighbors, indptr[u + 1]):
+            join(parent, u, indices[e])
+
+
+@loop(**UNCOUNTED)
+def flatten(parent):
+    for u in range(len(parent)):
+        parent[u] = parent[parent[u]]  # a parent is never above its child, and is flat already

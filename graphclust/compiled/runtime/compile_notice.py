@@ -1,0 +1,50 @@
+"""Whoever waits at a terminal, in a notebook or by a log is told, once, that loops are being compiled."""
+
+import logging
+import sys
+import time
+
+from numba.core import event
+
+from graphclust.compiled.runtime.checked_cache import PACKAGE
+from graphclust.compiled.runtime.loops import add_compiler_time
+
+log = logging.getLogger("graphclust")
+
+SENTENCE = "graphclust: compiling its loops, once (some 20 s; `graphclust compile` does it ahead) ..."
+PATIENCE = 0.5  # seconds of compiling before it is worth a word: a new type of array compiles one loop
+
+
+class Announcement(event.Listener):
+    """Counts the loops of this package that are compiled in this process, and the seconds it takes."""
+
+    def __init__(self):
+        self.n_loops, self.seconds, self.started, self.depth = 0, 0.0, 0.0, 0
+        self.is_ours = self.said = False
+
+    def on_start(self, event) -> None:
+        self.depth += 1  # a loop compiles those that it calls
+        if self.depth == 1:
+            self.started = time.perf_counter()
+            self.is_ours = event.data["dispatcher"].py_func.__module__.startswith(PACKAGE)
+        if self.is_ours and self.seconds > PATIENCE and not self.said:
+            self.said = True
+            log.info(SENTENCE)
+            if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+                print(f"\r{SENTENCE:79s}", file=sys.stderr, flush=True)
+
+    def on_end(self, event) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.is_ours:
+            self.n_loops += 1
+            seconds = time.perf_counter() - self.started
+            self.seconds += seconds
+            add_compiler_time(seconds)
+
+
+compilation = Announcement()
+
+
+def announce_compilation() -> None:
+    """From now on the first compilation of some length is said on stderr, if that is a terminal."""
+    event.register("numba:compile", compilation)

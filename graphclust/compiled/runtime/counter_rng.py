@@ -1,0 +1,57 @@
+"""Random numbers by counter: each follows from (key, turn, number) alone, whoever asks for it and in whatever order.
+
+The generator is splitmix64 (Steele, Lea & Flood 2014) with a stream for each turn of a key.
+"""
+
+import numpy as np
+
+from graphclust.compiled.runtime.loops import loop
+from graphclust.compiled.runtime.splitmix64 import mix_bits
+
+GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: steps of that size spread best
+
+
+@loop(inline="always")
+def uniform_of(key, turn, number):
+    """A number in [0, 1) of 53 random bits."""
+    stream = mix_bits(np.uint64(key) ^ mix_bits((np.uint64(turn) + np.uint64(1)) * np.uint64(GOLDEN)))
+    bits = mix_bits(stream + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN))
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53
+
+
+@loop()
+def fill_uniforms(key, turn, first, uniforms):
+    """uniforms[i] becomes the number `first + i` of a turn."""
+    for i in range(len(uniforms)):
+        uniforms[i] = uniform_of(key, turn, first + i)
+
+
+@loop()
+def sum_masses(weights, sq_distances):
+    """Sum of w d^2, added from the first to the last."""
+    total = 0.0
+    for i in range(len(weights)):
+        total += weights[i] * sq_distances[i]
+    return total
+
+
+@loop()
+def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
+    """Those i that are drawn, each for itself with probability min(1, factor w d^2); returns how many there are.
+
+    The draw of i follows from its number first + i alone.
+    """
+    n_drawn = 0
+    for i in range(len(weights)):
+        mass = weights[i] * sq_distances[i]
+        if mass > 0.0 and uniform_of(key, turn, first + i) < factor * mass:
+            drawn[n_drawn] = i
+            n_drawn += 1
+    return n_drawn
+
+
+@loop()
+def draw_shares(key, turn, nodes, shares, drawn):
+    """drawn[i] = whether nodes[i] is drawn, which it is with probability shares[i]."""
+    for i in range(len(nodes)):
+        drawn[i] = uniform_of(key, turn, nodes[i]) < shares[i]

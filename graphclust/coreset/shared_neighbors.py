@@ -1,0 +1,121 @@
+"""The two-step coreset graph: coreset nodes are linked by the neighbours they share.
+
+In a sparse graph two nodes of one cluster rarely share an edge but share many neighbours, so the coreset graph of
+K = D^-1 A D^-1 falls apart where that of two steps along edges does not. Its graph is A_H = B B^T with
+B = W' D_C^-1 A[C, :] D^-1/2. Two steps fold a bipartite structure: they link the nodes of one side only. Whoever
+clusters A_H must therefore ask for more than k regions and merge them by the links of the whole graph, as
+`coreset_sc` does; adding the one-step links of the lazy walk instead drowns a sample, since the few edges that it
+holds weigh as much as all its paths.
+"""
+
+from math import ceil
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.compiled.graphs import shared_neighbors as loops
+from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.graphs.row_subset import ChosenRows
+from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
+from graphclust.coreset.row_subset import KernelSource, copied_rows
+from graphclust.coreset.sampling import Coreset, check_coreset
+from graphclust.graph.container import Graph
+from graphclust.graph.kernel import NormalizedCutKernel
+
+__all__ = ["two_step_coreset_graph", "two_step_factor"]
+
+MOST_NEIGHBORS = 1.5  # times those of an average node; of 5M nodes with hubs all make six times the links, for nothing
+MOST_VISITORS = 16  # of the same nodes 32 make a quarter more links and no better clusters
+
+
+def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
+    """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
+
+    Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in the square of a sampled
+    matrix it outweighs the rest by one over the sampling rate. Hubs would make most of the links, and show no more by
+    them: a coreset node with more than one and a half times the neighbors of an average node is linked through so many
+    of them, and a node with more than 16 coreset neighbors links them in runs of 16, in either case with the weights
+    scaled up. So work and memory stay linear in the size of the coreset.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
+    >>> two_step_coreset_graph(kernel, Coreset(np.array([1, 2]), np.array([2.0, 2.0]))).to_scipy().toarray()
+    array([[0.  , 0.25],
+           [0.25, 0.  ]])
+    """
+    check_coreset(kernel, coreset)
+    return link_coreset(kernel, coreset).with_sorted_rows()
+
+
+def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
+    """`two_step_coreset_graph` with the neighbors in the order met."""
+    rows = copied_rows(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
+    lengths = kernel.graph.indptr[coreset.nodes + 1] - kernel.graph.indptr[coreset.nodes]
+    return _linked(rows, kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths)
+
+
+def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Graph:
+    """The same from the rows of the coreset nodes; of all other nodes only the degrees of their neighbors are read."""
+    whole = Rows(rows.indptr, rows.indices, rows.weights)
+    some = copied_rows(whole, np.arange(len(rows.nodes)), most_neighbors(source.graph))
+    met, columns = np.unique(some.indices, return_inverse=True)
+    compact = Rows(some.indptr, columns.astype(np.int32), some.weights)
+    return _linked(compact, source.terms(met).degrees, weights / rows.degrees, np.diff(rows.indptr))
+
+
+def most_neighbors(graph: Graph) -> int:
+    """Through how many of its neighbors a coreset node is linked at most."""
+    return ceil(MOST_NEIGHBORS * graph.n_entries / max(int(np.count_nonzero(~graph.isolated)), 1))
+
+
+def _linked(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarray) -> Graph:
+    """Links between the nodes of some rows, of which the whole ones have these lengths.
+
+    degrees : of all columns, in the numbering of the rows' entries.
+    """
+    m, unweighted = len(scale), len(rows.weights) == 0
+    scale = scale * (lengths / np.maximum(np.diff(rows.indptr), 1))
+    starts = np.zeros(len(degrees) + 1, np.int64)
+    loops.count_visits(rows.indices, starts)
+    np.cumsum(starts, out=starts)
+    visitors = np.empty(starts[-1], np.int32)
+    visit_weights = np.empty(0 if unweighted else starts[-1])
+    loops.list_visits(rows, starts[:-1].copy(), visitors, visit_weights)
+
+    blocks = entry_blocks(rows.indptr, 1 << 18)
+    most_entries = np.add.reduceat(np.minimum(MOST_VISITORS * np.diff(rows.indptr), m), blocks[:-1])
+    visits = loops.Visits(starts, visitors, visit_weights, degrees)
+    indptr, indices, weights = rows_in_blocks(
+        loops.shared_neighbors, blocks, most_entries, MOST_VISITORS, scale, rows, visits
+    )
+    link_sums, linked = np.zeros(m), np.diff(indptr) > 0
+    if linked.any():
+        link_sums[linked] = np.add.reduceat(weights, indptr[:-1][linked])
+    return Graph(indptr, indices, weights, link_sums, np.zeros(m))
+
+
+def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:
+    """B = W' D_C^-1 A[C, :] D^-1/2, shape (m, n_nodes): B B^T is the two-step graph, diagonal included, never formed.
+
+    B B^T = W' D_C^-1 A[C, :] D^-1 A[:, C] D_C^-1 W' counts paths of two edges: D has the implied loops in it, A has
+    not. The square of the kernel, (A + loops) in place of A, has three terms more, of paths that stay at one end; with
+    them the rows of a coreset of all nodes would sum to D, without them they sum to less. See the module.
+
+    Its entries are those of the coreset's rows, however large a hub is. See `block_power_embedding`.
+
+    >>> import networkx as nx
+    >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
+    >>> B = two_step_factor(kernel, Coreset(np.array([1, 2]), np.array([2.0, 2.0])))
+    >>> (B @ B.T).toarray()
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
+    """
+    check_coreset(kernel, coreset)
+    graph, nodes = kernel.graph, coreset.nodes
+    lengths = np.diff(graph.indptr)[nodes]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.repeat(graph.indptr[nodes] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    columns = graph.indices[entries]
+    weights = 1.0 if graph.weights is None else graph.weights[entries]
+    data = weights * np.repeat(coreset.weights / kernel.degrees[nodes], lengths) / np.sqrt(kernel.degrees[columns])
+    return sparse.csr_array((data, columns, indptr), shape=(len(nodes), graph.n_nodes))

@@ -1,0 +1,284 @@
+"""`as_graph`, the one gate from anything to a Graph: it checks what it is given, and states what it found."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from graphclust.checks import as_array, as_choice
+from graphclust.errors import GraphClustError, GraphValidationError, GraphWarning, ParameterError, warn_caller
+from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.from_csr import graph_from_csr
+from graphclust.graph.matrices import (
+    SYMMETRY_TOLERANCE,
+    all_ones,
+    as_csr,
+    as_float_weights,
+    check_shape,
+    remark_on_isolated,
+    rounding,
+)
+from graphclust.graph.networkx_rows import networkx_rows
+from graphclust.graph.other_libraries import (
+    TABLES,
+    from_graph_tool,
+    from_graphblas,
+    from_igraph,
+    from_networkit,
+    from_pandas,
+    is_adjacency_table,
+    origin,
+)
+
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = ["as_graph"]
+
+GRAPHS = {"igraph": from_igraph, "networkit": from_networkit, "graph_tool": from_graph_tool}
+
+
+def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | None = None) -> Graph:
+    """Check a graph and bring it into the form that every algorithm here reads.
+
+    G : graph of NetworkX, igraph, networkit or graph-tool (any hashable nodes, parallel edges are summed), SciPy sparse
+        matrix or array of any format, square ndarray, table of edges of pandas, Polars, PyArrow or DuckDB with columns
+        "source" and "target" (for others see `graphclust.graph_from_table`), list of edges (u, v) or (u, v, weight), or
+        of dicts with the keys "source" and "target", pair (edge_index, n) of whole numbers of shape (2, n_edges) and
+        the number of nodes, as PyTorch Geometric has them, adjacency matrix as a pandas table of which rows and columns
+        have the same names, path of a graph file (see `graphclust.load_graph`), PyData or GraphBLAS matrix, or a
+        `Graph`, returned as it is.
+    weight : edge attribute of a NetworkX or igraph graph, or column of a table or file, that holds the weight; an edge
+        without it counts 1. None makes all weights 1, those of a matrix or file as well.
+    symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
+        reads a file or a table as `load_graph` does by default, by "max".
+
+    Returns a `Graph`. G is never modified; a float64 CSR matrix in canonical order shares its arrays.
+
+    Parallel edges of a NetworkX multigraph or an igraph.Graph are summed, each counting 1 where it has no weight;
+    rows of a table, a list or a file that repeat an edge are summed if they have weights, and else count once.
+
+    Policies, each stated in `remarks` and in one `GraphWarning`: duplicate entries are summed (of boolean
+    entries: collapsed), stored zeros are dropped, entries (i, j) and (j, i) that differ by rounding (1e-8 of
+    their size, 1e-6 in float32) become their mean, nodes of degree 0 stay and are never labelled. Self-loops are kept
+    and count once.
+
+    Raises TypeError for what is no graph; GraphValidationError for a matrix that is not square, not symmetric,
+    malformed, without nodes, with negative or non-finite weights, or with degrees out of floating-point range; and
+    for the name of a weight that no edge has; ParameterError for one where edges have no names for it, as in a matrix.
+
+    >>> from scipy import sparse
+    >>> as_graph(sparse.csr_array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+    Graph(3 nodes, 2 edges, weighted)
+    """
+    if symmetrize is not None:
+        as_choice(symmetrize, "symmetrize", ("max", "sum"))
+    if callable(weight) or not isinstance(weight, Hashable):
+        raise TypeError(f"weight is a {type(weight).__name__}, expected the name of an edge attribute, or None")
+    if isinstance(G, Graph):
+        _refuse_name_of_weight(weight, "a Graph")
+        return _unweighted(G) if weight is None else G
+    if isinstance(G, str | os.PathLike):
+        return _from_file(G, weight, symmetrize)
+    if sparse.issparse(G):
+        _refuse_name_of_weight(weight, "a matrix")
+        matrix: Any = G
+        graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
+        graph = _unweighted(graph) if weight is None else graph
+    elif isinstance(G, np.ndarray):
+        _refuse_name_of_weight(weight, "a matrix")
+        if G.ndim != 2 or G.shape[0] != G.shape[1]:
+            edges = "; edges as a list of tuples: [*map(tuple, G.tolist())]" if G.shape[1:] in ((2,), (3,)) else ""
+            raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix{edges}")
+        graph = _from_scipy(sparse.csr_array(as_float_weights(as_array(G, "G"))), symmetrize, rounding(G.dtype))
+        graph = _unweighted(graph) if weight is None else graph
+    elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
+        graph = _from_networkx(G, weight, symmetrize)
+    elif (library := origin(G)) in TABLES and _is_edge_table(G):
+        from graphclust.io.tables import graph_from_table
+
+        return graph_from_table(G, weight=weight, symmetrize=symmetrize or "max")
+    elif isinstance(G, list | tuple | AbstractSet):
+        from graphclust.io.edge_arrays import graph_from_edge_arrays, is_edge_arrays
+
+        if is_edge_arrays(G):
+            _refuse_name_of_weight(weight, "an array of edges")
+            edge_index, n_nodes = G
+            return graph_from_edge_arrays(edge_index, n_nodes, symmetrize=symmetrize or "max")
+        from graphclust.io.tables import graph_from_list
+
+        return graph_from_list(G, weight, symmetrize or "max")
+    elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
+        graph = _from_other(G, library, weight, symmetrize)
+    else:
+        module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
+        raise TypeError(
+            f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
+            "numpy array, an igraph.Graph, a pandas or Polars table with columns 'source' and 'target', a list of "
+            f"edges (u, v), the path of a graph file, or a graphclust.Graph{_hint(G, library)}"
+        )
+    remarks = graph.remarks
+    n_isolated = int(graph.isolated.sum())
+    if n_isolated:
+        remarks = (*remarks, remark_on_isolated(n_isolated))
+    if remarks:
+        warn_caller("; ".join(remarks), GraphWarning)
+    if weight == "weight" and (hasattr(G, "es") or hasattr(G, "adjacency")):
+        remarks = (*remarks, *_unused_numbers(G))  # no fault of the graph, so without a warning
+    return graph if remarks == graph.remarks else replace(graph, remarks=remarks)
+
+
+def _is_edge_table(G: Any) -> bool:
+    """Whether a table has the two columns; one that is not computed yet is not asked, and is refused as a table."""
+    from graphclust.io.tables import column_names
+
+    return hasattr(G, "collect") or {"source", "target"} <= {*column_names(G)}
+
+
+def _hint(G: Any, library: str) -> str:
+    """What to do with something that is nearly a graph."""
+    if library == "anndata":
+        return "; pass it to cluster_anndata, or its obsp['connectivities']"
+    if library in TABLES and hasattr(G, "columns"):
+        from graphclust.io.tables import column_names
+
+        names = [str(name) for name in column_names(G)]
+        found = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+        source, target = (*names[:2], "...", "...")[:2]
+        return (
+            f"; its columns are {found or 'none'}: say which hold the ends of the edges, as in graph_from_table(G, "
+            f"source={source!r}, target={target!r})"
+        )
+    return "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
+
+
+def _from_file(path: str | os.PathLike, weight: str | None, symmetrize: str | None) -> Graph:
+    """What `load_graph` gives; an error that names one of its arguments names the function that takes it."""
+    from graphclust.io.load import load_graph
+
+    column: dict[str, Any] = {} if weight in (None, "weight") else {"weight": weight}
+    weights = "ignore" if weight is None else None
+    try:
+        return load_graph(path, symmetrize=symmetrize or "max", weights=weights, **column)
+    except GraphClustError as problem:
+        problem.args = (_with_function(str(problem), load_graph),)
+        raise
+
+
+def _with_function(message: str, function: Callable[..., Any]) -> str:
+    """The message, with the arguments of a function named as in a call of it: `weights="abs"` is its `f(path, ...)`.
+
+    Those that `as_graph` takes itself stay as they are, and so does what is in a call already.
+    """
+    first, *others = inspect.signature(function).parameters
+    names = "|".join(name for name in others if name not in ("weight", "symmetrize"))
+
+    def as_call(found: re.Match[str]) -> str:
+        return found[0] if found[1] is None else f"{function.__name__}({first}, {found[1]}={found[2] or '...'})"
+
+    named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
+    message = re.sub(named, as_call, message)
+    return re.sub(rf"\ba larger ({names})\b", rf"\g<0> to {function.__name__}", message)
+
+
+def _refuse_name_of_weight(weight: str | None, what: str) -> None:
+    if weight not in (None, "weight"):
+        raise ParameterError(
+            f"weight={weight!r} names an attribute of edges, which {what} does not have; leave it out, or pass "
+            "weight=None to make all weights 1"
+        )
+
+
+def _unweighted(graph: Graph) -> Graph:
+    plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+    return replace(plain, file=graph.file, node_weights=graph.node_weights)
+
+
+def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphValidationError(f"G has shape {matrix.shape}, expected a square adjacency matrix")
+    pattern = matrix.dtype == bool
+    matrix, remarks = (matrix, ()) if matrix.format == "csr" else as_csr(matrix, pattern)
+    check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
+    as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
+    weights = None if all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
+    return graph_from_csr(
+        matrix.indptr, matrix.indices, weights,
+        remarks=remarks, symmetrize=symmetrize, pattern=pattern, tolerance=tolerance,
+    )  # fmt: skip
+
+
+def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None) -> Graph:
+    if G.is_directed() and symmetrize is None:
+        raise GraphValidationError(
+            f"G is a directed {type(G).__name__}, expected an undirected graph; pass G.to_undirected(), or "
+            'as_graph(G, symmetrize="sum"), or "max"'
+        )
+    if not len(G):
+        raise GraphValidationError("G has 0 nodes, expected at least 1 node")
+    try:
+        (matrix,), nodes = networkx_rows(G, weight)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
+    if weight is not None and np.isnan(matrix.data).any():
+        _refuse_missing_weight(G, weight)
+    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE)
+    if weight not in (None, "weight") and graph.n_edges and (graph.weights is None or G.is_multigraph()):
+        _refuse_unknown_attribute(G, weight)
+    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
+    """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
+    nodes = None
+    if library not in GRAPHS:
+        _refuse_name_of_weight(weight, "a matrix")
+    if library in GRAPHS:
+        matrix, nodes = GRAPHS[library](G, weight, symmetrize)
+    elif library == "pandas":
+        matrix, nodes = from_pandas(G)
+    else:
+        matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
+    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
+    graph = _unweighted(graph) if weight is None else graph
+    return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
+
+
+def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:
+    """None as a weight, which NetworkX takes for NaN, is neither a number nor the absence of one."""
+    for u, v, value in G.edges(data=weight, default=1.0):
+        if value is None:
+            raise GraphValidationError(
+                f"edge ({u!r}, {v!r}) has None as {weight!r}, expected a number; remove the attribute where an edge is "
+                "to count 1, or pass as_graph(G, weight=None), in which all do"
+            )
+
+
+def _refuse_unknown_attribute(G: networkx.Graph, weight: str) -> None:
+    if not any(weight in attributes for *_, attributes in G.edges(data=True)):
+        raise GraphValidationError(
+            f"no edge has the attribute {weight!r}, expected the name of one; weight=None makes all weights 1"
+        )
+
+
+def _unused_numbers(G: Any) -> tuple[str, ...]:
+    """Where no edge has the default "weight", the remark on other numbers that the edges hold."""
+    if hasattr(G, "es"):
+        edges = [edge.attributes() for edge in G.es[:1]]
+    else:
+        edges = [attributes for *_, attributes in G.edges(data=True)]
+    values = {name: value for attributes in edges for name, value in attributes.items()}
+    names = [name for name, value in values.items() if isinstance(value, Real) and not isinstance(value, bool)]
+    if "weight" in values or not names:
+        return ()
+    listed = ", ".join(map(repr, names[:5]))
+    return (f"no edge has a 'weight', each counts 1; numbers not used: {listed}; weight= takes one",)
