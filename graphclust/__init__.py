@@ -1,4 +1,4 @@
-"""Cluster large sparse graphs into exactly k parts: the clusters that people recognise, or the smallest cuts."""
+"""Cluster large sparse graphs into exactly k parts: the clusters that people recognize, or the smallest cuts."""
 
 import importlib
 import importlib.util
@@ -25,7 +25,7 @@ _HOME = {
     "construct_coreset": "coreset.sampling",
     "importance_sample": "coreset.sampling",
     "sampling_probabilities": "coreset.sampling",
-    "Path": "partition.path",
+    "ClusterPath": "partition.path",
     "PathRow": "partition.path",
     "cluster_path": "partition.path_builder",
     "CoresetQuality": "coreset.diagnostics",
@@ -35,7 +35,7 @@ _HOME = {
     "certainty": "partition.confidence",
     "ClusterModel": "partition.prediction",
     "load_model": "partition.model_files",
-    "Candidate": "partition.select_k",
+    "SuggestedK": "partition.select_k",
     "Suggestion": "partition.select_k",
     "ClusterChange": "partition.label_matching",
     "remap_labels": "partition.label_matching",
@@ -58,11 +58,11 @@ _HOME = {
     "LoadInfo": "io.load",
     "classic_graph": "io.toy_graphs",
     "cluster_anndata": "faces.single_cell",
-    "describe": "faces.describe",
+    "graph_facts": "faces.describe",
     "report_page": "faces.html_page.document",
     "write_report": "faces.html_page.document",
     "read_labels": "partition.label_files",
-    "convert": "io.convert",
+    "convert_to_store": "io.convert",
     "open_store": "io.store",
     "save_graph": "io.save",
     "save_store": "io.store",
@@ -93,7 +93,7 @@ _HOME = {
     "modularity": "objective.cuts",
     "normalized_cut": "objective.cuts",
     "normalized_mutual_information": "objective.agreement",
-    "volume": "objective.cuts",
+    "cluster_volumes": "objective.cuts",
     "ConvergenceError": "errors",
     "ConvergenceWarning": "errors",
     "DownloadError": "errors",
@@ -185,7 +185,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.estimators.spectral_clustering import CoresetSpectralClustering as CoresetSpectralClustering
     from graphclust.estimators.spectral_clustering import SpectralClustering as SpectralClustering
     from graphclust.estimators.spherical_k_means import SphericalKMeans as SphericalKMeans
-    from graphclust.faces.describe import describe as describe
+    from graphclust.faces.describe import graph_facts as graph_facts
     from graphclust.faces.html_page.document import report_page as report_page
     from graphclust.faces.html_page.document import write_report as write_report
     from graphclust.faces.single_cell import cluster_anndata as cluster_anndata
@@ -197,7 +197,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.graph.graph_input import as_graph as as_graph
     from graphclust.graph.kernel import NormalizedCutKernel as NormalizedCutKernel
     from graphclust.io.communities import Communities as Communities
-    from graphclust.io.convert import convert as convert
+    from graphclust.io.convert import convert_to_store as convert_to_store
     from graphclust.io.load import LoadInfo as LoadInfo
     from graphclust.io.load import load_graph as load_graph
     from graphclust.io.save import save_graph as save_graph
@@ -243,11 +243,11 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.agreement import normalized_mutual_information as normalized_mutual_information
     from graphclust.objective.agreement import v_measure as v_measure
     from graphclust.objective.agreement import variation_of_information as variation_of_information
+    from graphclust.objective.cuts import cluster_volumes as cluster_volumes
     from graphclust.objective.cuts import conductance as conductance
     from graphclust.objective.cuts import kernel_k_means_cost as kernel_k_means_cost
     from graphclust.objective.cuts import modularity as modularity
     from graphclust.objective.cuts import normalized_cut as normalized_cut
-    from graphclust.objective.cuts import volume as volume
     from graphclust.partition.agglomeration import merge_clusters as merge_clusters
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities
@@ -265,7 +265,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
     from graphclust.partition.nested_clusters import Hierarchy as Hierarchy
     from graphclust.partition.nested_clusters import HierarchyRecord as HierarchyRecord
-    from graphclust.partition.path import Path as Path
+    from graphclust.partition.path import ClusterPath as ClusterPath
     from graphclust.partition.path import PathRow as PathRow
     from graphclust.partition.path_builder import cluster_path as cluster_path
     from graphclust.partition.pipeline import coreset_sc as coreset_sc
@@ -273,7 +273,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.quotient import quotient_graph as quotient_graph
     from graphclust.partition.refinement import move_nodes as move_nodes
     from graphclust.partition.refinement import refine_partition as refine_partition
-    from graphclust.partition.select_k import Candidate as Candidate
+    from graphclust.partition.select_k import SuggestedK as SuggestedK
     from graphclust.partition.select_k import Suggestion as Suggestion
     from graphclust.planted_stores import planted_store as planted_store
     from graphclust.progress import Progress as Progress

@@ -109,11 +109,11 @@ def planted_partition(
     degree_exponent: float | None = None,
     rng: Seed = None,
 ) -> PlantedGraph:
-    """A stochastic block model given by mean degrees: neighbours in the own block, and neighbours in all others.
+    """A stochastic block model given by mean degrees: neighbors in the own block, and neighbors in all others.
 
     n_blocks, block_size : number of blocks, and their mean size.
-    inside_degree : mean number of neighbours in the own block, the same for every block.
-    outside_degree : mean number of neighbours elsewhere, over all nodes.
+    inside_degree : mean number of neighbors in the own block, the same for every block.
+    outside_degree : mean number of neighbors elsewhere, over all nodes.
     size_ratio : each block's size over the one before; 1 gives equal blocks, 0.85 strongly unbalanced ones.
     degree_exponent : see `stochastic_block_model`; with it the mean degrees come out a little smaller.
 
@@ -198,14 +198,14 @@ def lfr_like(
 ) -> PlantedGraph:
     """A graph whose degrees and block sizes follow power laws, after Lancichinetti, Fortunato and Radicchi 2008.
 
-    n_nodes, mean_degree : of the graph. mixing : share of a node's neighbours outside its block, in [0, 1].
+    n_nodes, mean_degree : of the graph. mixing : share of a node's neighbors outside its block, in [0, 1].
     degree_exponent : as in `stochastic_block_model`, > 2. size_exponent : of the density of the block sizes, > 0.
     smallest, largest : bounds of the block sizes; the last block takes what is left, if that is not too small.
 
     LFR's own benchmark wires fixed degrees by a configuration model; here every pair of nodes is decided independently,
     so degrees and mixing hold on average; where hubs meet most of a small block, degrees come out up to a quarter
     smaller and the mixing as much larger. Returns a `PlantedGraph(graph, labels)`.
-    Raises ParameterError where the smallest block is too small for (1 - mixing) mean_degree neighbours.
+    Raises ParameterError where the smallest block is too small for (1 - mixing) mean_degree neighbors.
 
     >>> graph, labels = lfr_like(2000, 15, 0.2, smallest=40, largest=300, rng=7)
     >>> graph.n_nodes, bool(np.bincount(labels).min() >= 40)
@@ -221,7 +221,7 @@ def lfr_like(
     inside = (1.0 - mixing) * mean_degree
     if sizes.min() < inside + 1:
         raise ParameterError(
-            f"smallest={smallest} is too small: (1 - mixing) mean_degree = {inside:g} neighbours in a block need at "
+            f"smallest={smallest} is too small: (1 - mixing) mean_degree = {inside:g} neighbors in a block need at "
             f"least {inside + 1:g} nodes"
         )
     n_outside_pairs = float((sizes * (n_nodes - sizes)).sum())

@@ -1,4 +1,4 @@
-"""Labelled points: the papers' data sets where $GRAPHCLUST_DATA has them, scikit-learn's digits everywhere."""
+"""Labeled points: the papers' data sets where $GRAPHCLUST_DATA has them, scikit-learn's digits everywhere."""
 
 import gzip
 import os

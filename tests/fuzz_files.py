@@ -131,7 +131,7 @@ def read_graph(path: str) -> None:
 
 def read_converted(path: str) -> None:
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:
-        check_graph(gc.convert(path, folder + "/store"))
+        check_graph(gc.convert_to_store(path, folder + "/store"))
 
 
 def read_kept(path: str) -> None:

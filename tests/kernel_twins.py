@@ -33,7 +33,7 @@ def twin_cost(K, weights, labels, k):
 
 
 def twin_minibatch(K, seeds, batches, rate, tau=None, renormalize=False):
-    """Coefficients of the centres on the points, (k, n), and labels of each batch, straight from the definition."""
+    """Coefficients of the centers on the points, (k, n), and labels of each batch, straight from the definition."""
     k, n = len(seeds), len(K)
     start = np.eye(n)[seeds]
     means = [[] for _ in range(k)]  # of each cluster: (batch, share, mean as coefficients, number of points)

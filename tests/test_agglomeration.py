@@ -48,7 +48,7 @@ def some_graph(name):
 
 
 def greedy_twin(A: np.ndarray, k: int) -> float:
-    """Normalised cut after merging, among pairs that are linked or include the giant, always the best pair."""
+    """Normalized cut after merging, among pairs that are linked or include the giant, always the best pair."""
     groups = [[u] for u in range(len(A))]
 
     def cut(g):

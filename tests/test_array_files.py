@@ -16,7 +16,7 @@ from graphclust import (
     GraphValidationError,
     ResourceLimitError,
     as_graph,
-    convert,
+    convert_to_store,
     coreset_sc,
     load_graph,
     load_model,
@@ -258,7 +258,7 @@ def test_plain_arrays_of_a_matrix_are_read(tmp_path, prefix, given):
     expected = as_graph(matrix) if "data" in given else as_graph(matrix.astype(bool))
     graph, info = load_graph(tmp_path / "g.npz", return_info=True)
     assert graph == expected and info.format == "npz"
-    assert convert(tmp_path / "g.npz", tmp_path / "g.store") == expected
+    assert convert_to_store(tmp_path / "g.npz", tmp_path / "g.store") == expected
 
 
 def test_an_archive_of_other_arrays_says_which_it_has_and_which_are_missing(tmp_path):

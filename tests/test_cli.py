@@ -89,10 +89,10 @@ def test_objective_and_resolution(capsys):
 
 def test_the_page_names_the_objective_and_gives_both_figures(capsys):
     page = said(capsys, "cluster", "karate", "-k", 4, "--objective", "constant_potts", "--resolution", "0.05")[1]
-    assert re.search(r"normalised cut +\d\.\d+", page) and re.search(r"modularity +0\.\d+", page)
+    assert re.search(r"normalized cut +\d\.\d+", page) and re.search(r"modularity +0\.\d+", page)
     assert "made for         the constant Potts model at resolution 0.05; 4 clusters are natural from" in page
     page = said(capsys, "cluster", "karate", "-k", 4, "--objective", "normalized_cut")[1]
-    assert "made for         a small normalised cut\n" in page
+    assert "made for         a small normalized cut\n" in page
 
 
 @pytest.mark.parametrize(

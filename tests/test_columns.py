@@ -114,11 +114,11 @@ def test_names_of_weights_are_known_in_any_case():
 def test_columns_of_a_format_without_any_are_an_error(tmp_path, name):
     import tarfile
 
-    from graphclust import convert, save_graph
+    from graphclust import convert_to_store, save_graph
 
     (tmp_path / "g.txt").write_text("0 1\n1 2\n")
     if name == "g.store":
-        convert(tmp_path / "g.txt", tmp_path / name)
+        convert_to_store(tmp_path / "g.txt", tmp_path / name)
     elif name == "g.tar":
         save_graph(tmp_path / "g.mtx", tmp_path / "g.txt")
         with tarfile.open(tmp_path / name, "w") as archive:
@@ -131,7 +131,7 @@ def test_columns_of_a_format_without_any_are_an_error(tmp_path, name):
     with pytest.raises(ParameterError, match="weight='nonsense'"):
         as_graph(tmp_path / name, weight="nonsense")
     with pytest.raises(ParameterError, match="weight='nonsense'"):
-        convert(tmp_path / name, tmp_path / "out", weight="nonsense")
+        convert_to_store(tmp_path / name, tmp_path / "out", weight="nonsense")
 
 
 # -- what the table says itself
@@ -171,7 +171,7 @@ def test_every_name_of_an_end_is_known():
     [
         "x,y,z\n1,2,3\n2,3,4\n",
         "a,b,c,d\n1,2,3,4\n",
-        "source_name,source_type,kind,colour\n1,2,3,4\n",
+        "source_name,source_type,kind,color\n1,2,3,4\n",
         "node1,node2,gene1,gene2\n1,2,3,4\n",
         "ann likes bob\nbob hates cyd\n",
     ],
@@ -296,12 +296,12 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_store_holds_what_is_loaded_and_says_the_same(tmp_path, name):
-    from graphclust import convert
+    from graphclust import convert_to_store
 
     text, options = FILES[name]
     (tmp_path / name).write_text(text)
     found = []
-    for read in (load_graph, lambda path, **options: convert(path, tmp_path / "store", **options)):
+    for read in (load_graph, lambda path, **options: convert_to_store(path, tmp_path / "store", **options)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             graph = read(tmp_path / name, **options)

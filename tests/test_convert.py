@@ -19,7 +19,7 @@ from graphclust import (
     GraphValidationError,
     ParameterError,
     ResourceLimitError,
-    convert,
+    convert_to_store,
     load_graph,
     save_graph,
 )
@@ -93,7 +93,7 @@ def test_any_number_of_buckets_makes_the_graph_that_is_loaded(tmp_path, name, sm
     (graph, info), _ = told(lambda: load_graph(path, return_info=True, **options))
     _, said = told(lambda: load_graph(path, **options))
     for limit in (LITTLE, 10**6):
-        store, said_here = told(lambda: convert(path, tmp_path / f"{limit}", memory_limit=limit, **options))  # noqa: B023
+        store, said_here = told(lambda: convert_to_store(path, tmp_path / f"{limit}", memory_limit=limit, **options))  # noqa: B023
         assert same_csr(store, graph) and said_here == said and store.remarks == graph.remarks == info.remarks
         assert (store.nodes is None) == (graph.nodes is None)
         assert graph.nodes is None or list(store.nodes) == list(graph.nodes)
@@ -107,10 +107,10 @@ def test_archives_and_stores_are_sources_too(tmp_path):
     save_graph(tmp_path / "g.npz", graph)
     source = tmp_path / "g.npz"
     for target in ("a", "b"):
-        assert same_csr(convert(source, tmp_path / target), graph)
+        assert same_csr(convert_to_store(source, tmp_path / target), graph)
         source = tmp_path / target
     with pytest.raises(ParameterError, match="is a store, for which format='snap' means nothing"):
-        convert(source, tmp_path / "c", format="snap")
+        convert_to_store(source, tmp_path / "c", format="snap")
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "g.npz", "g.txt"]
 
 
@@ -118,7 +118,7 @@ def test_rows_and_columns_of_an_archive_of_suitesparse_are_different_nodes(tmp_p
     (tmp_path / "g.mtx").write_text(matrix(60, 400, 11, "general"))
     with tarfile.open(tmp_path / "g.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "g.mtx", "g/g.mtx")
-    store = convert(tmp_path / "g.tar.gz", tmp_path / "g", bipartite=True)
+    store = convert_to_store(tmp_path / "g.tar.gz", tmp_path / "g", bipartite=True)
     assert store.n_nodes == 120 and same_csr(store, load_graph(tmp_path / "g.mtx", bipartite=True))
 
 
@@ -126,17 +126,17 @@ def test_a_file_that_unpacks_to_more_than_allowed_is_refused(tmp_path):
     with gzip.open(tmp_path / "g.txt.gz", "wt") as file:
         file.write("1 2\n2 3\n")
     with pytest.raises(ResourceLimitError, match="holds more than max_bytes=7 bytes"):
-        convert(tmp_path / "g.txt.gz", tmp_path / "g", max_bytes=7)
-    assert convert(tmp_path / "g.txt.gz", tmp_path / "g", max_bytes=8).n_edges == 2
+        convert_to_store(tmp_path / "g.txt.gz", tmp_path / "g", max_bytes=7)
+    assert convert_to_store(tmp_path / "g.txt.gz", tmp_path / "g", max_bytes=8).n_edges == 2
     with pytest.raises(ParameterError, match="max_bytes=0 is out of range"):
-        convert(tmp_path / "g.txt.gz", tmp_path / "h", max_bytes=0)
+        convert_to_store(tmp_path / "g.txt.gz", tmp_path / "h", max_bytes=0)
 
 
 @pytest.mark.parametrize("limit", [None, LITTLE])
 def test_a_header_that_claims_more_nodes_than_its_file_can_need_is_refused_as_by_load_graph(tmp_path, limit):
     claim = 2**31 - 1
     (tmp_path / "g.mtx").write_text(f"{BANNER.replace('real', 'pattern')}{claim} {claim} 1\n1 2\n")
-    for read in (load_graph, lambda path, **options: convert(path, tmp_path / "g", **options)):
+    for read in (load_graph, lambda path, **options: convert_to_store(path, tmp_path / "g", **options)):
         with pytest.raises(ResourceLimitError, match=rf"g\.mtx: {claim} nodes .*; pass a larger memory_limit"):
             read(tmp_path / "g.mtx", memory_limit=limit)
     assert os.listdir(tmp_path) == ["g.mtx"]
@@ -146,21 +146,21 @@ def test_a_limit_allows_more_nodes_where_it_is_given(tmp_path, monkeypatch):
     monkeypatch.setattr("graphclust.io.edges.FLOOR_BYTES", 1 << 10)  # of a file of any size, so that it can be small
     (tmp_path / "g.mtx").write_text(BANNER + "3000 3000 1\n1 2 3\n")
     with pytest.raises(ResourceLimitError, match="3000 nodes need about 120000 bytes"):
-        convert(tmp_path / "g.mtx", tmp_path / "g")
-    assert convert(tmp_path / "g.mtx", tmp_path / "g", memory_limit=120_000).n_nodes == 3000
+        convert_to_store(tmp_path / "g.mtx", tmp_path / "g")
+    assert convert_to_store(tmp_path / "g.mtx", tmp_path / "g", memory_limit=120_000).n_nodes == 3000
 
 
 def test_a_limit_too_little_for_the_nodes_leaves_what_another_call_goes_on_with(tmp_path):
     (tmp_path / "g.txt").write_text(random_lines(200, 900, 1))
     with pytest.raises(ResourceLimitError, match="too little for"):
-        convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=10)
+        convert_to_store(tmp_path / "g.txt", tmp_path / "g", memory_limit=10)
     assert (tmp_path / "g.partial" / "lines").exists()
-    assert same_csr(convert(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))
+    assert same_csr(convert_to_store(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))
 
 
 def test_weights_out_of_range_are_refused_with_the_path(tmp_path):
     (tmp_path / "g.mtx").write_text(BANNER + "3 3 1\n1 2 1e-320\n")
-    for read in (load_graph, lambda path: convert(path, tmp_path / "g")):
+    for read in (load_graph, lambda path: convert_to_store(path, tmp_path / "g")):
         with pytest.raises(GraphValidationError, match=r"g\.mtx: degree overflow or underflow"):
             read(tmp_path / "g.mtx")
 
@@ -170,7 +170,7 @@ def test_many_buckets_are_used(tmp_path, monkeypatch):
     seen = []
     buckets = module._buckets
     monkeypatch.setattr(module, "_buckets", lambda *given: seen.append(buckets(*given)) or seen[-1])
-    convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=LITTLE)
+    convert_to_store(tmp_path / "g.txt", tmp_path / "g", memory_limit=LITTLE)
     (first_rows,) = seen
     assert 5 < len(first_rows) < 12 and first_rows[0] == 0
     graph = load_graph(tmp_path / "g.txt")
@@ -198,7 +198,9 @@ def test_a_stopped_conversion_goes_on_where_it_was(tmp_path, name, small_steps):
                 raise Stopped
 
         try:
-            store, _ = told(lambda: convert(path, tmp_path / "g", memory_limit=LITTLE, progress=listener, **options))
+            store, _ = told(
+                lambda: convert_to_store(path, tmp_path / "g", memory_limit=LITTLE, progress=listener, **options)
+            )
             break
         except Stopped:
             assert sorted(os.listdir(tmp_path)) == sorted(["g.partial", name])
@@ -222,7 +224,7 @@ for left in map(int, sys.argv[1:]):  # of the calls of os.fsync, the one that th
                 os.kill(os.getpid(), signal.SIGKILL)
             to_disk(handle)
         os.fsync = fsync
-        graphclust.convert("g.txt", "g", memory_limit=6_000)
+        graphclust.convert_to_store("g.txt", "g", memory_limit=6_000)
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), os.path.exists("g"))
 """
@@ -253,8 +255,8 @@ def test_a_file_that_has_changed_is_converted_anew(tmp_path):
         (tmp_path / "g.txt").write_text(lines)
         if len(lines) < 10:
             with pytest.raises(Stopped):
-                convert(tmp_path / "g.txt", tmp_path / "g", progress=stop)
-    assert convert(tmp_path / "g.txt", tmp_path / "g").n_edges == 3
+                convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=stop)
+    assert convert_to_store(tmp_path / "g.txt", tmp_path / "g").n_edges == 3
 
 
 def test_compressed_files_are_read_again_from_their_beginning(tmp_path, small_steps):
@@ -266,8 +268,8 @@ def test_compressed_files_are_read_again_from_their_beginning(tmp_path, small_st
             raise Stopped
 
     with pytest.raises(Stopped):
-        convert(tmp_path / "g.txt.gz", tmp_path / "g", progress=stop)
-    assert same_csr(convert(tmp_path / "g.txt.gz", tmp_path / "g"), load_graph(tmp_path / "g.txt.gz"))
+        convert_to_store(tmp_path / "g.txt.gz", tmp_path / "g", progress=stop)
+    assert same_csr(convert_to_store(tmp_path / "g.txt.gz", tmp_path / "g"), load_graph(tmp_path / "g.txt.gz"))
 
 
 @pytest.mark.parametrize(
@@ -285,18 +287,18 @@ def test_compressed_files_are_read_again_from_their_beginning(tmp_path, small_st
 def test_a_faulty_file_leaves_nothing(tmp_path, text, options, kind, words):
     (tmp_path / "g").write_text(text)
     if kind is None:
-        assert convert(tmp_path / "g", tmp_path / "s", **options).n_edges == 1
+        assert convert_to_store(tmp_path / "g", tmp_path / "s", **options).n_edges == 1
         return
     with pytest.raises(kind, match=words):
-        convert(tmp_path / "g", tmp_path / "s", **options)
+        convert_to_store(tmp_path / "g", tmp_path / "s", **options)
     assert os.listdir(tmp_path) == ["g"]
 
 
 def test_too_little_memory_is_refused_before_sorting(tmp_path):
     (tmp_path / "g.txt").write_text("".join(f"0 {v}\n" for v in range(1, 1000)))
     with pytest.raises(ResourceLimitError, match=r"up to 999 in a row, expected at least 19980"):
-        convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=5000)
-    assert convert(tmp_path / "g.txt", tmp_path / "g", memory_limit=19980).n_edges == 999
+        convert_to_store(tmp_path / "g.txt", tmp_path / "g", memory_limit=5000)
+    assert convert_to_store(tmp_path / "g.txt", tmp_path / "g", memory_limit=19980).n_edges == 999
 
 
 def test_one_conversion_at_a_time(tmp_path):
@@ -304,12 +306,12 @@ def test_one_conversion_at_a_time(tmp_path):
 
     def again(stage, done, total):
         with pytest.raises(ParameterError, match="another process"):
-            convert(tmp_path / "g.txt", tmp_path / "g")
+            convert_to_store(tmp_path / "g.txt", tmp_path / "g")
 
-    assert convert(tmp_path / "g.txt", tmp_path / "g", progress=again).n_edges == 1
+    assert convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=again).n_edges == 1
     with pytest.raises(FileExistsError):
-        convert(tmp_path / "g.txt", tmp_path / "g")
-    assert convert(tmp_path / "g.txt", tmp_path / "g", overwrite=True).n_edges == 1
+        convert_to_store(tmp_path / "g.txt", tmp_path / "g")
+    assert convert_to_store(tmp_path / "g.txt", tmp_path / "g", overwrite=True).n_edges == 1
 
 
 @pytest.mark.slow
@@ -318,7 +320,7 @@ def test_a_full_disk_is_named_and_the_work_kept(tmp_path):
     limited = (
         "import resource, graphclust\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
-        "graphclust.convert('g.txt', 'g')"
+        "graphclust.convert_to_store('g.txt', 'g')"
     )
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(graphclust.__file__).parents[1])}
     ended = subprocess.run(
@@ -327,4 +329,4 @@ def test_a_full_disk_is_named_and_the_work_kept(tmp_path):
     assert "g.partial: File too large; make room and convert again" in ended.stderr
     n_kept = sum(len(part[0]) for part, _ in read_parts(str(tmp_path / "g.partial" / "lines")) if part[0].size)
     assert n_kept > 0 and not os.path.exists(tmp_path / "g")
-    assert same_csr(convert(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))
+    assert same_csr(convert_to_store(tmp_path / "g.txt", tmp_path / "g"), load_graph(tmp_path / "g.txt"))

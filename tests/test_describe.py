@@ -9,14 +9,14 @@ import pytest
 from graph_files import BANNER, load
 
 import graphclust
-from graphclust import describe, load_graph
+from graphclust import graph_facts, load_graph
 from graphclust.errors import GraphValidationError
 from graphclust.graph.graph_input import as_graph
 
 
 def test_described_by_hand(tmp_path):
     _, graph, info = load(tmp_path, BANNER + "6 6 6\n1 2 2\n2 1 2\n2 3 4\n4 5 1\n5 4 1\n6 6 3\n")
-    facts = describe(graph, info)
+    facts = graph_facts(graph, info)
     assert (facts["n_nodes"], facts["n_edges"], facts["n_loops"], facts["n_isolated"]) == (6, 4, 1, 0)
     assert (facts["n_components"], facts["largest_component"]) == (3, 3)
     assert facts["degrees"] == {"min": 1.0, "median": 2.5, "mean": pytest.approx(17 / 6), "max": 6.0}
@@ -26,14 +26,14 @@ def test_described_by_hand(tmp_path):
 def test_whatever_the_gate_takes_is_described(tmp_path):
     network = nx.path_graph(4)
     (tmp_path / "g.txt").write_text("0 1\n1 2\n2 3\n")
-    expected = describe(as_graph(network))
+    expected = graph_facts(as_graph(network))
     assert (expected["n_edges"], expected["degrees"]["max"]) == (3, 2.0)
     matrix = nx.to_scipy_sparse_array(network)
     for G in (network, matrix, matrix.toarray(), tmp_path / "g.txt"):
         same = {"named_nodes": False, "remarks": []}  # which the forms may differ in
-        assert describe(G) | same == expected | same
+        assert graph_facts(G) | same == expected | same
     with pytest.raises(GraphValidationError, match="negative"):
-        describe(-matrix.astype(float))
+        graph_facts(-matrix.astype(float))
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_memory_is_foretold_within_a_quarter(tmp_path, name, n, m, weighted):
         numba.set_num_threads(n_threads)
         try:
             peak, (graph, info) = traced(lambda: load_graph(tmp_path / name, return_info=True, weights="file"))
-            memory = describe(graph, info)["memory"]
+            memory = graph_facts(graph, info)["memory"]
         finally:
             numba.set_num_threads(available)
         assert peak < 1.1 * memory["to_load"]
@@ -76,7 +76,7 @@ def test_memory_to_cluster_is_not_more_than_foretold(degree):
     graph, _ = graphclust.planted_partition(50, 1_000, degree, degree / 5, rng=2209)
     graphclust.coreset_sc(graph, 50, rng=0)  # compile
     peak, _ = traced(lambda: graphclust.coreset_sc(graph, 50, rng=0))
-    assert peak + describe(graph)["memory"]["graph"] <= describe(graph)["memory"]["to_cluster"]
+    assert peak + graph_facts(graph)["memory"]["graph"] <= graph_facts(graph)["memory"]["to_cluster"]
 
 
 def traced(function) -> tuple[int, object]:

@@ -26,7 +26,7 @@ def kernel_block(kernel):
 
 
 READERS = {
-    "volume": lambda G, **w: graphclust.volume(G, LABELS, **w),
+    "volume": lambda G, **w: graphclust.cluster_volumes(G, LABELS, **w),
     "normalized_cut": lambda G, **w: graphclust.normalized_cut(G, LABELS, **w),
     "conductance": lambda G, **w: graphclust.conductance(G, LABELS, **w),
     "modularity": lambda G, **w: graphclust.modularity(G, LABELS, **w),

@@ -172,7 +172,7 @@ def test_kernel_k_means_is_the_function():
 
 @pytest.mark.parametrize("model", [SpectralClustering, CoresetSpectralClustering])
 def test_affinities(model):
-    """Half-moons by their neighbours; the same graph as a matrix, dense or sparse, with any diagonal or half of it."""
+    """Half-moons by their neighbors; the same graph as a matrix, dense or sparse, with any diagonal or half of it."""
     moons, halves = make_moons(200, noise=0.05, random_state=1)
     by_neighbors = model(2, affinity="nearest_neighbors", n_neighbors=8, random_state=4).fit(moons)
     assert adjusted_rand_score(by_neighbors.labels_, halves) == 1.0

@@ -27,17 +27,17 @@ METHODS = {
     "naive": {"method": "two-step", "sampling": "naive"},
     "uniform": {"method": "two-step", "sampling": "uniform"},
     "oversampled": {"oversampling": 5.0},
-    "normalised cut": {"objective": "normalized_cut"},
+    "normalized cut": {"objective": "normalized_cut"},
     "ratio cut": {"objective": "ratio_cut"},
     "constant Potts": {"objective": "constant_potts"},
-    "two-step, normalised cut": {"method": "two-step", "objective": "normalized_cut"},
+    "two-step, normalized cut": {"method": "two-step", "objective": "normalized_cut"},
     "two-step, ratio cut": {"method": "two-step", "objective": "ratio_cut", "components": "all"},
     "two-step, constant Potts": {"method": "two-step", "objective": "constant_potts"},
     "high resolution": {"resolution": 50.0},
     "low resolution": {"resolution": 1e-3, "components": "all"},
     "Potts' high resolution": {"objective": "constant_potts", "resolution": 1e4},
 }
-QUICK = ("auto", "multilevel", "two-step", "normalised cut", "ratio cut", "constant Potts", "two-step, normalised cut")
+QUICK = ("auto", "multilevel", "two-step", "normalized cut", "ratio cut", "constant Potts", "two-step, normalized cut")
 SMALLEST_CORESETS = {  # of k draws, of which some hit the same node
     "two-step": {"method": "two-step"},
     "uniform": {"sampling": "uniform"},

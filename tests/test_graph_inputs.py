@@ -234,7 +234,7 @@ def test_an_error_of_a_file_names_the_function_that_takes_its_remedy(tmp_path):
     """Of load_graph itself the argument alone."""
     file = tmp_path / "r.csv"
     file.write_text("source,target,weight\na,b,-1\nb,c,2\n")
-    for use in (as_graph, coreset_sc, graphclust.describe):
+    for use in (as_graph, coreset_sc, graphclust.graph_facts):
         with pytest.raises(ValueError, match=r'load_graph\(path, weights="abs"\)'):
             use(file)
     with pytest.raises(ValueError, match=r'(?<!path, )weights="abs"'):

@@ -202,7 +202,7 @@ def test_coefficients_of_heat_end_where_rounding_begins(t):
     assert len(coefficients) <= 15 + 9 * np.sqrt(t)  # the next would be far below rounding
 
 
-def test_each_point_is_among_its_own_neighbours():
+def test_each_point_is_among_its_own_neighbors():
     kernel = nearest_neighbor_kernel(np.array([[0.0], [1.0], [2.5]]), 1)
     A = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]])
     degrees = A.sum(axis=1)

@@ -8,14 +8,14 @@ import pytest
 from scipy import sparse
 
 import graphclust
-from graphclust import adjusted_rand_index, conductance, normalized_mutual_information, volume
+from graphclust import adjusted_rand_index, cluster_volumes, conductance, normalized_mutual_information
 from graphclust.errors import GraphValidationError
 from graphclust.objective.labels import labels_on
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 PLACES = [1, 1, 0, 0, 0, 1]
 MEASURES = [
-    graphclust.volume, graphclust.normalized_cut, graphclust.conductance, graphclust.modularity,
+    graphclust.cluster_volumes, graphclust.normalized_cut, graphclust.conductance, graphclust.modularity,
     graphclust.kernel_k_means_cost,
 ]  # fmt: skip
 
@@ -116,14 +116,16 @@ def test_a_generator_of_sets_is_taken():
 
 def test_other_hashable_classes_are_numbered_as_they_appear():
     classes = [("two", 2) if place else ("one", 1) for place in PLACES]
-    expected = graphclust.volume(GRAPH, [1 - place for place in PLACES])  # the class of the first node comes first
-    assert np.array_equal(graphclust.volume(GRAPH, classes), expected)
+    expected = graphclust.cluster_volumes(
+        GRAPH, [1 - place for place in PLACES]
+    )  # the class of the first node comes first
+    assert np.array_equal(graphclust.cluster_volumes(GRAPH, classes), expected)
     kinds = np.empty(6, object)
     kinds[:] = [complex if place else nx for place in PLACES]
     with pytest.raises(TypeError, match="labels mixes types"):
-        graphclust.volume(GRAPH, kinds)
+        graphclust.cluster_volumes(GRAPH, kinds)
     kinds[:] = [3j if place else 2j for place in PLACES]
-    assert np.array_equal(graphclust.volume(GRAPH, kinds), expected)
+    assert np.array_equal(graphclust.cluster_volumes(GRAPH, kinds), expected)
 
 
 def test_none_is_minus_one_whatever_the_other_numbers():
@@ -131,8 +133,8 @@ def test_none_is_minus_one_whatever_the_other_numbers():
         labels = [-1, large, large, large, large, -1]
         assert graphclust.normalized_cut(GRAPH, labels) == graphclust.normalized_cut(GRAPH, [-1, 0, 0, 0, 0, -1])
         assert labels_on(graphclust.as_graph(GRAPH), labels).tolist()[::5] == [-1, -1]
-    assert graphclust.volume(GRAPH, [-1, 10**12, 10**12, 10**13, 10**13, -1]).shape == (2,)
-    assert graphclust.volume(GRAPH, [5, 5, 0, 0, 0, 5]).shape == (6,)  # small numbers are places
+    assert graphclust.cluster_volumes(GRAPH, [-1, 10**12, 10**12, 10**13, 10**13, -1]).shape == (2,)
+    assert graphclust.cluster_volumes(GRAPH, [5, 5, 0, 0, 0, 5]).shape == (6,)  # small numbers are places
 
 
 def test_nodes_without_names_go_by_their_place():
@@ -183,7 +185,7 @@ def test_what_are_no_labels_of_the_nodes_is_said(measure, labels, error, words):
 
 def test_a_clustering_of_other_nodes_is_refused():
     with pytest.raises(GraphValidationError, match="no label for node 'z'"):
-        graphclust.volume(nx.relabel_nodes(GRAPH, {"f": "z"}), clustering())
+        graphclust.cluster_volumes(nx.relabel_nodes(GRAPH, {"f": "z"}), clustering())
 
 
 @pytest.mark.filterwarnings("ignore::graphclust.errors.GraphWarning")
@@ -286,4 +288,7 @@ def test_the_index_of_a_series_may_be_a_range_that_holds_the_nodes():
     graph = nx.Graph([(3, 1), (1, 2)])
     labels = pandas.Series([0, 1, 1], index=pandas.RangeIndex(1, 4))
     assert conductance(graph, labels).tolist() == conductance(graph, {1: 0, 2: 1, 3: 1}).tolist()
-    assert volume(graph, labels.reset_index(drop=True)).tolist() == volume(graph, {3: 0, 1: 1, 2: 1}).tolist()
+    assert (
+        cluster_volumes(graph, labels.reset_index(drop=True)).tolist()
+        == cluster_volumes(graph, {3: 0, 1: 1, 2: 1}).tolist()
+    )

@@ -9,7 +9,7 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from graphclust import convert, load_graph
+from graphclust import convert_to_store, load_graph
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 
 PAJEK = """% a comment
@@ -240,6 +240,6 @@ def test_what_is_no_matrix_of_matlab_is_refused(load):
 
 def test_they_become_stores_as_other_files_do(tmp_path):
     (tmp_path / "a.mat").write_bytes(matlab(A=A))
-    assert convert(tmp_path / "a.mat", tmp_path / "one").degrees.tolist() == [2, 3, 1]
+    assert convert_to_store(tmp_path / "a.mat", tmp_path / "one").degrees.tolist() == [2, 3, 1]
     (tmp_path / "a.net").write_text(PAJEK)
-    assert convert(tmp_path / "a.net", tmp_path / "two").n_edges == 4
+    assert convert_to_store(tmp_path / "a.net", tmp_path / "two").n_edges == 4

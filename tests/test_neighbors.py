@@ -1,4 +1,4 @@
-"""Nearest-neighbour graphs: by hand, then against brute force."""
+"""Nearest-neighbor graphs: by hand, then against brute force."""
 
 import builtins
 
@@ -117,7 +117,7 @@ def test_many_copies_leave_no_point_without_neighbors():
 
 @pytest.mark.parametrize("d", [2, 20])
 def test_ties_go_to_the_lower_index_where_few_enough_points_are_as_near(d):
-    """On a grid most last neighbours are tied; beyond the spare candidates only their distances are promised."""
+    """On a grid most last neighbors are tied; beyond the spare candidates only their distances are promised."""
     points = np.zeros((300, d))
     points[:, :2] = np.random.default_rng(9).integers(0, 12, (300, 2))
     neighbors, distances = nearest_neighbors(points, 5)
@@ -139,7 +139,7 @@ def test_gaussian_weights_by_hand():
 
 
 def test_the_scale_of_a_point_is_the_distance_to_its_last_neighbor():
-    """At 0, 1, 3, 7 with two neighbours each: scales 3, 2, 3, 6, and exp(-d^2 / (s_i s_j)) from either end."""
+    """At 0, 1, 3, 7 with two neighbors each: scales 3, 2, 3, 6, and exp(-d^2 / (s_i s_j)) from either end."""
     dense = knn_graph([[0.0], [1.0], [3.0], [7.0]], 2, weights="gaussian").to_scipy().toarray()
     squares, scales = np.array([[0, 1, 9, 49], [1, 0, 4, 36], [9, 4, 0, 16], [49, 36, 16, 0]]), np.array([3, 2, 3, 6])
     expected = np.exp(-squares / np.outer(scales, scales))
@@ -191,7 +191,7 @@ def test_blocks_and_progress(monkeypatch):
     monkeypatch.setattr("graphclust.neighbors.search._COMPARED", 100)
     steps = []
     assert (nearest_neighbors(points, 5, progress=lambda *step: steps.append(step))[0] == whole).all()
-    assert len(steps) > 10 and steps[-1] == ("nearest neighbours", 500, 500)
+    assert len(steps) > 10 and steps[-1] == ("nearest neighbors", 500, 500)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_lists_that_cannot_be_used(arguments, options, word):
 
 
 def test_umap_weights_by_hand():
-    """Two neighbours at 1 and 1 + ln 2 of a point: 1 + exp(-ln 2 / s) = log2(3) has one solution."""
+    """Two neighbors at 1 and 1 + ln 2 of a point: 1 + exp(-ln 2 / s) = log2(3) has one solution."""
     graph = graph_from_neighbors([[1, 2], [0, 2], [0, 1]], np.array([[1.0, 1.0 + np.log(2)]] * 3), weights="umap")
     far = np.log2(3) - 1.0
     dense = graph.to_scipy().toarray()

@@ -114,7 +114,7 @@ def test_the_published_method_reads_no_other_rows_than_those_it_sampled(tmp_path
     touched[found.coreset.nodes] = touched[seeds[0].nodes] = True
     lengths = np.diff(graph.indptr)
     assert lengths[touched].sum() < 0.1 * graph.n_entries
-    assert found.entries_read["labelling"] == found.entries_read["coreset graph"] == lengths[found.coreset.nodes].sum()
+    assert found.entries_read["labeling"] == found.entries_read["coreset graph"] == lengths[found.coreset.nodes].sum()
     lost = Graph(
         graph.indptr, np.where(np.repeat(touched, lengths), graph.indices, 0).astype(np.int32), None, graph.degrees,
         graph.loops,
@@ -132,13 +132,13 @@ def test_refining_takes_few_passes(objective, most):
     assert found.entries_read["refining"] < most * graph.n_entries
 
 
-def labelled(graph: Graph, k: int) -> np.ndarray:
+def labeled(graph: Graph, k: int) -> np.ndarray:
     return np.random.default_rng(6).integers(k, size=graph.n_nodes).astype(np.int32)
 
 
 def test_the_quotient_is_the_same_in_the_order_of_the_file(graph_and_truth, monkeypatch):
     graph, _ = graph_and_truth
-    cluster = labelled(graph, 40)
+    cluster = labeled(graph, 40)
     expected = quotient_graph(graph, cluster)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
@@ -156,7 +156,7 @@ def test_left_out_nodes_weigh_nothing_in_a_contraction(graph_and_truth, monkeypa
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(sequential_contraction, "STREAMED", streamed)
     searched, nodes = truth >= 0, np.flatnonzero(truth >= 0)
-    cluster = np.where(searched, labelled(graph, 40), 0).astype(np.int32)
+    cluster = np.where(searched, labeled(graph, 40), 0).astype(np.int32)
     rng = np.random.default_rng(0)
     found = InMemory(graph, searched, 40, rng, Progress()).contract(cluster, 40, name)
     alone = InMemory(graph.subgraph(nodes), np.ones(len(nodes), bool), 40, rng, Progress())
@@ -170,7 +170,7 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
     """Volumes and loops are exact; links between clusters are right on average, and of all rows they are exact."""
     graph, truth = planted_with_crumbs(True)
     k = 3 * N_BLOCKS
-    cluster = (3 * np.maximum(truth, 0) + labelled(graph, 3)).astype(np.int32)
+    cluster = (3 * np.maximum(truth, 0) + labeled(graph, 3)).astype(np.int32)
     expected = quotient_graph(graph, cluster)
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)

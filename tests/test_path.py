@@ -17,7 +17,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.partition.path import Path, numbering_as
+from graphclust.partition.path import ClusterPath, numbering_as
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.resolution_profile import best_ranges
@@ -33,7 +33,7 @@ def blocks() -> tuple:
 
 
 @pytest.fixture(scope="module")
-def path(blocks) -> Path:
+def path(blocks) -> ClusterPath:
     return cluster_path(blocks.graph, rng=0)
 
 

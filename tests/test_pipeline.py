@@ -131,7 +131,7 @@ def test_after_the_gate_only_rows_of_sampled_nodes_are_read(blocks):
     result = coreset_sc(blocks.graph, 8, **options)
     lengths = np.diff(blocks.graph.indptr)
     assert (
-        result.entries_read["coreset graph"] == result.entries_read["labelling"] == lengths[result.coreset.nodes].sum()
+        result.entries_read["coreset graph"] == result.entries_read["labeling"] == lengths[result.coreset.nodes].sum()
     )
     kernel = graphclust.NormalizedCutKernel.of(blocks.graph)
     seeds = graphclust.d2_seeding(kernel, 16, rng=9)
@@ -230,7 +230,7 @@ def test_the_whole_result(blocks):
     assert result.coreset.labels.shape == result.coreset.weights.shape == result.coreset.nodes.shape
     assert not result.isolated.any()
     assert list(result.seconds) == [
-        "gate", "D²-sampling", "importance sampling", "coreset graph", "embedding", "k-means", "labelling"
+        "gate", "D²-sampling", "importance sampling", "coreset graph", "embedding", "k-means", "labeling"
     ]  # fmt: skip
     text = str(result)
     for word in (
@@ -321,7 +321,7 @@ def test_isolated_nodes_are_announced():
 
 
 @pytest.mark.parametrize("method", ["paper", "two-step"])
-def test_a_coreset_is_labelled_in_the_numbering_of_the_nodes(method):
+def test_a_coreset_is_labeled_in_the_numbering_of_the_nodes(method):
     planted = stochastic_block_model([20, 150, 60, 100, 30], 0.5, 0.01, rng=518)
     found = coreset_sc(planted.graph, 5, method=method, coreset_size=200, rng=2)
     assert (found.coreset.labels == found.labels[found.coreset.nodes]).mean() > 0.95

@@ -188,7 +188,7 @@ def test_the_tree_is_cut_into_as_many_clusters_as_marked():
         plots.tree_of_splits(PATH, k=9)
     with pytest.raises(ParameterError, match="path goes to one cluster only"):
         plots.tree_of_splits(graphclust.cluster_path(PLANTED.graph, [1], rng=0))
-    with pytest.raises(TypeError, match="path is a Clustering, expected a Path"):
+    with pytest.raises(TypeError, match="path is a Clustering, expected a ClusterPath"):
         plots.path_values(CLUSTERING)
 
 

@@ -50,7 +50,7 @@ def test_each_new_node_goes_where_the_recomputed_objective_is_largest(objective,
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 @pytest.mark.parametrize("options", [{}, {"size_ratio": 0.85}, {"degree_exponent": 2.5}])
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
-def test_held_out_nodes_are_labelled_nearly_as_well_as_all_at_once(options, objective):
+def test_held_out_nodes_are_labeled_nearly_as_well_as_all_at_once(options, objective):
     graph, labels = planted_partition(8, 150, 16, 4, rng=11, **options)
     A = graph.to_scipy()
     whole = coreset_sc(graph, 8, objective=objective, rng=0)

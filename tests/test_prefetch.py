@@ -132,7 +132,7 @@ def test_labels_spread(one, copies):
     found = spread_labels(many, np.tile(labels, times), K, 0.0, Progress())
     expected = spread_labels(one.graph, labels, K, 0.0, Progress())
     assert (found.labels.reshape(times, -1) == expected.labels).all()
-    assert found.n_labelled == [times * n for n in expected.n_labelled]
+    assert found.n_labeled == [times * n for n in expected.n_labeled]
 
 
 def test_links_by_shared_neighbors(copies, monkeypatch):

@@ -210,9 +210,9 @@ def test_both_figures_are_reported_whatever_it_was_made_for(objective, resolutio
     assert data["objective"] == objective == found.objective == found.parameters["objective"]
     assert data["resolution"] == found.resolution
     text = str(found)
-    assert f"normalised cut   {found.normalized_cut:.4f}" in text
+    assert f"normalized cut   {found.normalized_cut:.4f}" in text
     assert f"modularity       {found.modularity:.4f}" in text
-    words = {"normalized_cut": "a small normalised cut", "ratio_cut": "a small ratio cut"}
+    words = {"normalized_cut": "a small normalized cut", "ratio_cut": "a small ratio cut"}
     words |= {"modularity": "modularity", "constant_potts": "the constant Potts model"}
     assert f"made for         {words[objective]}" in text
     if objective in ("normalized_cut", "ratio_cut"):
@@ -244,7 +244,7 @@ def test_weights_in_another_unit_change_nothing(objective):
 
 
 @pytest.mark.parametrize("objective", [name for name in OBJECTIVES if name != "normalized_cut"])
-def test_the_published_method_is_for_the_normalised_cut(objective):
+def test_the_published_method_is_for_the_normalized_cut(objective):
     with pytest.raises(ParameterError, match=f"objective='{objective}' is not what method 'paper' is made for"):
         coreset_sc(nx.karate_club_graph(), 2, method="paper", objective=objective)
     with pytest.raises(ParameterError, match="is not what method 'paper'"):
@@ -254,7 +254,7 @@ def test_the_published_method_is_for_the_normalised_cut(objective):
 def test_the_published_method_says_what_it_was_made_for():
     found = quietly(nx.karate_club_graph(), 2, method="paper", rng=0)
     assert (found.objective, found.resolution, found.natural_range) == ("normalized_cut", None, None)
-    assert "a small normalised cut" in str(found)
+    assert "a small normalized cut" in str(found)
     same = quietly(nx.karate_club_graph(), 2, method="paper", objective="normalized_cut", rng=0)
     assert (same.labels == found.labels).all()
     with pytest.raises(ParameterError, match=r"resolution=1\.0 means nothing to method 'paper'"):

@@ -18,7 +18,7 @@ from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.select_k import DRAWS, Candidate, described_shortest, is_clear, is_usable, widest
+from graphclust.partition.select_k import DRAWS, SuggestedK, described_shortest, is_clear, is_usable, widest
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -304,15 +304,15 @@ def test_the_same_path_suggests_the_same():
 
 def test_what_stands_out():
     def of(width, stability, runner_up):
-        return is_clear((Candidate(5, (1, 2), width, stability), Candidate(9, (2, 3), runner_up, 1.0)))
+        return is_clear((SuggestedK(5, (1, 2), width, stability), SuggestedK(9, (2, 3), runner_up, 1.0)))
 
     assert of(0.8, 0.6, 0.4) and not of(0.8, 0.6, 0.41)
     assert of(0.8, 0.8, 0.5) and not of(0.8, 0.8, 0.6)
     assert not of(0.45, 0.9, 0.1)
     assert not of(0.8, 0.49, 0.1)
-    assert is_clear((Candidate(5, (1, 2), 0.8, 0.6),))
-    assert is_usable(Candidate(5, (1, 2), 0.36, 0.41))
-    assert not is_usable(Candidate(5, (1, 2), 0.34, 0.9)) and not is_usable(Candidate(5, (1, 2), 0.9, 0.39))
+    assert is_clear((SuggestedK(5, (1, 2), 0.8, 0.6),))
+    assert is_usable(SuggestedK(5, (1, 2), 0.36, 0.41))
+    assert not is_usable(SuggestedK(5, (1, 2), 0.34, 0.9)) and not is_usable(SuggestedK(5, (1, 2), 0.9, 0.39))
 
 
 def test_numbers_near_one_another_are_one_answer():

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from graph_files import same_csr
 
-from graphclust import ParameterError, as_graph, convert, load_graph, open_store, save_graph, save_store, write_labels
+from graphclust import (
+    ParameterError,
+    as_graph,
+    convert_to_store,
+    load_graph,
+    open_store,
+    save_graph,
+    save_store,
+    write_labels,
+)
 from graphclust.io import store, temporaries
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.temporaries import name_of_partial, temporary_file, temporary_folder
@@ -123,7 +132,7 @@ def test_ctrl_c_at_any_rename_leaves_one_store_and_nothing_else(tmp_path, monkey
     assert last > 1 and os.listdir(tmp_path) == ["g"]
 
 
-@pytest.mark.parametrize("look", [open_store, load_graph, lambda name: convert(name, f"{name}2")])
+@pytest.mark.parametrize("look", [open_store, load_graph, lambda name: convert_to_store(name, f"{name}2")])
 def test_a_store_that_stepped_aside_is_taken_back_by_whoever_opens_it(tmp_path, aside, look):
     assert look(str(tmp_path / "g")).n_nodes == 5
     assert not os.path.exists(aside)
@@ -165,7 +174,7 @@ WRITERS = {
     "graph": lambda folder: save_graph(folder / "g.mtx", NEW),
     "labels": lambda folder: write_labels(folder / "l.tsv", np.zeros(3, int)),
     "store": lambda folder: save_store(folder / "s", NEW),
-    "conversion": lambda folder: convert(folder / "g.txt", folder / "s"),
+    "conversion": lambda folder: convert_to_store(folder / "g.txt", folder / "s"),
 }
 
 
@@ -217,7 +226,7 @@ def test_ctrl_c_of_a_conversion_that_has_only_begun_leaves_nothing(tmp_path):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            convert(tmp_path / "g.txt", tmp_path / "g", progress=stop)
+            convert_to_store(tmp_path / "g.txt", tmp_path / "g", progress=stop)
         assert os.listdir(tmp_path) == ["g.txt"], stage
 
 
@@ -252,16 +261,16 @@ def test_parts_of_a_living_conversion_and_folders_of_others_stay(tmp_path):
 def test_a_conversion_that_died_after_the_exchange_does_not_go_on_with_the_old_store(tmp_path, monkeypatch, steps):
     for name, graph in (("old", OLD), ("new", NEW)):
         save_graph(tmp_path / f"{name}.txt", graph)
-    convert(tmp_path / "old.txt", tmp_path / "g")
+    convert_to_store(tmp_path / "old.txt", tmp_path / "g")
     for module in ("convert", "partial_stores"):
         monkeypatch.setattr(f"graphclust.io.{module}.forget", lambda _: None)
-    convert(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
+    convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True)
     partial = tmp_path / "g.partial"
     assert (partial / "state.json").exists()
     save_store(partial / "store", OLD)  # half removed, or whole
     os.remove(partial / "store" / "degrees.npy")
     monkeypatch.undo()
-    assert convert(tmp_path / "new.txt", tmp_path / "g", overwrite=True).n_nodes == 9
+    assert convert_to_store(tmp_path / "new.txt", tmp_path / "g", overwrite=True).n_nodes == 9
     assert same_csr(open_store(tmp_path / "g"), as_graph(NEW)) and not partial.exists()
 
 
@@ -271,7 +280,7 @@ def test_names_as_long_as_the_file_system_allows(tmp_path, length, steps):
     for graph in (OLD, NEW):
         assert save_store(name, graph, overwrite=True).n_nodes == len(graph)
     save_graph(tmp_path / "g.txt", OLD)
-    assert convert(tmp_path / "g.txt", name, overwrite=True).n_nodes == 5
+    assert convert_to_store(tmp_path / "g.txt", name, overwrite=True).n_nodes == 5
     table, matrix = tmp_path / ("l" * (length - 4) + ".tsv"), tmp_path / ("m" * (length - 4) + ".mtx")
     write_labels(table, np.zeros(3, int))
     save_graph(matrix, NEW)
@@ -287,7 +296,7 @@ def test_a_link_in_the_place_of_the_lock_is_refused_and_not_followed(tmp_path):
         folder.mkdir()
         (folder / planted).symlink_to(victim)
         with pytest.raises(ParameterError, match=r"g\.partial, .* holds a link"):
-            convert(tmp_path / "g.txt", tmp_path / "g")
+            convert_to_store(tmp_path / "g.txt", tmp_path / "g")
         assert victim.read_text() == "precious" and os.listdir(folder) == [planted]
         (folder / planted).unlink()
         folder.rmdir()
@@ -301,24 +310,26 @@ def test_a_folder_of_parts_that_others_have_made_or_can_fill_is_refused(tmp_path
     partial = tmp_path / "g.partial"
     partial.symlink_to(elsewhere)
     with pytest.raises(ParameterError, match="is no folder"):
-        convert(tmp_path / "g.txt", tmp_path / "g")
+        convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     partial.unlink()
     partial.mkdir()
     partial.chmod(0o777)
     with pytest.raises(ParameterError, match="can be written to by other users"):
-        convert(tmp_path / "g.txt", tmp_path / "g")
+        convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     partial.chmod(0o755)
     with monkeypatch.context() as patch:
         patch.setattr(os, "geteuid", lambda: os.stat(partial).st_uid + 1)
         with pytest.raises(ParameterError, match="belongs to another user"):
-            convert(tmp_path / "g.txt", tmp_path / "g")
+            convert_to_store(tmp_path / "g.txt", tmp_path / "g")
     assert os.listdir(elsewhere) == ["precious"] and os.listdir(partial) == []
-    assert convert(tmp_path / "g.txt", tmp_path / "g").n_edges == 1 and not partial.exists()
+    assert convert_to_store(tmp_path / "g.txt", tmp_path / "g").n_edges == 1 and not partial.exists()
 
 
 def test_the_parts_are_for_their_owner_alone(tmp_path):
     (tmp_path / "g.txt").write_text("0 1\n")
     modes = set()
-    convert(tmp_path / "g.txt", tmp_path / "g", progress=lambda *_: modes.add(os.stat(tmp_path / "g.partial").st_mode))
+    convert_to_store(
+        tmp_path / "g.txt", tmp_path / "g", progress=lambda *_: modes.add(os.stat(tmp_path / "g.partial").st_mode)
+    )
     assert {mode & 0o777 for mode in modes} == {0o700}
     assert os.stat(tmp_path / "g").st_mode & 0o500 == 0o500

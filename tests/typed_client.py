@@ -39,9 +39,9 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     assert_type(info, gc.LoadInfo)
     gc.save_graph(path, loaded, overwrite=True)
     assert_type(gc.save_store(path, loaded, overwrite=True), gc.Graph)
-    assert_type(gc.convert(path, path, memory_limit=10**9, progress=listener), gc.Graph)
+    assert_type(gc.convert_to_store(path, path, memory_limit=10**9, progress=listener), gc.Graph)
     assert_type(gc.open_store(path, verify="fast"), gc.Graph)
-    assert_type(gc.describe(loaded, info), dict[str, Any])
+    assert_type(gc.graph_facts(loaded, info), dict[str, Any])
     assert_type(gc.classic_graph("karate")[0], gc.Graph)
     assert_type(gc.fetch_suitesparse("HB/1138_bus", weights="abs"), gc.Graph)
     fetched, known = gc.fetch_snap("com-DBLP", return_info=True)
@@ -67,7 +67,7 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
     gc.as_graph(matrix, weights="abs")  # type: ignore[call-arg]
     gc.as_graph(object())  # type: ignore[arg-type]
     gc.load_graph(3)  # type: ignore[call-overload]
-    gc.describe(graph, info="x")  # type: ignore[arg-type]
+    gc.graph_facts(graph, info="x")  # type: ignore[arg-type]
     gc.planted_partition("3", 10, 4.0, 1.0)  # type: ignore[arg-type]
     gc.as_grahp(matrix)  # type: ignore[attr-defined]
     return graph
@@ -141,7 +141,7 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
     for labels in (found, found.labels, found.as_dict(), found.communities(), [0, 1], ["a", "b"]):
         assert_type(gc.normalized_cut(graph, labels), float)
     assert_type(gc.conductance(graph, found, weight=None), Real)
-    assert_type(gc.volume(graph, found, weight="strength"), Real)
+    assert_type(gc.cluster_volumes(graph, found, weight="strength"), Real)
     assert_type(gc.modularity(graph, (part for part in found.communities()), resolution=2), float)
     assert_type(gc.kernel_k_means_cost(graph, found, shift=1.0), float)
     assert_type(gc.adjusted_rand_index(found, [0, 1]), float)
@@ -153,7 +153,7 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
     gc.normalized_cut(graph)  # type: ignore[call-arg]
     gc.normalized_cut(graph, 3)  # type: ignore[arg-type]
     gc.modularity(graph, found, resolution="auto")  # type: ignore[arg-type]
-    gc.volume(graph, found, None)  # type: ignore[call-arg]
+    gc.cluster_volumes(graph, found, None)  # type: ignore[call-arg]
     gc.adjusted_rand_index(found)  # type: ignore[call-arg]
 
 

@@ -66,10 +66,10 @@ def writers(made) -> dict:
         "planted_store": lambda folder, new: graphclust.planted_store(
             folder / "s", 4, 300 + 50 * new, 6, 2, overwrite=True, rng=0
         ),
-        "convert": lambda folder, new: graphclust.convert(
+        "convert": lambda folder, new: graphclust.convert_to_store(
             folder.parent / f"source{new}.tsv", folder / "s", overwrite=True, memory_limit=60_000
         ),
-        "convert an archive": lambda folder, new: graphclust.convert(
+        "convert an archive": lambda folder, new: graphclust.convert_to_store(
             folder.parent / f"source{new}.npz", folder / "s", overwrite=True
         ),
         "ClusterModel.save": lambda folder, new: made[new][1].model().save(folder / "m.npz", overwrite=True),

@@ -1,7 +1,7 @@
 """Label every node by the nearest coreset centroid in kernel space.
 
 Jourdan et al. (2025), Algorithm 3, line 6. The inner product of a node with a centroid is non-zero only where the
-centroid's cluster owns a neighbour of the node, and K is symmetric: all of them accumulate from the rows of the coreset
+centroid's cluster owns a neighbor of the node, and K is symmetric: all of them accumulate from the rows of the coreset
 nodes, in O(n + volume of the coreset).
 """
 

@@ -18,7 +18,7 @@ class Spread(NamedTuple):
     """Labels, int32, and how many nodes with edges had one at the start and after each round."""
 
     labels: np.ndarray
-    n_labelled: list[int]
+    n_labeled: list[int]
 
 
 def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress) -> Spread:
@@ -30,7 +30,7 @@ def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress
     labels = labels.copy()
     missing = np.flatnonzero((labels < 0) & ~graph.isolated)
     n_points = graph.n_nodes - int(np.count_nonzero(graph.isolated))
-    n_labelled = [n_points - len(missing)]
+    n_labeled = [n_points - len(missing)]
     while len(missing):
         chosen = np.empty(len(missing), np.int32)
         progress.reads(graph, int((graph.indptr[missing + 1] - graph.indptr[missing]).sum()))
@@ -38,8 +38,8 @@ def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress
         run_in_blocks(choose_clusters, blocks, k, missing, graph.rows, labels, chosen)
         labels[missing] = chosen
         before, missing = len(missing), missing[chosen < 0]
-        n_labelled.append(n_points - len(missing))
-        progress.step(n_labelled[-1], n_points)
+        n_labeled.append(n_points - len(missing))
+        progress.step(n_labeled[-1], n_points)
         if before - len(missing) <= few * before:
             break
-    return Spread(labels, n_labelled)
+    return Spread(labels, n_labeled)

@@ -1,7 +1,7 @@
 """The published algorithm, stage by stage: coreset, coreset graph, its spectral clustering, label extension.
 
 Coreset spectral clustering (Jourdan, Schwartzman, Macgregor & Sun, ICLR 2025, Algorithm 3): weighted kernel k-means
-with K = D^-1 A D^-1, W = D has the normalised cut as its objective, so a coreset for the one is clustered as a small
+with K = D^-1 A D^-1, W = D has the normalized cut as its objective, so a coreset for the one is clustered as a small
 graph for the other, and its centroids label every node.
 """
 
@@ -56,13 +56,13 @@ def by_the_paper(
     coreset_labels, empty = _labels_and_empty_share(
         induced, k, coreset.weights, options["embedding"], options["degrees"], rng, progress
     )
-    with progress.stage("labelling"):
-        labels, undecided, labelling_reads = extend_labels(kernel, coreset, coreset_labels, induced=induced)
+    with progress.stage("labeling"):
+        labels, undecided, labeling_reads = extend_labels(kernel, coreset, coreset_labels, induced=induced)
     row_lengths = np.diff(kernel.graph.indptr)[coreset.nodes]
     entries_read = {
         "sampling": coreset.entries_read,
         "coreset graph": int(row_lengths.sum()),
-        "labelling": labelling_reads,
+        "labeling": labeling_reads,
     }
     doubts = _doubts(kernel, induced, undecided, empty)
     remarks: tuple[str, ...] = ()

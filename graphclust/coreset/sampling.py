@@ -110,7 +110,7 @@ def importance_sample(
 ) -> Coreset:
     """Draw `size` nodes independently, with repetition; a node drawn c times gets weight c w_x / (p_x size).
 
-    The cost of any set of centres on the coreset is then an unbiased estimate of its cost on the graph.
+    The cost of any set of centers on the coreset is then an unbiased estimate of its cost on the graph.
 
     size : number of draws, >= 1; the coreset has at most that many nodes. See `sampling_probabilities` for the rest.
 

@@ -2,7 +2,7 @@
 
 The fast method keeps the masses in a tree of sums. It starts from x*, the node of least self-affinity: for a node
 that shares no edge with a seed the cross term of its distance is zero, so no later seed can be nearer to it than x*
-is, and only a new seed and its neighbours change. (Jourdan et al. 2025, Algorithms 1, 2, 6-8.)
+is, and only a new seed and its neighbors change. (Jourdan et al. 2025, Algorithms 1, 2, 6-8.)
 """
 
 from __future__ import annotations

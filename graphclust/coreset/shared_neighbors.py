@@ -1,6 +1,6 @@
-"""The two-step coreset graph: coreset nodes are linked by the neighbours they share.
+"""The two-step coreset graph: coreset nodes are linked by the neighbors they share.
 
-In a sparse graph two nodes of one cluster rarely share an edge but share many neighbours, so the coreset graph of
+In a sparse graph two nodes of one cluster rarely share an edge but share many neighbors, so the coreset graph of
 K = D^-1 A D^-1 falls apart where that of two steps along edges does not. Its graph is A_H = B B^T with
 B = W' D_C^-1 A[C, :] D^-1/2. Two steps fold a bipartite structure: they link the nodes of one side only. Whoever
 clusters A_H must therefore ask for more than k regions and merge them by the links of the whole graph, as

@@ -64,10 +64,10 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         semi-definite. See the functions.
     random_state : as for `KMeans`.
 
-    `transform` gives the distance in feature space to each centre, `score` minus the sum of the squared ones to the
+    `transform` gives the distance in feature space to each center, `score` minus the sum of the squared ones to the
     nearest; neither is there with kernel="precomputed", which does not tell how long a new point is.
 
-    Fitted: labels_, inertia_ (the sum of w |phi(x) - its centre|^2), n_iter_, centers_ (a `graphclust.KernelCenters`),
+    Fitted: labels_, inertia_ (the sum of w |phi(x) - its center|^2), n_iter_, centers_ (a `graphclust.KernelCenters`),
     n_features_in_.
 
     Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
@@ -145,16 +145,16 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self.fit(X, y, sample_weight).transform(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The nearest centre of each point, ties to the lowest; int64, shape (n_samples,)."""
+        """The nearest center of each point, ties to the lowest; int64, shape (n_samples,)."""
         return self._sq_distances(X).argmin(axis=1)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Distance in feature space of each point to each centre, shape (n_samples, n_clusters)."""
+        """Distance in feature space of each point to each center, shape (n_samples, n_clusters)."""
         return np.sqrt(np.maximum(self._sq_distances(X), 0.0))
 
     @available_if(_of_points)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the sum of the squared distances to the nearest centres: the larger the better."""
+        """Minus the sum of the squared distances to the nearest centers: the larger the better."""
         sq_distances = self._sq_distances(X).min(axis=1)
         return -float((as_weights(sample_weight, len(sq_distances)) * sq_distances).sum())
 

@@ -97,7 +97,7 @@ class SpectralClustering(_GraphModel):
     eigen_solver, eigen_tol, n_jobs, verbose : for code that was written for scikit-learn. The solver is chosen here,
         and its result checked, whatever the first two say; all threads work; nothing is printed.
 
-    Fitted: labels_ (n_samples,), -1 for points without neighbours; affinity_matrix_, the graph as CSR; clustering_, a
+    Fitted: labels_ (n_samples,), -1 for points without neighbors; affinity_matrix_, the graph as CSR; clustering_, a
     `graphclust.Clustering`; n_features_in_.
 
     Raises ValueError and TypeError for data and parameters that cannot be used, by `fit`.
@@ -224,20 +224,20 @@ class NeighborGraphModel(_GraphModel):
 
 
 class CoresetSpectralClustering(NeighborGraphModel):
-    """A graph, or the graph of the nearest neighbours of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
+    """A graph, or the graph of the nearest neighbors of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
 
     n_clusters, gamma, random_state : as for `SpectralClustering`; n_clusters=None takes the number that the graph
         shows, see `graphclust.cluster_path`, which clustering_ has remarks on.
     affinity : "nearest_neighbors" for the graph in which each point is joined with n_neighbors others, if there are so
         many, see `graphclust.knn_graph`; "rbf" or "precomputed" as for `SpectralClustering`.
-    metric, neighbors_method : of the nearest neighbours, the `metric` and `method` of `graphclust.knn_graph`. "auto" is
+    metric, neighbors_method : of the nearest neighbors, the `metric` and `method` of `graphclust.knn_graph`. "auto" is
         exact up to 2^36 multiplications, such as 33,000 points of 64 features, and approximate beyond where Faiss is
         there, the points are dense and the metric is "euclidean" or "cosine".
     method, objective, resolution, effort, components, coreset_size : see `graphclust.coreset_sc`. By default the
-        clusters are those that people recognise; objective="normalized_cut" is what spectral clustering is for.
+        clusters are those that people recognize; objective="normalized_cut" is what spectral clustering is for.
     min_size, max_size, max_imbalance : bounds on the points of a cluster, see there.
 
-    Fitted: labels_ (n_samples,), -1 for points without neighbours and those put aside, see `components` there;
+    Fitted: labels_ (n_samples,), -1 for points without neighbors and those put aside, see `components` there;
     affinity_matrix_, the graph as CSR; clustering_, a `graphclust.Clustering`; n_features_in_. The points that were
     fitted are kept for `predict`, not copied.
 

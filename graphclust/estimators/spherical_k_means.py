@@ -22,7 +22,7 @@ class SphericalKMeans(CentroidModel):
     """k-means on the directions of points, such as texts: `graphclust.spherical_kmeans`.
 
     n_clusters, init, random_state : as for `KMeans`.
-    mean : "euclidean" for the normalised mean, "geodesic" for a local mean by angle.
+    mean : "euclidean" for the normalized mean, "geodesic" for a local mean by angle.
     max_iter : updates at most.
 
     `transform` gives distances on the sphere: |x / |x| - c|, or with mean="geodesic" the angle; `score` is minus the

@@ -10,11 +10,11 @@ from graphclust.partition.clustering import Clustering
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.progress import Progress
 
-BLOCKS, BLOCK_SIZE, P, Q = 50, 1_000, 0.09, 0.0002  # about 90 neighbours inside the block, 10 outside
+BLOCKS, BLOCK_SIZE, P, Q = 50, 1_000, 0.09, 0.0002  # about 90 neighbors inside the block, 10 outside
 
 
 def demo(seed: int = 0, progress: Progress | None = None) -> Iterator[str]:
-    """Pages of text: each graph, its stages with times, sizes, normalised cut and ARI against the known labels."""
+    """Pages of text: each graph, its stages with times, sizes, normalized cut and ARI against the known labels."""
     progress = progress or Progress()
     yield f"A stochastic block model: {BLOCKS} blocks of {BLOCK_SIZE:,} nodes, p = {P}, q = {Q}\n"
     start = time.perf_counter()

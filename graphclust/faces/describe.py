@@ -10,14 +10,14 @@ from graphclust.graph.graph_input import as_graph
 from graphclust.io.edges import bytes_to_load
 from graphclust.io.load import LoadInfo
 
-__all__ = ["describe"]
+__all__ = ["graph_facts"]
 
 
 MESH, MOST_OF_A_MESH, UNEVEN = 100, 64, 4.0  # nodes at least; neighbors of one at most, and as a multiple of the mean
 PER_NODE, PER_ENTRY = 145, 65  # bytes while clustering: measured where it needs the most, on sparse graphs
 
 
-def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
+def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
     """Size, weights, degrees, components, isolated nodes, loops, symmetry and memory of a graph, ready for JSON.
 
     G : anything `as_graph` takes.
@@ -32,7 +32,7 @@ def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
     Raises what `as_graph` does.
 
     >>> import networkx as nx
-    >>> facts = describe(nx.path_graph(4))
+    >>> facts = graph_facts(nx.path_graph(4))
     >>> facts["n_edges"], facts["degrees"]["max"], facts["n_components"]
     (3, 2.0, 1)
     """
@@ -80,7 +80,7 @@ def describe(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
 
 
 def kind_of(facts: dict[str, Any]) -> str:
-    """The kind that `describe` says; nodes of a mesh have few neighbors, and about as many each."""
+    """The kind that `graph_facts` says; nodes of a mesh have few neighbors, and about as many each."""
     most = facts["neighbors"]["max"]
     if any(remark.startswith("bipartite:") for remark in facts["remarks"]):
         return "bipartite"
@@ -116,13 +116,13 @@ def proposals_for(facts: dict[str, Any]) -> list[str]:
 
 
 def as_text(facts: dict[str, Any]) -> str:
-    """The facts of `describe`, one a line, and what to do next."""
+    """The facts of `graph_facts`, one a line, and what to do next."""
     rows = [*facts_in_words(facts), ("kind", facts["kind"]), *(("next", text) for text in facts["proposals"])]
     return "\n".join(f"{name:12s}{text}" for name, text in rows)
 
 
 def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """The facts of `describe`, each with its name."""
+    """The facts of `graph_facts`, each with its name."""
     rows = []
     if "path" in facts:
         rows.append(("file", facts["path"]))
@@ -142,7 +142,7 @@ def facts_in_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows.append(("weights", "none" if facts["weights"] is None else _spread_text(facts["weights"])))
     rows.append(("degrees", _spread_text(facts["degrees"])))
     if facts["weights"] is not None:
-        rows.append(("neighbours", _spread_text(facts["neighbors"])))
+        rows.append(("neighbors", _spread_text(facts["neighbors"])))
     share = facts["largest_component"] / facts["n_nodes"]
     rows.append(
         (

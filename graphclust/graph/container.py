@@ -29,7 +29,7 @@ NO_WEIGHTS.flags.writeable = False
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """An undirected graph as CSR rows: an edge is stored twice, a self-loop once, neighbours in increasing order.
+    """An undirected graph as CSR rows: an edge is stored twice, a self-loop once, neighbors in increasing order.
 
     indptr : int64, shape (n_nodes + 1,).
     indices : int32, shape (n_entries,).
@@ -115,7 +115,7 @@ class Graph:
     def components(self) -> npt.NDArray[np.int32]:
         """Number of the connected component of each node, by first appearance; shape (n_nodes,).
 
-        A few neighbours of every node are joined first; the remaining edges are then read only for the nodes
+        A few neighbors of every node are joined first; the remaining edges are then read only for the nodes
         outside the giant component (Sutton et al. 2018, Afforest).
         """
         parent = np.arange(self.n_nodes, dtype=np.int32)
@@ -139,7 +139,7 @@ class Graph:
         return int(self.components.max()) + 1
 
     def neighbors(self, node: int) -> npt.NDArray[np.int32]:
-        """Neighbours of a row, in increasing order, a self-loop included."""
+        """Neighbors of a row, in increasing order, a self-loop included."""
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     def subgraph(self, nodes: np.ndarray) -> "Graph":

@@ -69,7 +69,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
     Policies, each stated in `remarks` and in one `GraphWarning`: duplicate entries are summed (of boolean
     entries: collapsed), stored zeros are dropped, entries (i, j) and (j, i) that differ by rounding (1e-8 of
-    their size, 1e-6 in float32) become their mean, nodes of degree 0 stay and are never labelled. Self-loops are kept
+    their size, 1e-6 in float32) become their mean, nodes of degree 0 stay and are never labeled. Self-loops are kept
     and count once.
 
     Raises TypeError for what is no graph; GraphValidationError for a matrix that is not square, not symmetric,

@@ -1,4 +1,4 @@
-"""NormalizedCutKernel: the kernel whose weighted k-means cost is the normalised cut, seen through the graph's rows.
+"""NormalizedCutKernel: the kernel whose weighted k-means cost is the normalized cut, seen through the graph's rows.
 
 K = D^-1 A D^-1 + shift D^-1 with point weights W = D (Dhillon, Guan & Kulis 2007). K is never formed: an entry is
 K_xy = A_xy / (d_x d_y), read from the row of x or of y, and the diagonal is kept as one array.
@@ -49,7 +49,7 @@ class NormalizedCutKernel:
         G, weight : a graph as `as_graph` takes it; the edge attribute of a NetworkX graph, None for all ones.
         loops : "implied" gives each node without a self-loop one of the mean weight of its edges, counted in `degrees`
             but never in any reported quality: without loops K has a zero diagonal and squared distances
-            K_xx + K_yy - 2 K_xy are negative, so that D²-sampling has no distribution. On unweighted graphs neighbours
+            K_xx + K_yy - 2 K_xy are negative, so that D²-sampling has no distribution. On unweighted graphs neighbors
             then lie (1/d_x - 1/d_y)^2 apart. "given" takes the loops that are there.
         shift : s >= 0; adds s D^-1. K is positive semi-definite for s = 1 at the latest, all k-partitions keep their
             order, but distances then hardly depend on the edges.
@@ -93,7 +93,7 @@ class NormalizedCutKernel:
         return np.flatnonzero(self.point_weights > 0)
 
     def row(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours of a node, itself left out, and its affinities K_xy to them."""
+        """Neighbors of a node, itself left out, and its affinities K_xy to them."""
         graph = self.graph
         start, end = graph.indptr[node], graph.indptr[node + 1]
         neighbors = graph.indices[start:end]

@@ -1,4 +1,4 @@
-"""The normalised adjacency N = D^-1/2 A D^-1/2 of a graph as an operator; I - N is the normalised Laplacian."""
+"""The normalized adjacency N = D^-1/2 A D^-1/2 of a graph as an operator; I - N is the normalized Laplacian."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator

@@ -44,7 +44,7 @@ from graphclust.io.store_files import check_store_target, no_room_named, publish
 from graphclust.io.whole_files import whole_format
 from graphclust.progress import Progress, ProgressLike, as_progress
 
-__all__ = ["convert"]
+__all__ = ["convert_to_store"]
 
 SHARE_OF_MEMORY = 4  # of what the machine has, by default
 BYTES_PER_KEY, BYTES_PER_WEIGHTED_KEY = 20, 56  # while a bucket is sorted and its rows are written
@@ -53,7 +53,7 @@ WORTH_KEEPING = 64 << 20  # bytes of lines on the disk: less is read again in a 
 BLOCKS_PER_NOTE = 32  # of text, or of lines: some hundred megabytes
 
 
-def convert(
+def convert_to_store(
     path: str | os.PathLike[str],
     store: str | os.PathLike[str],
     *,
@@ -92,7 +92,7 @@ def convert(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with open(f"{folder}/triangle.txt", "w") as file:
     ...         _ = file.write("10 20\\n20 30\\n30 10\\n")
-    ...     convert(f"{folder}/triangle.txt", f"{folder}/triangle.store")
+    ...     convert_to_store(f"{folder}/triangle.txt", f"{folder}/triangle.store")
     Graph(3 nodes, 3 edges, unweighted)
     """
     if format is not None:

@@ -41,7 +41,7 @@ class ReadAgain(Exception):
 
 
 class MayBeMetis(Exception):
-    """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbours."""
+    """The lines are an edge list, but just as well a METIS graph in which all nodes have equally many neighbors."""
 
 
 class EdgeLines:

@@ -94,7 +94,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     starts, keys, key_weights = by_lower_end(starts, keys, key_weights, progress)
 
     n = edges.n_nodes
-    cursor = np.zeros((SLICES + 1, n), np.int64)  # of the lower neighbours from each slice, and of the upper ones
+    cursor = np.zeros((SLICES + 1, n), np.int64)  # of the lower neighbors from each slice, and of the upper ones
     found = np.zeros((SLICES, edges_to_csr.N_COUNTS), np.int64)
     examples = np.zeros((SLICES, edges_to_csr.N_COUNTS, 2), np.int64)
     steps = row_steps(starts)

@@ -1,4 +1,4 @@
-"""Load a graph from a file of any known format, recognised by what it holds and not by what it is called."""
+"""Load a graph from a file of any known format, recognized by what it holds and not by what it is called."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def load_graph(
     """Load an undirected graph from a file, plain or compressed by gzip or bzip2, from a store, or by its name.
 
     path : of the file; or "suitesparse:GROUP/NAME" or "snap:NAME", which are fetched once: see `fetch_suitesparse`.
-    format : None recognises the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
+    format : None recognizes the format by the content; or "matrix_market", "suitesparse" (its tar.gz), "snap" (an edge
         list with whole-number ids), "csv" (an edge list with ids of any text), "metis", "dimacs" (.col and .gr),
         "graphml", "gml", "gexf", "pajek" (.net), "node_link" (JSON of D3 and NetworkX), "adjacency_list" (of which only
         the name .adjlist tells), "npz" (of `scipy.sparse.save_npz`, or with indptr, indices and data alone), "parquet"

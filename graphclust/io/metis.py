@@ -1,4 +1,4 @@
-"""METIS graph files (Karypis, METIS manual 5.1, section 4.1): a header, then a line of neighbours for each node."""
+"""METIS graph files (Karypis, METIS manual 5.1, section 4.1): a header, then a line of neighbors for each node."""
 
 from dataclasses import dataclass
 from typing import NoReturn
@@ -22,7 +22,7 @@ class Header:
 
     n_nodes: int
     n_edges: int
-    n_leading: int  # numbers of a line before its first neighbour: the node's size and weights
+    n_leading: int  # numbers of a line before its first neighbor: the node's size and weights
     weighted: bool
     sized: bool = False  # whether the first of them is the size
 
@@ -37,8 +37,8 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
 
     Sizes of nodes, and several weights of each, are passed over with a remark.
 
-    A blank line is a node without neighbours. Raises GraphFormatError with the line where the file departs from the
-    format: too few or too many lines, a neighbour out of range, a self-loop, a weight that is no whole number above
+    A blank line is a node without neighbors. Raises GraphFormatError with the line where the file departs from the
+    format: too few or too many lines, a neighbor out of range, a self-loop, a weight that is no whole number above
     0; or where the number of edges is not the header's, or an edge is missing or weighs otherwise at its other end.
     """
     header = None
@@ -67,7 +67,7 @@ def read_metis(source: Source, weights: str, memory_limit: int | None, progress:
         )
     if n_entries != 2 * header.n_edges:
         raise GraphFormatError(
-            f"the header says {header.n_edges} edges, found {n_entries} neighbours, which make {n_entries / 2:g}",
+            f"the header says {header.n_edges} edges, found {n_entries} neighbors, which make {n_entries / 2:g}",
             source.path,
         )
     of_nodes = np.array(node_weights[: header.n_nodes]) if header.weighs_nodes else None
@@ -116,7 +116,7 @@ def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None)
 
 
 def _leading(header: Header, are_weights_used: bool = False) -> str:
-    """The numbers before the neighbours of a node, or those of them that are not used."""
+    """The numbers before the neighbors of a node, or those of them that are not used."""
     n_weights = 0 if are_weights_used else header.n_leading - header.sized
     weights = "the weight" if n_weights == 1 else f"the {n_weights} weights"
     return " and ".join(["the size"] * header.sized + [weights] * (n_weights > 0))
@@ -165,9 +165,9 @@ def _explain(block: memoryview, code: int, position: int, header: Header, path: 
     text = quote(text_block[position : text_block.index(b"\n", position)].strip())
     expected = {
         number_lines.TOO_MANY: f"more lines than the {header.n_nodes} nodes of the header",
-        number_lines.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbours"
+        number_lines.TOO_FEW: f"numbers are missing; expected {header.n_leading} and then neighbors"
         + (", each with a weight" if header.weighted else ""),
         number_lines.BAD_WEIGHT: "an edge weight is no whole number above 0",
-        number_lines.BAD_NODE: f"a neighbour is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
+        number_lines.BAD_NODE: f"a neighbor is no number from 1 to {header.n_nodes}, or the node itself (a self-loop)",
     }
     raise GraphFormatError(f"{text!r}: {expected[code]}", path, line)

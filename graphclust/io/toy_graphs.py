@@ -34,8 +34,8 @@ NAMES = ("karate", "les-miserables", "davis", "florentine")
 def classic_graph(name: str) -> tuple[Graph, np.ndarray | None]:
     """A graph of the literature, and the int64 label of each node where a division is known, else None.
 
-    name : "karate" (34 members of a club that split, Zachary 1977; labelled), "les-miserables" (77 characters,
-        Knuth 1993), "davis" (18 women and 14 events, Davis et al. 1941; labelled by the two kinds), "florentine" (15
+    name : "karate" (34 members of a club that split, Zachary 1977; labeled), "les-miserables" (77 characters,
+        Knuth 1993), "davis" (18 women and 14 events, Davis et al. 1941; labeled by the two kinds), "florentine" (15
         families, Padgett and Ansell 1993). Edges are taken without weights, as in most of the literature; those that
         NetworkX's graphs of the first two names have are left out, which a remark says.
 

@@ -1,6 +1,6 @@
 """Spherical k-means: points and centroids on the unit sphere, each point with the centroid at the smallest angle.
 
-The mean of a cluster is its normalised Euclidean mean, which makes Lloyd's iteration lower sum w |x - c|^2 =
+The mean of a cluster is its normalized Euclidean mean, which makes Lloyd's iteration lower sum w |x - c|^2 =
 sum w (2 - 2 cos angle), or the geodesic (Karcher) mean, which makes it lower sum w angle^2 (lecture notes 1.4). The
 latter is a local mean where a cluster spans more than a half-circle; an update that would cost more is not made.
 """
@@ -55,7 +55,7 @@ def spherical_kmeans(
 
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64. Only their directions count; a row of
         zeros has none: its label is -1 and it has no part in the inertia.
-    mean : "euclidean" for the normalised mean, "geodesic" for a local mean by angle: a point where the cluster's summed
+    mean : "euclidean" for the normalized mean, "geodesic" for a local mean by angle: a point where the cluster's summed
         squared angle is least nearby. A cluster keeps its centroid where the new one would cost more.
     sample_weight : weights >= 0, shape (n,).
     init : "k-means++", "greedy k-means++", "k-means||" or "random", on the directions, or centroids of shape (k, d).
@@ -66,7 +66,7 @@ def spherical_kmeans(
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
 
-    Source: Dhillon & Modha 2001 for the normalised mean; the lecture notes "Parallel k-means in theory and practice",
+    Source: Dhillon & Modha 2001 for the normalized mean; the lecture notes "Parallel k-means in theory and practice",
     section 1.4, for the geodesic one.
 
     >>> result = spherical_kmeans([[2.0, 0.0], [3.0, 0.1], [0.0, 1.0], [0.1, 5.0]], 2, rng=1)

@@ -1,4 +1,4 @@
-"""What both mini-batch algorithms share: where they start, which points they draw, how fast a centre moves."""
+"""What both mini-batch algorithms share: where they start, which points they draw, how fast a center moves."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -17,7 +17,7 @@ RATES = ("sqrt", "count")
 def starting_rows(
     kernel: Kernel, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
 ) -> tuple[np.ndarray, int]:
-    """The points that the centres start from, drawn, or given as k row numbers; how many distances were clipped."""
+    """The points that the centers start from, drawn, or given as k row numbers; how many distances were clipped."""
     if isinstance(init, str):
         as_choice(init, "init", ("kernel k-means++",))
         with progress.stage("seeding"):
@@ -48,7 +48,7 @@ def drawn_batches(
 
 
 def shares(counts: np.ndarray, totals: np.ndarray, rate: str) -> np.ndarray:
-    """How far each centre goes towards the mean of its `counts` points of the batch; `totals` include them."""
+    """How far each center goes towards the mean of its `counts` points of the batch; `totals` include them."""
     if rate == "sqrt":
         return np.sqrt(counts / counts.sum())
     return np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)

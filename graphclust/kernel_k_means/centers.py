@@ -1,4 +1,4 @@
-"""Centres in feature space, each a combination of some points; labels of all points by them; the family's result."""
+"""Centers in feature space, each a combination of some points; labels of all points by them; the family's result."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["KernelCenters", "KernelKMeansResult"]
 class KernelCenters:
     """c_j = sum over points of coefficient x phi(point).
 
-    rows : int64, shape (s,), the points that the centres are made of.
+    rows : int64, shape (s,), the points that the centers are made of.
     coefficients : shape (k, s), CSR. sq_norms : shape (k,), |c_j|^2; infinite where a cluster is empty.
     """
 
@@ -29,7 +29,7 @@ class KernelCenters:
         return f"KernelCenters({len(self.sq_norms)} of {len(self.rows)} points, {type(self.kernel).__name__})"
 
     def nearest(self, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of the kernel's points the nearest centre, ties to the lowest, and the squared distance to it."""
+        """Of each of the kernel's points the nearest center, ties to the lowest, and the squared distance to it."""
         kernel = self.kernel
         labels, sq_distances = np.empty(kernel.n, np.int64), np.empty(kernel.n)
         width = max(1, BLOCK_ENTRIES // len(self.rows))
@@ -56,15 +56,15 @@ class KernelKMeansResult:
     """What kernel k-means found.
 
     labels : int64, shape (n,), in [0, k); -1 for what the kernel says is no point, such as an isolated node.
-    cost : sum of w |phi(x) - its centre|^2. On graphs, when the centres are the clusters' means, it is the normalised
+    cost : sum of w |phi(x) - its center|^2. On graphs, when the centers are the clusters' means, it is the normalized
         cut but for a constant.
-    n_iter : updates of the centres. history : the cost (of a batch, its mean) at each, shape (n_iter,).
+    n_iter : updates of the centers. history : the cost (of a batch, its mean) at each, shape (n_iter,).
     gamma : sqrt(max k(x, x)).
-    n_negative : points whose squared distance to their centre is below zero by more than rounding, which no positive
+    n_negative : points whose squared distance to their center is below zero by more than rounding, which no positive
         semi-definite kernel gives.
     proposed_shift : s for which K + s W^-1, W the weights, is positive semi-definite; every partition into k parts then
         costs s (n - k) more. 0 where no distance was negative, None where it was not sought.
-    centers : the centres.
+    centers : the centers.
     n_clipped : how many squared distances below zero became 0 while seeds were drawn (see `KernelSeeds`).
     cost_on_coreset : the weighted cost of the coreset's points at their last labels; None where no coreset was drawn.
     """
@@ -87,7 +87,7 @@ class KernelKMeansResult:
         )
 
     def predict(self, Y: Any) -> np.ndarray:
-        """The nearest centre of each new point, ties to the lowest; shape (m,), int64.
+        """The nearest center of each new point, ties to the lowest; shape (m,), int64.
 
         Y : vectors (m, d), or for a matrix K or a graph the rows k(y, x) for all points x, (m, n), dense or sparse.
 
@@ -114,7 +114,7 @@ def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms
 def labeled(
     centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float]
 ) -> KernelKMeansResult:
-    """The result for centres that have been learned, of which every point has the nearest."""
+    """The result for centers that have been learned, of which every point has the nearest."""
     kernel = centers.kernel
     cost = float((weights * sq_distances).sum())
     scale = np.abs(kernel.diagonal) + np.abs(centers.sq_norms[labels])

@@ -1,4 +1,4 @@
-"""Coreset kernel k-means: weighted kernel k-means on few sampled points, then the nearest centre for all.
+"""Coreset kernel k-means: weighted kernel k-means on few sampled points, then the nearest center for all.
 
 Jiang, Krauthgamer, Lou & Zhang (2024); the baseline of Jourdan et al. (2025), section 5.
 """
@@ -54,7 +54,7 @@ def coreset_kernel_kmeans(
     second_term : see `sampling_probabilities`.
     max_iter : of `kernel_kmeans` on the coreset.
 
-    The labels are the nearest centres, the cost is for these centres and all points; `n_iter` and `history` are those
+    The labels are the nearest centers, the cost is for these centers and all points; `n_iter` and `history` are those
     of the coreset, and `cost_on_coreset` is its cost; `n_clipped` is of both drawings of seeds. A ConvergenceWarning
     where the coreset has fewer than k distinct points.
 

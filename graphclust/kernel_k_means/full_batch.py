@@ -48,7 +48,7 @@ def kernel_kmeans(
     """Cluster points into k parts in the feature space of a kernel; k(x, x) may be anything.
 
     K_or_X : points (n, d), or with kernel="precomputed" a symmetric matrix (n, n), dense or SciPy sparse; a `Graph` or
-        NetworkX graph, for which it minimises the normalised cut; or a kernel object such as `GaussianKernel(X, 2.0)`.
+        NetworkX graph, for which it minimizes the normalized cut; or a kernel object such as `GaussianKernel(X, 2.0)`.
     kernel : "gaussian", "laplacian", "polynomial", "linear", "cosine", "precomputed", or "normalized cut" for an
         adjacency matrix. Not looked at when K_or_X is a graph or a kernel object.
     sample_weight : weights >= 0, shape (n,); by default ones, on graphs the degrees.

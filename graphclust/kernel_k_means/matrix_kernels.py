@@ -115,7 +115,7 @@ class SparseKernel(Kernel):
 
 
 class GraphKernel(SparseKernel):
-    """K = D^-1 A D^-1 with the degrees D as weights: kernel k-means then minimises the normalised cut.
+    """K = D^-1 A D^-1 with the degrees D as weights: kernel k-means then minimizes the normalized cut.
 
     G, loops, weight and errors : see `NormalizedCutKernel.of`. Isolated nodes are no points.
 
@@ -217,11 +217,11 @@ def _heat_coefficients(t: float) -> np.ndarray:
 
 
 def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exact", rng: Seed = None) -> SparseKernel:
-    """D^-1 A D^-1 of the nearest-neighbour graph in which every point is also its own neighbour; all weigh alike.
+    """D^-1 A D^-1 of the nearest-neighbor graph in which every point is also its own neighbor; all weigh alike.
 
-    X, n_neighbors, method, rng : see `knn_graph`; neighbourhood of either counts.
+    X, n_neighbors, method, rng : see `knn_graph`; neighborhood of either counts.
 
-    Jourdan & Schwartzman 2024 do not say whether a point is its own neighbour; here it is, for without the diagonal
+    Jourdan & Schwartzman 2024 do not say whether a point is its own neighbor; here it is, for without the diagonal
     squared distances of neighbors would be negative.
 
     Raises what `knn_graph` raises. Source: the k-nn kernel of Jourdan & Schwartzman 2024.

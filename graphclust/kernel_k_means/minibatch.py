@@ -1,6 +1,6 @@
-"""Mini-batch kernel k-means: each step moves the centres towards the means of a random batch.
+"""Mini-batch kernel k-means: each step moves the centers towards the means of a random batch.
 
-"Mini-batch kernel k-means", Algorithm 1. The inner products of all points with the centres follow by recursion, so a
+"Mini-batch kernel k-means", Algorithm 1. The inner products of all points with the centers follow by recursion, so a
 step costs O(n (b + k)); the truncated form does without them.
 """
 
@@ -43,14 +43,14 @@ def minibatch_kernel_kmeans(
     """Cluster points into k parts in the feature space of a kernel by mini-batches; O(n (batch_size + k)) a batch.
 
     K_or_X, kernel, weight : see `kernel_kmeans`. sample_weight : points are drawn in proportion, and then count alike.
-    init : "kernel k-means++", or k row numbers, of the points that the centres start from.
+    init : "kernel k-means++", or k row numbers, of the points that the centers start from.
     batch_size : points drawn for a batch, with repetition; may exceed n.
-    rate : how far a centre with b_j of the b points of a batch goes towards their mean: "sqrt" for sqrt(b_j / b)
+    rate : how far a center with b_j of the b points of a batch goes towards their mean: "sqrt" for sqrt(b_j / b)
         (Schwartzman 2023), "count" for b_j over all it ever had (scikit-learn). One without points stays.
     max_iter, tol : batches; stop when one lowers its own mean squared distance by less than `tol`, >= 0; None never.
     batches : row numbers of each batch, instead of drawing them; max_iter still holds.
 
-    The labels are the nearest centres, the cost is for these centres; a cluster may have no point in the end.
+    The labels are the nearest centers, the cost is for these centers; a cluster may have no point in the end.
     `history` is the mean squared distance within each batch before the step.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
@@ -117,7 +117,7 @@ def _means(values: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.nda
 
 
 def _combinations(steps: list[tuple], k: int) -> tuple[np.ndarray, sparse.csr_array]:
-    """The points that the centres are made of, and the coefficients: a_l / b_l x product of (1 - a) of later steps."""
+    """The points that the centers are made of, and the coefficients: a_l / b_l x product of (1 - a) of later steps."""
     kept = np.ones(k)
     values = []
     for _, labels, share, counts in reversed(steps):

@@ -1,8 +1,8 @@
-"""Truncated mini-batch kernel k-means: a centre remembers the latest batches alone, and no step sees all points.
+"""Truncated mini-batch kernel k-means: a center remembers the latest batches alone, and no step sees all points.
 
-"Mini-batch kernel k-means", Algorithm 2. A centre is a combination of batch means. Of two means of one cluster the
+"Mini-batch kernel k-means", Algorithm 2. A center is a combination of batch means. Of two means of one cluster the
 inner product is known from when the later one was assigned, so a step only computes the kernel between the new batch
-and the points of the centres.
+and the points of the centers.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def truncated_kernel_kmeans(
 ) -> KernelKMeansResult:
     """Cluster points into k parts in the feature space of a kernel by mini-batches that soon are forgotten.
 
-    A batch costs at most O(k (tau + batch_size)^2). Between the choice of the first centres and the final labels
+    A batch costs at most O(k (tau + batch_size)^2). Between the choice of the first centers and the final labels
     nothing of size n is read or written.
 
-    tau : a centre keeps the shortest run of its latest batch means that hold at least `tau` points together, so fewer
+    tau : a center keeps the shortest run of its latest batch means that hold at least `tau` points together, so fewer
         than tau + batch_size points. As long as no mean has been dropped it keeps the point it started from as well.
-        Old means hold a centre back while it still moves, and steady it later. On four data sets (100 iterations,
+        Old means hold a center back while it still moves, and steady it later. On four data sets (100 iterations,
         b = 1024, rate "sqrt") ARI and NMI at 50 are within 0.01 of those at 200, which takes 1.2 to 1.9 times as long.
-    renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centres
+    renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centers
         shrink towards 0, each by a factor of its own.
     All else : see `minibatch_kernel_kmeans`, which it equals for tau large enough.
 
@@ -104,7 +104,7 @@ def truncated_kernel_kmeans(
 
 
 class Window:
-    """A centre: the point it started from and its latest batch means, oldest first.
+    """A center: the point it started from and its latest batch means, oldest first.
 
     rows : the points of each mean; the first is the starting point alone while `has_start`. coefficients : shape (q,),
     scaled : as they count, shape (q,). gram : inner products of the means, (q, q). sq_norm : |c|^2.
@@ -177,7 +177,7 @@ def _learn(
     counts: np.ndarray,
     share: np.ndarray,
 ) -> None:
-    """Move every centre that has points in the batch; products : of all means with the points of the batch."""
+    """Move every center that has points in the batch; products : of all means with the points of the batch."""
     order = np.argsort(labels, kind="stable")
     met = np.flatnonzero(counts)
     members = np.split(order, np.cumsum(counts[met])[:-1])
@@ -190,7 +190,7 @@ def _learn(
 
 
 def _combinations(kernel: Kernel, clusters: list[Window]) -> KernelCenters:
-    """The centres as combinations of points."""
+    """The centers as combinations of points."""
     sizes = [np.array([len(rows) for rows in cluster.rows]) for cluster in clusters]
     values = np.concatenate([np.repeat(c.scaled / s, s) for c, s in zip(clusters, sizes, strict=True)])
     labels = np.repeat(np.arange(len(clusters)), [s.sum() for s in sizes])

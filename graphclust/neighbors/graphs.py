@@ -34,10 +34,10 @@ def knn_graph(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> Graph:
-    """Join each point with its nearest neighbours.
+    """Join each point with its nearest neighbors.
 
-    X : points, shape (n, d), dense or SciPy sparse, finite. A point is never its own neighbour: the graph has no
-        self-loops. Other points at the same place are neighbours like any others.
+    X : points, shape (n, d), dense or SciPy sparse, finite. A point is never its own neighbor: the graph has no
+        self-loops. Other points at the same place are neighbors like any others.
     n_neighbors : of each point, 1 <= n_neighbors < n.
     metric : "euclidean" (or "l2"), "cosine" or "manhattan" (or "l1", "cityblock"); or "precomputed": X holds distances
         >= 0, shape (n, n), in a sparse matrix those that are known, at least n_neighbors in each row beside its
@@ -45,12 +45,12 @@ def knn_graph(
     method : "exact" (needs scikit-learn, but for precomputed distances) or "approximate" (needs Faiss, float32; dense
         points, "euclidean" or "cosine"): pip install "graphclust[neighbors]". "auto" is approximate where it can be and
         n^2 d exceeds 2^36, as for 33,000 points of 64 dimensions.
-    symmetrize : "union" joins two points if either is among the other's neighbours, "mutual" if both are, which may
+    symmetrize : "union" joins two points if either is among the other's neighbors, "mutual" if both are, which may
         leave points isolated; "mean" takes the mean weight of both directions, half of one where only one is listed.
     weights : None counts each edge 1; "gaussian" gives exp(-d(i, j)^2 / (s_i s_j)), at least 1e-12, where s_i is
-        the distance from i to its last neighbour; "umap" the connectivities of UMAP, as scanpy has them too, whose own
+        the distance from i to its last neighbor; "umap" the connectivities of UMAP, as scanpy has them too, whose own
         n_neighbors counts the point itself and is one more.
-    n_probes : how many lists the approximate search looks through; more find more of the true neighbours.
+    n_probes : how many lists the approximate search looks through; more find more of the true neighbors.
 
     Returns a `Graph`. Raises ImportError where the library is missing, GraphValidationError for points that are no
     finite numbers in two dimensions, ParameterError or TypeError for other arguments that cannot be used.

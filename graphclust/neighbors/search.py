@@ -1,7 +1,7 @@
 """The nearest neighbors of each point: exact by scikit-learn, approximate by Faiss.
 
 A library only proposes candidates, six more than are asked for; their distances are then computed anew in float64, by
-one formula, and of candidates at the same distance the lower index comes first. So neighbours do not hang on the last
+one formula, and of candidates at the same distance the lower index comes first. So neighbors do not hang on the last
 bits of a matrix product. Which of more points at the last distance are candidates at all, as among many copies of one
 point, is the library's choice. The approximate search is the inverted file of Jégou, Douze and Schmid 2011: points are
 sorted into lists by their nearest of some 2 sqrt(n) centroids, and a point is compared with those of the few nearest
@@ -55,16 +55,16 @@ def nearest_neighbors(
     rng: Seed = None,
     progress: ProgressLike = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest neighbours of each point, itself left out, nearest first; or those of other points.
+    """The nearest neighbors of each point, itself left out, nearest first; or those of other points.
 
-    queries : points, shape (m, d), whose neighbours among X are wanted, up to all n; with metric="precomputed" their
+    queries : points, shape (m, d), whose neighbors among X are wanted, up to all n; with metric="precomputed" their
         distances to X, shape (m, n). By default the points X themselves.
     Other arguments as in `knn_graph`. Returns indices into X, int64, and distances, float64, both of shape
     (n, n_neighbors), or (m, n_neighbors) for queries.
 
-    Among neighbours at the same distance the lower index comes first. At the last place the lowest indices are taken
+    Among neighbors at the same distance the lower index comes first. At the last place the lowest indices are taken
     where no more than n_neighbors + 6 points are as near as that; where more are, the library chooses among them.
-    Powers of two as factors of all points change no neighbour of the exact method.
+    Powers of two as factors of all points change no neighbor of the exact method.
 
     Raises what `knn_graph` raises. Source: see there.
 
@@ -96,7 +96,7 @@ def nearest_neighbors(
             f'{metric!r}; expected method="exact", or points of fewer dimensions, as TruncatedSVD makes them'
         )
     if metric == "precomputed":
-        with progress.stage("nearest neighbours"):
+        with progress.stage("nearest neighbors"):
             return nearest_by_distances(others, k, "X" if among_themselves else "queries", among_themselves)
     if sparse.issparse(points) != sparse.issparse(others):
         raise TypeError("X and queries are dense and sparse, expected both dense or both SciPy sparse")
@@ -104,7 +104,7 @@ def nearest_neighbors(
     n_candidates = min(n, k + 1 + SPARE)
     with progress.stage("index of the points"):
         search = _exact_search(points, metric) if method == "exact" else _approximate_search(points, n_probes, rng)
-    with progress.stage("nearest neighbours"):
+    with progress.stage("nearest neighbors"):
         found = Task(points, others, among_themselves, metric, k, n_candidates)
         neighbors, distances = _refined(found, search, progress)
     return neighbors, _rescaled(distances, exponent)
@@ -197,7 +197,7 @@ def _exact_search(points: Any, metric: str) -> Callable:
     try:
         from sklearn.neighbors import NearestNeighbors
     except ImportError:
-        raise ImportError('exact neighbours need scikit-learn: pip install "graphclust[neighbors]"') from None
+        raise ImportError('exact neighbors need scikit-learn: pip install "graphclust[neighbors]"') from None
     if sparse.issparse(points):
         index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean", algorithm="brute")
         index.fit(points)
@@ -211,7 +211,7 @@ def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Genera
     try:
         import faiss
     except ImportError:
-        raise ImportError('approximate neighbours need Faiss: pip install "graphclust[neighbors]"') from None
+        raise ImportError('approximate neighbors need Faiss: pip install "graphclust[neighbors]"') from None
     offset = points.mean(axis=0)
     centered = points - offset
     exponent = -exponent_beyond(largest_size(centered), 1e-10, 1e15)  # within which float32 has squares

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphclust.scales import exponent_beyond, largest_size, times_power_of_two
 
-LEAST_WEIGHT = 1e-12  # a neighbour that is far away on both scales stays a neighbour
+LEAST_WEIGHT = 1e-12  # a neighbor that is far away on both scales stays a neighbor
 # umap-learn's own: halvings, how near to its aim a sum has to come, the least scale as a share of the mean distance.
 _HALVINGS, _TOLERANCE, _LEAST_SCALE = 64, 1e-5, 1e-3
 
@@ -18,7 +18,7 @@ _HALVINGS, _TOLERANCE, _LEAST_SCALE = 64, 1e-5, 1e-3
 def gaussian(neighbors: np.ndarray, distances: np.ndarray, given: np.ndarray) -> np.ndarray:
     """exp(-d^2 / (s_i s_j)), the same from both ends; a scale of 0, of a point among copies of it, becomes typical.
 
-    given : bool, (n, m), where there is a neighbour; s_i is the distance to the last of them.
+    given : bool, (n, m), where there is a neighbor; s_i is the distance to the last of them.
     """
     scales = np.where(given, distances, 0.0).max(axis=1)
     positive = scales[scales > 0]
@@ -33,7 +33,7 @@ def membership(distances: np.ndarray, given: np.ndarray, counts: np.ndarray) -> 
 
     The scale makes a point's strengths add up to log2 of how many neighbors were asked for, the point itself being one.
 
-    given : bool, (n, m), where there is a neighbour. counts : (n,), how many were asked for, the point itself not being
+    given : bool, (n, m), where there is a neighbor. counts : (n,), how many were asked for, the point itself not being
         one.
     """
     exponent = exponent_beyond(largest_size(distances), 1e-6, 1e6)  # the bisection begins at 1

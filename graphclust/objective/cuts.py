@@ -19,12 +19,12 @@ from graphclust.graph.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 
 __all__ = [
+    "cluster_volumes",
     "conductance",
     "cut_and_volume",
     "kernel_k_means_cost",
     "modularity",
     "normalized_cut",
-    "volume",
 ]
 
 
@@ -59,7 +59,7 @@ def links_to_others(
     return pairs // k, pairs % k
 
 
-def volume(
+def cluster_volumes(
     G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", symmetrize: str | None = None
 ) -> npt.NDArray[np.float64]:
     """Volume of each cluster: the sum of its nodes' degrees.
@@ -80,9 +80,9 @@ def volume(
     Source: von Luxburg, "A tutorial on spectral clustering", Statistics and Computing 2007, section 2.
 
     >>> import networkx as nx
-    >>> volume(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])
+    >>> cluster_volumes(nx.barbell_graph(3, 0), [0, 0, 0, 1, 1, 1])
     array([7., 7.])
-    >>> volume(nx.path_graph(4), [{0}, {1, 2, 3}])
+    >>> cluster_volumes(nx.path_graph(4), [{0}, {1, 2, 3}])
     array([1., 5.])
     """
     graph, labels, k = _graph_and_labels(G, labels, weight, symmetrize)
@@ -92,11 +92,11 @@ def volume(
 def normalized_cut(
     G: GraphLike, labels: LabelsLike, *, weight: str | None = "weight", symmetrize: str | None = None
 ) -> float:
-    """Normalised cut: the sum over clusters S of cut(S) / vol(S), between 0 and the number of clusters.
+    """Normalized cut: the sum over clusters S of cut(S) / vol(S), between 0 and the number of clusters.
 
-    G, labels, weight, symmetrize : see `volume`. Clusters without volume add nothing. Papers that average report this
-    over k.
-    Raises what `volume` raises.
+    G, labels, weight, symmetrize : see `cluster_volumes`. Clusters without volume add nothing. Papers that average
+    report this over k.
+    Raises what `cluster_volumes` raises.
 
     Source: Shi and Malik, "Normalized cuts and image segmentation", IEEE PAMI 2000; for k clusters, von Luxburg 2007.
 
@@ -113,9 +113,9 @@ def conductance(
 ) -> npt.NDArray[np.float64]:
     """Conductance of each cluster S: cut(S) / min(vol(S), vol(V - S)).
 
-    G, labels, weight, symmetrize : see `volume`.
-    Returns floats in [0, 1], shape (k,), clusters as in `volume`; 0 where no edge leaves the cluster.
-    Raises what `volume` raises.
+    G, labels, weight, symmetrize : see `cluster_volumes`.
+    Returns floats in [0, 1], shape (k,), clusters as in `cluster_volumes`; 0 where no edge leaves the cluster.
+    Raises what `cluster_volumes` raises.
 
     Source: Kannan, Vempala and Vetta, "On clusterings: good, bad and spectral", Journal of the ACM 2004.
 
@@ -142,14 +142,14 @@ def modularity(
 
     The sum over clusters of inside(S) / vol(V) - resolution (vol(S) / vol(V))^2, inside(S) being vol(S) - cut(S).
 
-    G, labels, weight, symmetrize : see `volume`.
+    G, labels, weight, symmetrize : see `cluster_volumes`.
     resolution : a number >= 0; the larger, the smaller are the clusters of greatest modularity.
     self_loops : how often a self-loop counts in its node's degree, and so inside its cluster. "once", as in all of this
         package, for the diagonal of an adjacency matrix: a `quotient_graph`, whose loops hold each inner edge in both
         directions, has the modularity of the graph. "twice", as in NetworkX and igraph, for a list of edges, and for a
         quotient graph whose loops hold each inner edge once, as `networkx.quotient_graph` makes them.
     Returns a float, 0 for a graph without edges.
-    Raises what `volume` raises; ParameterError for an impossible resolution and another word for self_loops.
+    Raises what `cluster_volumes` raises; ParameterError for an impossible resolution and another word for self_loops.
 
     Source: Newman, "Modularity and community structure in networks", PNAS 2006; the resolution, Reichardt and
     Bornholdt, "Statistical mechanics of community detection", Physical Review E 2006.
@@ -189,9 +189,9 @@ def kernel_k_means_cost(
     positive volume that hold all n nodes it equals NCut + trace(D^-1 A) - k + shift (n - k), so costs compare only at
     equal k. Self-loops are taken as they are stored.
 
-    G, labels, weight, symmetrize : see `volume`; nodes of degree 0 are left out.
+    G, labels, weight, symmetrize : see `cluster_volumes`; nodes of degree 0 are left out.
     shift : a number >= 0.
-    Raises what `volume` raises; ParameterError for an impossible shift.
+    Raises what `cluster_volumes` raises; ParameterError for an impossible shift.
 
     Source: Dhillon, Guan and Kulis, "Weighted graph cuts without eigenvectors", IEEE PAMI 2007, section 4.
 

@@ -5,7 +5,7 @@ An objective is the sum over clusters of score(inside, mass), where both sums ad
 mass is, and how the score is made of the two sums:
 
     name             loops            mass     score                       source
-    normalized_cut   A_uu             degree   inside / mass               Shi & Malik 2000; k less the normalised cut
+    normalized_cut   A_uu             degree   inside / mass               Shi & Malik 2000; k less the normalized cut
     ratio_cut        A_uu - degree    1        inside / mass               Hagen & Kahng 1992; less sum of cut / size
     modularity       A_uu             degree   inside - g / vol(V) mass^2  Reichardt & Bornholdt 2006, times vol(V)
     constant_potts   A_uu             1        inside - g mass^2           Traag, Van Dooren & Nesterov 2011
@@ -53,7 +53,7 @@ class Definition(NamedTuple):
 
 OBJECTIVES = {
     "modularity": Definition("modularity", is_ratio=False, by_degree=True, twin="modularity"),
-    "normalized_cut": Definition("a small normalised cut", is_ratio=True, by_degree=True, twin="modularity"),
+    "normalized_cut": Definition("a small normalized cut", is_ratio=True, by_degree=True, twin="modularity"),
     "ratio_cut": Definition("a small ratio cut", True, by_degree=False, twin="constant_potts", less_degree=True),
     "constant_potts": Definition(
         "the constant Potts model", False, by_degree=False, twin="constant_potts", is_relative=False

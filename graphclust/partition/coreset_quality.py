@@ -29,7 +29,7 @@ def coreset_quality(
     n_repeats : coresets that are drawn and clustered of the size that was used, and of larger ones; >= 2.
     rng : None, a seed or a numpy Generator; progress : see `Progress`.
 
-    Returns a `CoresetQuality`, a plain sentence as text. The cost is the normalised cut, implied loops counted: on the
+    Returns a `CoresetQuality`, a plain sentence as text. The cost is the normalized cut, implied loops counted: on the
     coreset that of its own graph and labels.
 
     Raises TypeError for no Clustering, ParameterError for one by another method and an impossible n_repeats.
@@ -67,7 +67,7 @@ def coreset_quality(
 
 
 def cost_on_all(kernel: NormalizedCutKernel, labels: npt.NDArray[np.int64]) -> float:
-    """The normalised cut of labels, -1 for none, where the implied loops are part of the volumes."""
+    """The normalized cut of labels, -1 for none, where the implied loops are part of the volumes."""
     k = int(labels.max()) + 1
     cut = cut_and_volume(kernel.graph, labels, k)[0]
     volume = np.bincount(labels[labels >= 0], weights=kernel.degrees[labels >= 0], minlength=k)

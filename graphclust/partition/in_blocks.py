@@ -99,7 +99,7 @@ class InBlocks:
         sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
         nodes, node_weights = engine.fetch(sample.joined)
         coreset = Coreset(nodes, node_weights, sample.n_clipped, sample.entries_read)
-        labels, links, n_missing = self.labelled_by(sample, key)
+        labels, links, n_missing = self.labeled_by(sample, key)
         remarks: tuple[str, ...] = ()
         if n_missing[-1]:
             remarks = (
@@ -117,7 +117,7 @@ class InBlocks:
         self.n_coresets += 1
         return self.key if self.n_coresets == 1 else int(generator(self.key, FURTHER + self.n_coresets).integers(2**63))
 
-    def labelled_by(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
+    def labeled_by(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
         """The region of each node, the mean links of the coreset, and how many nodes had none after each step."""
         engine, progress = self.engine, self.progress
         with progress.stage("coreset graph"):
@@ -126,8 +126,8 @@ class InBlocks:
         with progress.stage("coreset partition"):
             regions = engine.once(coreset_regions, small, self.k, self.components, key)
             n_regions = engine.fetch(engine.once(number_of, regions))
-        with progress.stage("labelling"):
-            labels, n_missing = labelled(engine, rows, weights, regions, n_regions, progress)
+        with progress.stage("labeling"):
+            labels, n_missing = labeled(engine, rows, weights, regions, n_regions, progress)
         return labels, engine.fetch(engine.once(mean_links, small)), n_missing
 
     def fetched_number(self, numbered: Whole) -> tuple[Whole, int]:
@@ -221,7 +221,7 @@ class InBlocks:
         return self.engine.fetch(self.engine.each(steps.count_moves, moves))
 
 
-def labelled(
+def labeled(
     engine: Engine, rows: Whole, weights: Whole, regions: Whole, n_regions: int, progress: Progress
 ) -> tuple[Whole, list[int]]:
     """The regions carried to all nodes, and how many had none after each step."""

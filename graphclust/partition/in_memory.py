@@ -82,7 +82,7 @@ class InMemory:
             else:
                 found = labels_of_regions(small, n_regions, self.rng, progress)
         del small  # of a large graph half a gigabyte
-        with progress.stage("labelling"):
+        with progress.stage("labeling"):
             labeled = Coreset(coreset.nodes[linked], coreset.weights[linked])
             extended, undecided, n_read = extend_labels(kernel, labeled, found.astype(np.int64), met_only=True)
             progress.reads(self.graph, n_read)
@@ -93,7 +93,7 @@ class InMemory:
         out_of_reach = (spread.labels < 0) & self.searched
         labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
         labels, n_found = number_used(labels)
-        counts = [len(labeled.nodes), *spread.n_labelled]
+        counts = [len(labeled.nodes), *spread.n_labeled]
         if n_found < k:  # a coreset too small or too scattered to show k clusters
             labels, n_found = self.labels_without_coreset(), k
         return Regions(labels, n_found, coreset, links, counts, out_of_reach)

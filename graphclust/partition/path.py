@@ -35,16 +35,16 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 if TYPE_CHECKING:
     from graphclust.partition.select_k import Suggestion
 
-__all__ = ["Path", "PathRow"]
+__all__ = ["ClusterPath", "PathRow"]
 
 
 class PathRow(NamedTuple):
     """What is known of the partition into k clusters, before nodes of the graph moved.
 
-    value : of the objective, the larger the better: modularity at `resolution`, k less the normalised cut, minus the
+    value : of the objective, the larger the better: modularity at `resolution`, k less the normalized cut, minus the
         ratio cut, or the constant Potts model's sum. resolution : as `Clustering.resolution`.
     sizes : nodes of each cluster, decreasing. best_range : from which resolution to which it is the best partition of
-        the path, empty (g, g) where it is at none; see `Path.best_range`.
+        the path, empty (g, g) where it is at none; see `ClusterPath.best_range`.
     splits : (k', c): going up, this k is reached from the next smaller one of the path by first splitting the cluster
         at place c of its `sizes`. None for the smallest k.
     """
@@ -59,7 +59,7 @@ class PathRow(NamedTuple):
     splits: tuple[int, int] | None
 
 
-class Path:
+class ClusterPath:
     """The partition into k clusters for every k of a range: `path[k]` is a `Clustering`. See `cluster_path`.
 
     ks : the numbers of clusters, increasing. graph : the graph that was clustered.
@@ -111,7 +111,7 @@ class Path:
         return k in self.ks
 
     def __repr__(self) -> str:
-        return f"Path({self.graph.n_nodes} nodes, k = {self.ks[0]}..{self.ks[-1]}, {self.objective})"
+        return f"ClusterPath({self.graph.n_nodes} nodes, k = {self.ks[0]}..{self.ks[-1]}, {self.objective})"
 
     def __getitem__(self, k: int) -> Clustering:
         """The partition into k clusters, sought further on the first asking; kept from then on.

@@ -23,7 +23,7 @@ from graphclust.partition.engine import contract_to_regions
 from graphclust.partition.levels import run_on
 from graphclust.partition.local_moving import refine
 from graphclust.partition.options import COMPONENTS, asked_of_the_graph
-from graphclust.partition.path import Path
+from graphclust.partition.path import ClusterPath
 from graphclust.partition.resolution import dendrogram_of, objective_of
 from graphclust.partition.select_k import widest
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -59,7 +59,7 @@ def cluster_path(
     time_budget: float | None = None,
     rng: Seed = None,
     progress: ProgressLike = None,
-) -> Path:
+) -> ClusterPath:
     """Cluster a graph into k parts for every k of a range, for little more than one clustering.
 
     G, weight, symmetrize : as `coreset_sc` takes them.
@@ -77,7 +77,7 @@ def cluster_path(
     rng : None, a seed or a numpy Generator; the same seed gives the same path, in whatever order it is asked, as long
         as no time budget runs out, and in whatever order nodes with names and their edges come.
 
-    Returns a `Path`: `path[k]` is a `Clustering` of exactly k clusters, `path.table()` has a row for each k,
+    Returns a `ClusterPath`: `path[k]` is a `Clustering` of exactly k clusters, `path.table()` has a row for each k,
     `path.tree()` the unions, `path.suggest()` says which k the graph shows. One graph of regions is made for the
     largest k and its clusters are united one pair at a time; nodes of the graph move only for a k that is asked for,
     which takes as long as clustering into so many.
@@ -148,7 +148,7 @@ def longest_path(
     key: int,
     progress: Progress,
     is_default: bool,
-) -> Path:
+) -> ClusterPath:
     """The path for increasing ks; where nobody asked for them, a longer one if the graph shows more clusters."""
     if not is_default:
         return path_over(graph, kept, ks, aim, remarks, key, progress)
@@ -178,7 +178,7 @@ def path_over(
     remarks: list[str],
     key: int,
     progress: Progress,
-) -> Path:
+) -> ClusterPath:
     """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
     aside = graph.total_volume - part.total_volume
@@ -200,7 +200,7 @@ def path_over(
         descent = descend(core, found.labels, top, aim, nodes, run)
     if progress.remark:
         remarks = [*remarks, f"of the path: {progress.remark}"]
-    return Path(graph, ks, aim, kept, run, steps, descent, remarks, key)
+    return ClusterPath(graph, ks, aim, kept, run, steps, descent, remarks, key)
 
 
 def default_ks(graph: Graph) -> range:

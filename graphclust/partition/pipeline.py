@@ -98,7 +98,7 @@ def coreset_sc(
         shift, second_term, rounds, embedding, degrees.
     The options from here on have None for not given; giving one asks for a method that has it, whatever its value.
     objective : "modularity" (default), at the resolution where k is the natural number of clusters: what agrees best
-        with the groups that people recognise. "normalized_cut" for the smallest normalised cut, which on many real
+        with the groups that people recognize. "normalized_cut" for the smallest normalized cut, which on many real
         graphs takes off small groups that hang on by few edges; the objective of "paper" and of spectral clustering.
         "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees.
     resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
@@ -138,7 +138,7 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes, and those put aside, are labelled -1. Its figures of quality come from the
+    Returns a `Clustering`; isolated nodes, and those put aside, are labeled -1. Its figures of quality come from the
     sums that the method made; for "paper" they take a pass over the edges, when one is first asked for or printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the

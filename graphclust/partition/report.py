@@ -77,7 +77,7 @@ def as_text(clustering: "Clustering") -> str:
     lines = [
         f"{amount(graph.n_nodes, 'node')}, {amount(graph.n_edges, 'edge')} ({kind}) in "
         f"{amount(clustering.n_clusters, 'cluster')}",
-        f"  normalised cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
+        f"  normalized cut   {clustering.normalized_cut:.4f}   ({mean:.4f} a cluster)",
         f"  modularity       {clustering.modularity:.4f}",
         f"  edge cut         {clustering.edge_cut:,.6g}",
         f"  sizes            {_shares(clustering)}",

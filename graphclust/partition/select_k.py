@@ -37,7 +37,7 @@ from graphclust.partition.likelihood import (
 from graphclust.progress import Progress
 
 if TYPE_CHECKING:
-    from graphclust.partition.path import Path
+    from graphclust.partition.path import ClusterPath
 
 DRAWS = 0  # the seed of all that a suggestion draws
 LOWEST = 0.05  # resolutions below say only that parts hang together by next to nothing
@@ -55,7 +55,7 @@ WIDE, FOUND_AGAIN = 0.35, 0.4
 SMALLER_LEAD, VERY_STABLE = 1.5, 0.75
 
 
-class Candidate(NamedTuple):
+class SuggestedK(NamedTuple):
     """A number of clusters that may be the right one.
 
     best_range : from which resolution to which it is the best of the path. width : the logarithm of the factor over
@@ -90,13 +90,13 @@ class Suggestion:
     k: int
     clear: bool
     reasons: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SuggestedK, ...]
     seed: int | str | None = None
     origin: dict[str, Any] = field(default_factory=dict, repr=False, hash=False)
     nats_saved: float = float("nan")
 
     @property
-    def runners_up(self) -> tuple[Candidate, ...]:
+    def runners_up(self) -> tuple[SuggestedK, ...]:
         """The candidates that were not taken."""
         return tuple(candidate for candidate in self.candidates if candidate.k != self.k)
 
@@ -104,7 +104,7 @@ class Suggestion:
         return "\n".join(self.reasons)
 
 
-def suggestion_of(path: Path, progress: Progress) -> Suggestion:
+def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     """Which k of a path its graph shows; the work of one more, and of some up to the best candidates."""
     rng = np.random.default_rng(DRAWS)
     with progress.stage("suggesting"), progress.within(None):
@@ -116,7 +116,7 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
         saved = [nats_saved(path.part, own.labels_of_part(k)) for k, _ in found]
         most_saved = most_nats_saved(own, [k for k, _ in found], saved, rng, progress)
     candidates = tuple(
-        Candidate(k, own.best_range(k), width, stability, nats)
+        SuggestedK(k, own.best_range(k), width, stability, nats)
         for (k, width), stability, nats in zip(found, stable, saved, strict=True)
     )
     wide = bool(found) and is_usable(candidates[0])
@@ -145,7 +145,7 @@ def suggestion_of(path: Path, progress: Progress) -> Suggestion:
     return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin, most_saved)
 
 
-def own_path(path: Path, rng: np.random.Generator, progress: Progress) -> Path:
+def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) -> ClusterPath:
     """A path over the same ks by a draw of the suggestion's own; the path itself where there is no time for one."""
     from graphclust.partition.path_builder import path_over
 
@@ -154,14 +154,14 @@ def own_path(path: Path, rng: np.random.Generator, progress: Progress) -> Path:
     return path_over(path.ordered, path.kept, list(path.ks), path.aim, [], int(rng.integers(2**63)), progress)
 
 
-def all_agree(without: list[Path], k: int) -> bool:
+def all_agree(without: list[ClusterPath], k: int) -> bool:
     """Whether each of the paths without some edges has its widest range at k or near it; small groups may be gone."""
     best = [widest(path)[:1] for path in without]
     return all(len(found) == 1 and abs(found[0][0] - k) <= (2.0 * NEAR + SHARE_LEFT_OUT) * k for found in best)
 
 
 def most_nats_saved(
-    path: Path, ks: list[int], saved: list[float], rng: np.random.Generator, progress: Progress
+    path: ClusterPath, ks: list[int], saved: list[float], rng: np.random.Generator, progress: Progress
 ) -> float:
     """The most nats that any number of clusters tried saves; NaN where none was.
 
@@ -183,14 +183,14 @@ def most_nats_saved(
     return float(most) if np.isfinite(most) else float("nan")
 
 
-def seems_to_save(path: Path, k: int) -> float:
+def seems_to_save(path: ClusterPath, k: int) -> float:
     """Nats that the partition into k saves at one rate inside clusters, by the figures of a path; see `nats_saved`."""
     figures, n = path.descent.figures[k], path.part.n_nodes
     gain = gain_at_one_rate(figures.inside, figures.squares, edges_worth(path.part))
     return gain - length_of_clusters(n, figures.sizes) + float(np.log(n))
 
 
-def widest(path: Path) -> list[tuple[int, float]]:
+def widest(path: ClusterPath) -> list[tuple[int, float]]:
     """Numbers of clusters and the logarithmic width of their ranges with those near them, the widest first.
 
     Numbers that unite connected components are left out where the path holds larger ones.
@@ -210,12 +210,12 @@ def widest(path: Path) -> list[tuple[int, float]]:
     return found
 
 
-def fewest_apart(path: Path) -> int:
+def fewest_apart(path: ClusterPath) -> int:
     """The least number of clusters on the path that unites no two components; its largest where all do."""
     return next((k for k in path.ks if k >= path.n_components), path.ks[-1])
 
 
-def end_of(path: Path) -> str:
+def end_of(path: ClusterPath) -> str:
     """What was not looked at, being beyond the end of a path."""
     most, n_components = path.ks[-1], path.n_components
     if n_components > most:
@@ -230,7 +230,7 @@ def _near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
     return np.abs(ks - k) <= NEAR * k
 
 
-def looked_at_closely(path: Path, k: int, rng: np.random.Generator, progress: Progress) -> int:
+def looked_at_closely(path: ClusterPath, k: int, rng: np.random.Generator, progress: Progress) -> int:
     """The best k among those near k, on a path that starts only a little above: fewer unions can have gone wrong."""
     from graphclust.partition.path_builder import path_over
 
@@ -241,8 +241,8 @@ def looked_at_closely(path: Path, k: int, rng: np.random.Generator, progress: Pr
 
 
 def stabilities(
-    path: Path, ks: list[int], rng: np.random.Generator, progress: Progress
-) -> tuple[list[float], list[Path]]:
+    path: ClusterPath, ks: list[int], rng: np.random.Generator, progress: Progress
+) -> tuple[list[float], list[ClusterPath]]:
     """For each k how well its partition agrees with those found without a tenth of the edges; NaN without any time.
 
     And the paths without these edges, which go a little beyond the largest of the ks.
@@ -269,7 +269,7 @@ def stabilities(
     return mean.tolist(), paths
 
 
-def described_shortest(path: Path, k: int, progress: Progress) -> int:
+def described_shortest(path: ClusterPath, k: int, progress: Progress) -> int:
     """The number near k, of those on the path, whose clusters describe the edges in the fewest bits.
 
     Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
@@ -295,26 +295,26 @@ def described_shortest(path: Path, k: int, progress: Progress) -> int:
     return k
 
 
-def is_usable(candidate: Candidate) -> bool:
+def is_usable(candidate: SuggestedK) -> bool:
     """Whether a candidate is more than an accident, clear or not; where time ran out its width has to do."""
     return candidate.width >= WIDE and not candidate.stability < FOUND_AGAIN
 
 
-def is_clear(candidates: tuple[Candidate, ...]) -> bool:
+def is_clear(candidates: tuple[SuggestedK, ...]) -> bool:
     """Whether the first of several stable candidates stands out from the others."""
     lead = candidates[0].width / candidates[1].width if len(candidates) > 1 else np.inf
     stands_out = lead >= CLEAR_LEAD or (lead >= SMALLER_LEAD and candidates[0].stability >= VERY_STABLE)
     return bool(stands_out and candidates[0].width >= CLEAR_WIDTH and candidates[0].stability >= STABLE)
 
 
-def natural_at(path: Path, resolution: float) -> int:
+def natural_at(path: ClusterPath, resolution: float) -> int:
     """The k of the path that is natural at a resolution, or the nearest to it."""
     natural = next(k for k, (low, high) in path.ranges.items() if low <= resolution < high)
     fewest = fewest_apart(path)
     return min((k for k in path.ks if k >= fewest), key=lambda k: (abs(k - natural), k))
 
 
-def sentences(path: Path, candidates: tuple[Candidate, ...]) -> list[str]:
+def sentences(path: ClusterPath, candidates: tuple[SuggestedK, ...]) -> list[str]:
     """What speaks for each of the candidates."""
     said = []
     for place, candidate in enumerate(candidates):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from graphclust.checks import as_whole_number
 from graphclust.errors import ParameterError
 from graphclust.objective.objective import OBJECTIVES
-from graphclust.partition.path import Path
+from graphclust.partition.path import ClusterPath
 from graphclust.plots.canvas import COLORS, LINE, axes_for, without_frame
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ LARGEST_DOT, SMALLEST_DOT = 160.0, 8.0
 WIDEST = 3.0  # the logarithm of a range of resolutions, a factor of 20, that has the largest dot
 
 
-def path_values(path: Path, *, k: int | None = None, ax: Axes | None = None) -> Axes:
+def path_values(path: ClusterPath, *, k: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw how good the partition into each k is; a dot is the larger, the wider the range where its k is the best.
 
     path : as `cluster_path` gives. k : a number of clusters to mark, such as `path.suggest().k`.
 
-    It is modularity, or for a path of small cuts the normalised cut of an average cluster.
+    It is modularity, or for a path of small cuts the normalized cut of an average cluster.
 
-    Raises TypeError for no Path or no axes, ParameterError for a k that is not on the path, ImportError without
+    Raises TypeError for no ClusterPath or no axes, ParameterError for a k that is not on the path, ImportError without
     matplotlib.
     """
     ks, values, widths, name = values_of(path)
@@ -49,14 +49,14 @@ def path_values(path: Path, *, k: int | None = None, ax: Axes | None = None) -> 
     return ax
 
 
-def tree_of_splits(path: Path, *, k: int | None = None, ax: Axes | None = None) -> Axes:
+def tree_of_splits(path: ClusterPath, *, k: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw how the clusters of the largest k are united into one: the higher a union, the less the two belong together.
 
     path : as `cluster_path` gives, with a largest k of at least 2. k : where to cut the tree, into so many clusters. Of
         more than 30 clusters those that are united last are drawn, each with the number of clusters in it.
 
-    Raises TypeError for no Path or no axes, ParameterError for a path to one cluster only or a k that is not on it,
-    ImportError without matplotlib.
+    Raises TypeError for no ClusterPath or no axes, ParameterError for a path to one cluster only or a k that is not on
+    it, ImportError without matplotlib.
     """
     marked, tree = _as_marked(path, k), drawn_tree(path)
     ax = axes_for(ax, height=4.0)
@@ -77,7 +77,7 @@ def tree_of_splits(path: Path, *, k: int | None = None, ax: Axes | None = None) 
     return ax
 
 
-def values_of(path: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64], str]:
+def values_of(path: ClusterPath) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64], str]:
     """For each k: k, how good its partition is, the logarithmic width of the range where it is the best; a name."""
     rows = as_path(path).table()
     ks = np.array([row.k for row in rows])
@@ -86,11 +86,11 @@ def values_of(path: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64
         widths = np.log(ranges[:, 1] / ranges[:, 0])
     widths[~np.isfinite(widths)] = 0.0  # the ends of the path have no neighbor to be compared with
     if OBJECTIVES[path.objective].is_ratio:
-        return ks, np.array([row.normalized_cut for row in rows]) / ks, widths, "normalised cut of an average cluster"
+        return ks, np.array([row.normalized_cut for row in rows]) / ks, widths, "normalized cut of an average cluster"
     return ks, np.array([row.modularity for row in rows]), widths, "modularity"
 
 
-def drawn_tree(path: Path) -> dict[str, Any]:
+def drawn_tree(path: ClusterPath) -> dict[str, Any]:
     """Lines and names of the leaves, as SciPy's dendrogram lays them out."""
     from scipy.cluster.hierarchy import dendrogram
 
@@ -100,7 +100,7 @@ def drawn_tree(path: Path) -> dict[str, Any]:
     return tree
 
 
-def height_of(path: Path, k: int) -> float:
+def height_of(path: ClusterPath, k: int) -> float:
     """Where a line cuts the tree into k clusters: between the union that leaves k and the one that leaves k - 1."""
     heights = path.tree()[:, 2]
     n = len(heights) + 1
@@ -109,14 +109,14 @@ def height_of(path: Path, k: int) -> float:
     return float(np.sqrt(below * above))
 
 
-def as_path(path: Any) -> Path:
-    """What was passed, if it is a Path."""
-    if not isinstance(path, Path):
-        raise TypeError(f"path is a {type(path).__name__}, expected a Path, as cluster_path returns")
+def as_path(path: Any) -> ClusterPath:
+    """What was passed, if it is a ClusterPath."""
+    if not isinstance(path, ClusterPath):
+        raise TypeError(f"path is a {type(path).__name__}, expected a ClusterPath, as cluster_path returns")
     return path
 
 
-def _as_marked(path: Path, k: int | None) -> int | None:
+def _as_marked(path: ClusterPath, k: int | None) -> int | None:
     if k is None:
         return None
     k = as_whole_number(k, "k", at_least=1)

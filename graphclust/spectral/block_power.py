@@ -1,6 +1,6 @@
 """Top eigenvectors of a graph given as B B^T, from products with B alone: the graph itself is never formed.
 
-Block power iteration with re-orthogonalisation and a Rayleigh-Ritz step (Halko, Martinsson & Tropp 2011). A few dozen
+Block power iteration with re-orthogonalization and a Rayleigh-Ritz step (Halko, Martinsson & Tropp 2011). A few dozen
 columns tell many more clusters apart, so that the cost does not grow with k as that of k eigenvectors does.
 """
 

@@ -28,7 +28,7 @@ def spectral_embedding(
     weight: str | None = "weight",
     rng: Seed = None,
 ) -> np.ndarray:
-    """The k top eigenvectors of the normalised adjacency, one row a node.
+    """The k top eigenvectors of the normalized adjacency, one row a node.
 
     G, weight : as `as_graph` takes them.
     k : number of columns, 1 <= k <= n_nodes.

@@ -3,8 +3,8 @@
     python bench_ablation.py [--repeats 2] [--only WORD ...]
 
 Planted, real, nearest-neighbor and weighted planted graphs, meshes, and a tree of 3,280 nodes, under the default and
-the normalised cut. What a change costs is how much more is lacking of the best conceivable value, in per cent of what
-is lacking as things stand: for the normalised cut that is how much larger the cut is, for modularity how much more is
+the normalized cut. What a change costs is how much more is lacking of the best conceivable value, in per cent of what
+is lacking as things stand: for the normalized cut that is how much larger the cut is, for modularity how much more is
 cut or expected by chance, at the resolution that the unchanged program matched. Numbers of the method of coresets are
 tried with that method, on planted graphs. ARI is the change of its mean, under the default objective; times are a
 geometric mean of ratios.

@@ -1,4 +1,4 @@
-"""How far is our normalised cut from the smallest one known? Ratios over graphs and k, at normal and at high effort.
+"""How far is our normalized cut from the smallest one known? Ratios over graphs and k, at normal and at high effort.
 
     python bench_best_cuts.py [--repeats 3] [--only NAME ...]
 
@@ -67,7 +67,7 @@ def main() -> None:
         f"{len(ratios)} pairs of graph and k. Best known figures are rounded to five digits, so 1.000 or a little less "
         "may be the same cut. Spread is half the range of the cut over the seeds, in per cent of its median."
     )
-    write_table("best_cuts", "Our normalised cuts over the smallest known", header, rows, notes, options.only is None)
+    write_table("best_cuts", "Our normalized cuts over the smallest known", header, rows, notes, options.only is None)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python bench_embedding.py [--repeats 3]
 
-A planted graph of 1,000 blocks of 200 nodes, degree 40 + 4; the coreset graph links nodes by shared neighbours. Seconds
+A planted graph of 1,000 blocks of 200 nodes, degree 40 + 4; the coreset graph links nodes by shared neighbors. Seconds
 are those of the embedding and of weighted k-means on it (one greedy k-means++ start); ARI is on the coreset nodes.
 eigsh of k vectors runs on the formed graph, for some k below 1,000 only: what it costs grows faster than k.
 """

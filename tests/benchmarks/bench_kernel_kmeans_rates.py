@@ -53,7 +53,7 @@ def measure(name: str) -> dict[str, list[list[float]]]:
         runs[f"{rate}, b = 1024, not truncated"] = lambda rng, settings=settings: minibatch_kernel_kmeans(
             kernel, k, batch_size=1024, rng=rng, **settings
         )
-        runs[f"{rate}, b = 1024, tau = 200, not renormalised"] = lambda rng, settings=settings: truncated_kernel_kmeans(
+        runs[f"{rate}, b = 1024, tau = 200, not renormalized"] = lambda rng, settings=settings: truncated_kernel_kmeans(
             kernel, k, batch_size=1024, tau=200, renormalize=False, rng=rng, **settings
         )
         for b in BATCH_SIZES:
@@ -97,19 +97,19 @@ def verdicts(names: list[str], means: Figures, spreads: Figures) -> str:
 
     window, whole, full = "b = 1024, tau = 200", "b = 1024, not truncated", "full batch"
     truncated = less(f"sqrt, {window}", f"sqrt, {whole}")
-    printed = less(f"sqrt, {window}, not renormalised", f"sqrt, {whole}")
+    printed = less(f"sqrt, {window}, not renormalized", f"sqrt, {whole}")
     small_tau = less("sqrt, b = 1024, tau = 50", "sqrt, b = 1024, tau = 300")
     small_b = less("sqrt, b = 256, tau = 200", f"sqrt, {window}")
     full_batch = less(f"sqrt, {window}", full)
     deviation = np.array([spreads[name, full][1] for name in names])
     rates_whole, rates_window = less(f"sqrt, {whole}", f"count, {whole}"), less(f"sqrt, {window}", f"count, {window}")
-    shrunk = {rate: less(f"{rate}, {window}, not renormalised", f"{rate}, {window}")[:, 0] for rate in RATES}
+    shrunk = {rate: less(f"{rate}, {window}, not renormalized", f"{rate}, {window}")[:, 0] for rate in RATES}
     to_whole, to_full = times_as_fast(f"sqrt, {window}", f"sqrt, {whole}"), times_as_fast(f"sqrt, {window}", full)
     return "\n".join([
         f'What the paper claims ("sqrt" is its beta rate, "count" scikit-learn\'s), against this table; a loss of more '
         f"than {WORTH_NOTICE} of ARI or NMI counts:",
         "",
-        f"- Truncation costs no quality: with sqrt and renormalised centres {word(truncated.min() >= -WORTH_NOTICE)}, "
+        f"- Truncation costs no quality: with sqrt and renormalized centers {word(truncated.min() >= -WORTH_NOTICE)}, "
         f"{truncated.min():+.3f} at worst; as printed {word(printed.min() >= -WORTH_NOTICE)}, "
         f"ARI {each(printed[:, 0])}.",
         f"- Nor does a small tau, even 50 against 300: {word(small_tau.min() >= -WORTH_NOTICE)} with sqrt, "
@@ -118,11 +118,11 @@ def verdicts(names: list[str], means: Figures, spreads: Figures) -> str:
         f"- Mini-batches lose less than a standard deviation between seeds against full batch: "
         f"{word(bool((full_batch[:, 0] > -deviation).all()))}, ARI {each(full_batch[:, 0])}.",
         f"- sqrt clusters better than count: {word(rates_whole[:, 0].min() > 0.0)} without truncation, ARI "
-        f"{each(rates_whole[:, 0])}; {word(rates_window[:, 0].min() > 0.0)} with renormalised windows, ARI "
+        f"{each(rates_whole[:, 0])}; {word(rates_window[:, 0].min() > 0.0)} with renormalized windows, ARI "
         f"{each(rates_window[:, 0])}.",
         f"- Truncation leans on sqrt, which does not go to 0: "
-        f"{word(bool((shrunk['count'] < shrunk['sqrt'] - WORTH_NOTICE).all()))} for the centres as printed, ARI less "
-        f"than renormalised with count {each(shrunk['count'])}, with sqrt {each(shrunk['sqrt'])}.",
+        f"{word(bool((shrunk['count'] < shrunk['sqrt'] - WORTH_NOTICE).all()))} for the centers as printed, ARI less "
+        f"than renormalized with count {each(shrunk['count'])}, with sqrt {each(shrunk['sqrt'])}.",
         f"- Truncated is an order of magnitude faster than untruncated: {word(to_whole.min() >= 10.0)} at these sizes, "
         f"{to_whole.min():.1f} to {to_whole.max():.1f} times as fast at tau = 200.",
         f"- 10 to 100 times faster than full batch: {word(to_full.min() >= 10.0)} at these sizes for whole runs, "
@@ -154,9 +154,9 @@ def tabulate(kept: dict[str, dict[str, list[list[float]]]]) -> None:
         "tau = 200 less not truncated, count": ("count, b = 1024, tau = 200", "count, b = 1024, not truncated"),
         "tau = 50 less tau = 300, sqrt": ("sqrt, b = 1024, tau = 50", "sqrt, b = 1024, tau = 300"),
         "tau = 200 less full batch, sqrt": ("sqrt, b = 1024, tau = 200", "full batch"),
-        "not renormalised less renormalised, sqrt": ("sqrt, b = 1024, tau = 200, not renormalised",
+        "not renormalized less renormalized, sqrt": ("sqrt, b = 1024, tau = 200, not renormalized",
                                                      "sqrt, b = 1024, tau = 200"),
-        "not renormalised less renormalised, count": ("count, b = 1024, tau = 200, not renormalised",
+        "not renormalized less renormalized, count": ("count, b = 1024, tau = 200, not renormalized",
                                                       "count, b = 1024, tau = 200"),
     }  # fmt: skip
     notes = (

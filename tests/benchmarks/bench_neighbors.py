@@ -1,7 +1,7 @@
-"""Nearest-neighbour graphs of MNIST (70,000 x 784): time, share of the true neighbours found, and what clustering
+"""Nearest-neighbor graphs of MNIST (70,000 x 784): time, share of the true neighbors found, and what clustering
 makes of it.
 
-GRAPHCLUST_DATA=... python bench_neighbors.py [points, 70,000 by default] [neighbours, 50]
+GRAPHCLUST_DATA=... python bench_neighbors.py [points, 70,000 by default] [neighbors, 50]
 """
 
 import gzip
@@ -51,8 +51,8 @@ def main() -> None:
     clustering = coreset_sc(graph, 10, rng=1)
     index = adjusted_rand_index(labels, clustering.labels)
     rows.append(["gaussian, coreset_sc", "16", "", "", f"{clustering.normalized_cut:.4f}", f"{index:.4f}"])
-    header = ["method", "probes", "seconds", "true neighbours", "normalised cut", "ARI"]
-    write_table("neighbors_mnist", f"{k} nearest neighbours of {n:,} MNIST digits", header, rows)
+    header = ["method", "probes", "seconds", "true neighbors", "normalized cut", "ARI"]
+    write_table("neighbors_mnist", f"{k} nearest neighbors of {n:,} MNIST digits", header, rows)
 
 
 if __name__ == "__main__":

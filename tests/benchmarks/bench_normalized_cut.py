@@ -176,11 +176,11 @@ def run_knn(repeats: int) -> None:
             label = f"{name} 50-NN{' Gaussian' if gaussian else ''}"
             rows += compare(label, knn_weighted(distances, gaussian), k, classes, tools, repeats, [SKLEARN])
     notes = "METIS gets weights times 1000, rounded, or less where their sum would not fit into 32 bits."
-    write_table("normalized_cut_knn", "Nearest-neighbour graphs", HEADER, rows, notes)
+    write_table("normalized_cut_knn", "Nearest-neighbor graphs", HEADER, rows, notes)
 
 
 def run_mnist_sklearn(repeats: int) -> None:
-    """scikit-learn's quicker solver on a graph that is too much for its default one, which factorises it."""
+    """scikit-learn's quicker solver on a graph that is too much for its default one, which factorizes it."""
     lobpcg = sklearn_spectral("lobpcg")
     distances, classes = largest_component(*nearest_neighbors("mnist", 50))
     k, rows = len(np.unique(classes)), []

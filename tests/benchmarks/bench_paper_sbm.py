@@ -3,9 +3,9 @@
     python bench_paper_sbm.py [--k 20 50 250] [--repeats 5]
 
 k blocks of 1,000 nodes, p = 0.5, q = 0.001/k, a loop on every node, coresets of 1 % and 5 % of the nodes. The times of
-both sides' published algorithm are sampling + coreset graph + power-method embedding + labelling of all nodes; reading
+both sides' published algorithm are sampling + coreset graph + power-method embedding + labeling of all nodes; reading
 the input (our gate, their conversion to 64-bit indices) and k-means are columns of their own. Of "two-step", by the
-normalised cut from a coreset of as many draws, the stages are all that it does after the gate. They take turns, each
+normalized cut from a coreset of as many draws, the stages are all that it does after the gate. They take turns, each
 time with another seed: seconds are the least of the repeats, which other work on the machine disturbs least, quality is
 their median.
 Needs the package coreset-sc.
@@ -28,7 +28,7 @@ from graphclust import adjusted_rand_index, coreset_sc, normalized_cut, stochast
 COLUMNS = {
     "input": min, "stages": min, "k-means": min, "ARI coreset": np.median, "ARI": np.median, "NCut/k": np.median
 }  # fmt: skip
-OURS = ("D²-sampling", "importance sampling", "coreset graph", "embedding", "labelling")
+OURS = ("D²-sampling", "importance sampling", "coreset graph", "embedding", "labeling")
 
 
 def run_ours(matrix, k: int, size: int, planted: np.ndarray, seed: int) -> dict[str, float]:
@@ -122,7 +122,7 @@ def main() -> None:
          "spread of NCut, %"],
         table,
         "k blocks of 1,000 nodes, p = 0.5, q = 0.001/k, with loops. Stages: sampling, coreset graph, power-method "
-        "embedding, labelling of all nodes; of two-step (by the normalised cut) all that follows the gate. "
+        "embedding, labeling of all nodes; of two-step (by the normalized cut) all that follows the gate. "
         "Spread is half the range of NCut over the seeds.",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Do people recognise the clusters? Agreement with annotated classes over many real graphs, at exactly as many parts.
+"""Do people recognize the clusters? Agreement with annotated classes over many real graphs, at exactly as many parts.
 
     python bench_recognition.py [--repeats 3] [--floors] [--only NAME ...]
 

@@ -41,7 +41,7 @@ def least_bytes(result) -> dict[str, float]:
         "D²-sampling": n * (16 + 16 + 8 + 8) + read["sampling"] * 4,  # degrees, affinities; tree; distances; nearest
         "importance sampling": n * (8 + 8 + 8),  # degrees, distances, probabilities
         "coreset graph": n * 4 + read["coreset graph"] * 4,  # the position of each node in the coreset
-        "labelling": n * (8 + 8) + read["labelling"] * 4,  # degrees, labels
+        "labeling": n * (8 + 8) + read["labeling"] * 4,  # degrees, labels
         "quality": n * (8 + 8 + 8) + m * 4,  # row starts, labels, sums
     }
 

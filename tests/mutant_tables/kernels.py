@@ -167,7 +167,7 @@ MUTANTS = [
         "kernel_k_means/matrix_kernels.py",
         "neighbors + sparse.eye_array",
         "neighbors + 2.0 * sparse.eye_array",
-        ["test_each_point_is_among_its_own_neighbours"],
+        ["test_each_point_is_among_its_own_neighbors"],
     ),
     (
         "nearest-centers-by-one-product",

@@ -14,7 +14,7 @@ class BlockModel(NamedTuple):
     """Blocks of nodes that end before ends[b], and how densely edges fall inside each and outside of them.
 
     Node j covers positions[j] <= t < positions[j + 1] of a line (an empty `positions` means j <= t < j + 1), on which
-    hits fall with a rate of their own for each row: a node is a neighbour when it is hit at least once, and the walk
+    hits fall with a rate of their own for each row: a node is a neighbor when it is hit at least once, and the walk
     goes on behind it. guide[g] is the first node that reaches beyond t = g.
     """
 
@@ -42,7 +42,7 @@ class DrawnRows(NamedTuple):
 
 @loop()
 def draw_rows(first, last, lane, part, n_parts, model, drawn):
-    """Draw the neighbours j > i of a lane's rows i, in increasing order; one part of n_parts of the lane a call.
+    """Draw the neighbors j > i of a lane's rows i, in increasing order; one part of n_parts of the lane a call.
 
     Row i's stream of numbers depends on the model's key and i alone, so a second call draws the same rows, which are
     written then.

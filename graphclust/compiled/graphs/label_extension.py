@@ -40,7 +40,7 @@ def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment
     met_only : whether only clusters that have a neighbor of x are candidates, where there are any.
 
     All weights are positive, but for an empty cluster's, which is no candidate. <x, c_j> is 0 for clusters without a
-    neighbour of x, so that beside the clusters met in the rows only the one of least |c_j|^2 can win; a node that no
+    neighbor of x, so that beside the clusters met in the rows only the one of least |c_j|^2 can win; a node that no
     row meets is undecided and goes there.
     """
     indptr, indices, weights = rows

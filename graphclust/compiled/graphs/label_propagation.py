@@ -1,4 +1,4 @@
-"""Nodes without a cluster look at their neighbours' clusters, all at once."""
+"""Nodes without a cluster look at their neighbors' clusters, all at once."""
 
 import numpy as np
 

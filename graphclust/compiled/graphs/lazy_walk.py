@@ -20,7 +20,7 @@ class LazyWalk(NamedTuple):
 def step(first, last, block, rows, walk, scaled, columns, out):
     """out[i] = stay columns[i] + (1 - stay) row_scale[i] sum_j A_ij scaled[j], for rows first..last-1.
 
-    columns, scaled, out : shape (n, n_columns); `scaled` is what the neighbours send.
+    columns, scaled, out : shape (n, n_columns); `scaled` is what the neighbors send.
     """
     indptr, indices, weights = rows
     stay, row_scale = walk

@@ -1,4 +1,4 @@
-"""D²-sampling in the feature space of a normalised-cut kernel, with the tree and without it."""
+"""D²-sampling in the feature space of a normalized-cut kernel, with the tree and without it."""
 
 from typing import NamedTuple
 
@@ -46,7 +46,7 @@ def sq_distance_to_seed(x, seed, affinity, self_affinity, tally):
 
 @loop()
 def add_seed(rank, seed, rows, terms, tree, distances):
-    """Only a new seed and its neighbours can get closer: all others share no entry of K with it."""
+    """Only a new seed and its neighbors can get closer: all others share no entry of K with it."""
     indptr, indices, weights = rows
     degrees, self_affinity, point_weights = terms
     sq_distances, nearest, tally = distances

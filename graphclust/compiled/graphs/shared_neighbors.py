@@ -1,4 +1,4 @@
-"""Two steps of the random walk between coreset nodes: who shares which neighbours with whom."""
+"""Two steps of the random walk between coreset nodes: who shares which neighbors with whom."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ AHEAD = 8  # entries of a row: so far ahead of the one at hand its visitors are 
 
 
 class Visits(NamedTuple):
-    """The coreset nodes (by position) that each node z is a neighbour of, from starts[z] on, and the degrees of all z.
+    """The coreset nodes (by position) that each node z is a neighbor of, from starts[z] on, and the degrees of all z.
 
     Empty weights stand for all ones.
     """
@@ -24,7 +24,7 @@ class Visits(NamedTuple):
 
 @loop()
 def count_visits(indices, starts):
-    """How many coreset nodes each node z is a neighbour of, into starts[z + 1]."""
+    """How many coreset nodes each node z is a neighbor of, into starts[z + 1]."""
     many, end = len(starts) > CACHED, len(indices)
     for e in range(end):
         if many and e + AHEAD < end:
@@ -34,7 +34,7 @@ def count_visits(indices, starts):
 
 @loop()
 def list_visits(rows, place, visitors, visit_weights):
-    """The coreset nodes that each z is a neighbour of, in order; place (n,) starts at the lists' starts.
+    """The coreset nodes that each z is a neighbor of, in order; place (n,) starts at the lists' starts.
 
     place[z] ends one past the last visitor of z.
     """

@@ -174,7 +174,7 @@ def note(kind, amount, low, high, counts, examples):
 
 @loop(**UNCOUNTED)
 def write_both_ends(first, last, edges, upper_starts, rows, lower_cursor):
-    """Write each edge into the rows of both its ends: in a row the lower neighbours come first."""
+    """Write each edge into the rows of both its ends: in a row the lower neighbors come first."""
     starts, higher_ends, upper_weights = edges
     indptr, indices, weights = rows
     weighted = len(upper_weights) > 0

@@ -1,4 +1,4 @@
-"""Read lines of neighbours, as METIS writes them, out of bytes."""
+"""Read lines of neighbors, as METIS writes them, out of bytes."""
 
 from typing import NamedTuple
 
@@ -45,9 +45,9 @@ def count_words(first, last, block, text, n_lines, n_words):
 
 
 class NeighborLines(NamedTuple):
-    """Lines of neighbours 1..n_nodes, each line a node's.
+    """Lines of neighbors 1..n_nodes, each line a node's.
 
-    The first `n_leading` numbers of a line are passed over; where `weighted`, a weight > 0 follows each neighbour.
+    The first `n_leading` numbers of a line are passed over; where `weighted`, a weight > 0 follows each neighbor.
     """
 
     n_nodes: int

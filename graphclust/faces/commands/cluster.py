@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
-    "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognise",
+    "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognize",
     "graphclust cluster karate                                  as many as the graph shows",
     "graphclust cluster karate -k 4 --objective normalized_cut  the smallest cut",
     "graphclust cluster karate -k 4 --resolution 1              the usual modularity",

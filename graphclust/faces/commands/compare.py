@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
-    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the normalised cut and modularity of each",
+    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the normalized cut and modularity of each",
 )
 MEASURES = {
     "adjusted_rand_index": "adjusted Rand index",
-    "normalized_mutual_information": "normalised mutual information",
+    "normalized_mutual_information": "normalized mutual information",
     "adjusted_mutual_information": "adjusted mutual information",
     "v_measure": "V-measure",
     "element_centric_similarity": "element-centric similarity",
@@ -98,6 +98,6 @@ def _as_text(facts: dict[str, Any]) -> str:
     ]
     if "modularity" in facts:
         lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
-        for name, words in (("normalized_cut", "normalised cut"), ("modularity", "modularity")):
+        for name, words in (("normalized_cut", "normalized cut"), ("modularity", "modularity")):
             lines.append(f"  {words:29s}  {facts[name][0]:10.4f} {facts[name][1]:10.4f}")
     return "\n".join(lines)

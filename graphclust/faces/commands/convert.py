@@ -64,12 +64,12 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 def _stored(options: argparse.Namespace, progress: "Progress") -> "Graph":
     """The graph as a store: of a file of any size, or of what has to be loaded first."""
     from graphclust.faces.standard_input import as_file
-    from graphclust.io.convert import convert
+    from graphclust.io.convert import convert_to_store
     from graphclust.io.store import save_store
 
     with as_file(options.file) as path:
         if os.path.isfile(path):
-            return convert(
+            return convert_to_store(
                 path, options.output, format=options.format, symmetrize=options.symmetrize, weights=options.weights,
                 bipartite=options.bipartite, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
                 overwrite=options.force, progress=progress, **columns_of(options),

@@ -30,8 +30,8 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Load, describe and print."""
-    from graphclust.faces.describe import as_text, describe
+    from graphclust.faces.describe import as_text, graph_facts
 
     graph, info = loaded(options, progress)
-    facts = describe(graph, info)
+    facts = graph_facts(graph, info)
     show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))

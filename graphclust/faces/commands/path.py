@@ -10,7 +10,7 @@ from graphclust.faces.commands.options import add_seed, everywhere, examples, gr
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
-    from graphclust.partition.path import Path, PathRow
+    from graphclust.partition.path import ClusterPath, PathRow
     from graphclust.partition.select_k import Suggestion
     from graphclust.progress import Progress
 
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     show(json.dumps(as_data(path, suggestion)) if options.report == "json" else in_the_shell(as_text(path, suggestion)))
 
 
-def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
+def as_data(path: "ClusterPath", suggestion: "Suggestion") -> dict[str, Any]:
     """Rows and suggestion as plain values; infinite resolutions, and what there was no time for, are null."""
     candidates = [
         {
@@ -91,7 +91,7 @@ def as_data(path: "Path", suggestion: "Suggestion") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_text(path: "Path", suggestion: "Suggestion") -> str:
+def as_text(path: "ClusterPath", suggestion: "Suggestion") -> str:
     """A page for the terminal: rows of the widest ranges, the suggestion with its reasons, and what it came from."""
     from graphclust.partition.report import origin_in_lines
 
@@ -101,7 +101,7 @@ def as_text(path: "Path", suggestion: "Suggestion") -> str:
     lines = [f"{path.graph.n_nodes:,} nodes, k from {path.ks[0]} to {path.ks[-1]}"]
     if len(rows) > len(shown):
         lines[0] += f"; the {len(shown)} with the widest ranges of resolution:"
-    lines.append("       k   normalised cut   modularity   largest   smallest   best at resolution")
+    lines.append("       k   normalized cut   modularity   largest   smallest   best at resolution")
     for row in rows:
         if row.k in shown:
             low, high = row.best_range

@@ -18,7 +18,7 @@ from graphclust.io.atomic_write import whole_file
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.confidence import Certainty
 from graphclust.partition.nested_clusters import Hierarchy
-from graphclust.partition.path import Path
+from graphclust.partition.path import ClusterPath
 from graphclust.partition.report import objective_in_words
 from graphclust.plots.canvas import as_clustering
 
@@ -58,7 +58,7 @@ def report_page(
     *,
     title: str | None = None,
     certainty: Certainty | None = None,
-    path: Path | None = None,
+    path: ClusterPath | None = None,
     hierarchy: Hierarchy | None = None,
     command: str | None = None,
 ) -> str:
@@ -75,7 +75,7 @@ def report_page(
     the graph, what was assumed, and how it was made; light or dark as the reader has it, on a phone as well. Of more
     than 200 clusters the largest are in the table; of graphs of more than 20,000 nodes each cluster's first members.
 
-    Raises TypeError for no Clustering, no Path or no Hierarchy, GraphValidationError for a certainty of another
+    Raises TypeError for no Clustering, no ClusterPath or no Hierarchy, GraphValidationError for a certainty of another
     clustering.
 
     >>> import networkx as nx
@@ -116,7 +116,7 @@ def write_report(
     *,
     title: str | None = None,
     certainty: Certainty | None = None,
-    path: Path | None = None,
+    path: ClusterPath | None = None,
     hierarchy: Hierarchy | None = None,
     command: str | None = None,
     overwrite: bool = False,
@@ -145,7 +145,7 @@ def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certai
     return certainty
 
 
-def _other_numbers(clustering: Clustering, path: Path | None) -> list[tuple[str, str, str]]:
+def _other_numbers(clustering: Clustering, path: ClusterPath | None) -> list[tuple[str, str, str]]:
     if path is None:
         return []
     from graphclust.faces.html_page.path_section import other_numbers
@@ -160,7 +160,7 @@ def _key_figures(clustering: Clustering) -> list[tuple[str, str]]:
     return [
         ("clusters", f"{clustering.n_clusters:,}"),
         ("modularity", f"{clustering.modularity:.4f}"),
-        ("normalised cut a cluster", f"{clustering.normalized_cut / clustering.n_clusters:.4f}"),
+        ("normalized cut a cluster", f"{clustering.normalized_cut / clustering.n_clusters:.4f}"),
         ("largest cluster", f"{share:.1%} of the nodes"),
         ("median conductance", f"{np.median(clustering.conductance):.4f}"),
     ]

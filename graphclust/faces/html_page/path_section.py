@@ -14,7 +14,7 @@ from graphclust.plots.every_k import drawn_tree, height_of, values_of
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
-    from graphclust.partition.path import Path
+    from graphclust.partition.path import ClusterPath
     from graphclust.partition.select_k import Suggestion
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 560.0, 260.0, 52.0, 36.0, 14.0
@@ -22,7 +22,7 @@ N_TICKS = 5
 LARGEST_DOT, SMALLEST_DOT, WIDEST = 7.0, 1.8, 3.0  # radius; WIDEST as in `plots.path_values`
 
 
-def other_numbers(path: Path, suggestion: Suggestion, clustering: Clustering) -> str:
+def other_numbers(path: ClusterPath, suggestion: Suggestion, clustering: Clustering) -> str:
     """Sentences, candidates, a chart and a tree; clustering : the one that the page is about."""
     said = "".join(f"<li>{escape(reason)}</li>" for reason in suggestion.reasons)
     rows = [
@@ -35,7 +35,7 @@ def other_numbers(path: Path, suggestion: Suggestion, clustering: Clustering) ->
     return f"<ul>{said}</ul>{candidates}{_chart(path, suggestion.k, clustering.n_clusters)}{tree}"
 
 
-def _chart(path: Path, suggested: int, k: int) -> str:
+def _chart(path: ClusterPath, suggested: int, k: int) -> str:
     ks, values, widths, name = values_of(path)
     x = _scaled(np.log(ks.astype(np.float64)), LEFT, WIDTH - TOP)
     y = _scaled(values, HEIGHT - BOTTOM, TOP)
@@ -74,7 +74,7 @@ def _chart(path: Path, suggested: int, k: int) -> str:
     )
 
 
-def _tree(path: Path, suggested: int, clustering: Clustering) -> str:
+def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
     tree = drawn_tree(path)
     clusters = clusters_of_leaves(path, tree["leaves"], clustering)
     x, height = np.array(tree["icoord"]), np.array(tree["dcoord"])
@@ -113,7 +113,7 @@ def _tree(path: Path, suggested: int, clustering: Clustering) -> str:
     )
 
 
-def clusters_of_leaves(path: Path, leaves: Sequence[int], clustering: Clustering) -> list[int]:
+def clusters_of_leaves(path: ClusterPath, leaves: Sequence[int], clustering: Clustering) -> list[int]:
     """Of each leaf of the drawn tree, a cluster of the finest partition or a union of some, where most nodes are.
 
     leaves : as SciPy numbers them: clusters first, then the unions in the order of `path.tree()`.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphclust.errors import amount
-from graphclust.faces.describe import describe, facts_in_words
+from graphclust.faces.describe import facts_in_words, graph_facts
 from graphclust.partition.clustering import Clustering
 from graphclust.plots.links import nearest_clusters
 
@@ -109,7 +109,9 @@ def leading_nodes(clustering: Clustering, n_clusters: int) -> list[list[str]]:
 
 def facts(clustering: Clustering) -> str:
     """What is known of the graph."""
-    rows = [[escape(name), escape(text)] for name, text in facts_in_words(describe(clustering.graph)) if name != "note"]
+    rows = [
+        [escape(name), escape(text)] for name, text in facts_in_words(graph_facts(clustering.graph)) if name != "note"
+    ]
     return table(["what", "value"], rows, "Facts of the graph", words=(0, 1))
 
 
