@@ -19,6 +19,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges
 from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import node_names
+from graphclust.html_table import html_text
 from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.partition import report
@@ -316,8 +317,7 @@ class Clustering:
         added : edges (u, v) or (u, v, weight) that are not there; a node that is not there comes about. removed : edges
             (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
             are meant by name, or without names by row.
-        removed_nodes : nodes to leave out with their edges.
-        rng, progress : as `communities` takes them.
+        removed_nodes : nodes to leave out with their edges. rng, progress : as `communities` takes them.
 
         Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
         makes. Clusters keep their labels and `ids`; one that is new has an id that none had. Where clusters are gone,
@@ -371,6 +371,9 @@ class Clustering:
 
     def __repr__(self) -> str:
         return f"Clustering({self.graph.n_nodes} nodes in {self.n_clusters} clusters)"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self), str(self))
 
 
 def graph_to_cluster(G: GraphLike, k: Any, weight: str | None, symmetrize: str | None, progress: Progress) -> Graph:

@@ -16,6 +16,7 @@ from graphclust.checks import Seed, as_whole_number
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges
 from graphclust.graph.node_order import listing_order, node_names
+from graphclust.html_table import html_text
 from graphclust.partition import hierarchy_text, report
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
 from graphclust.partition.label_matching import ClusterChange
@@ -268,6 +269,9 @@ class Hierarchy:
     def __repr__(self) -> str:
         n_clusters = [len(ids) for ids in self.ids]
         return f"Hierarchy({self.graph.n_nodes} nodes, levels of {', '.join(map(str, n_clusters))} clusters)"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self), str(self))
 
     @cached_property
     def _listing(self) -> npt.NDArray[np.int64]:

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order
+from graphclust.html_table import html_table
 from graphclust.objective.objective import Aim
 from graphclust.partition.bounds import as_bounds_of_k
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
@@ -112,6 +113,11 @@ class ClusterPath:
 
     def __repr__(self) -> str:
         return f"ClusterPath({self.graph.n_nodes} nodes, k = {self.ks[0]}..{self.ks[-1]}, {self.objective})"
+
+    def _repr_html_(self) -> str:
+        rows = [("nodes", f"{self.graph.n_nodes:,}"), ("k", f"{self.ks[0]} to {self.ks[-1]}")]
+        rows += [("objective", self.objective), ("seed", str(self.seed))]
+        return html_table("ClusterPath", rows, self._remarks)
 
     def __getitem__(self, k: int) -> Clustering:
         """The partition into k clusters, sought further on the first asking; kept from then on.

@@ -235,6 +235,7 @@ def coreset_sc(
         parameters=used_settings(options) | asked,
         seed=seed,
         sums=outcome.sums,
+        node_sizes=None if size is None or (size == 1.0).all() else size,
     )
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from graphclust.html_table import html_text
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import OBJECTIVES, weighed
 from graphclust.partition.components import searched_nodes
@@ -102,6 +103,9 @@ class Suggestion:
 
     def __str__(self) -> str:
         return "\n".join(self.reasons)
+
+    def _repr_html_(self) -> str:
+        return html_text(f"Suggestion: k = {self.k}, {'clear' if self.clear else 'not clear'}", str(self))
 
 
 def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
