@@ -22,9 +22,8 @@ from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.faces.cli import main
-from graphclust.objective.objective import Units
-from graphclust.partition.equal_parts import _level_of
-from graphclust.partition.levels import Run, filled, room_for, value, with_sums
+from graphclust.partition.equal_parts import _run_on
+from graphclust.partition.levels import filled, room_for, value, with_sums
 from graphclust.progress import Progress
 
 pytestmark = [
@@ -225,8 +224,7 @@ def test_the_permutation_puts_the_parts_on_the_diagonal():
 
 
 def run_on(graph, size):
-    units = Units(graph.total_volume, float(size.sum()))
-    return Run(graph, _level_of(graph, size), units, np.random.default_rng(0), Progress())
+    return _run_on(graph, size, 0, Progress())
 
 
 def climbed(level, found, goal, seed=0):

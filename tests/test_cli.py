@@ -354,6 +354,8 @@ def interrupted(cls, module):
 
 CPUCodeLibrary._object_getbuffer_hook = classmethod(interrupted)
 import graphclust.faces.cli
+from graphclust.compiled.runtime.loops import start_compiler
+start_compiler()
 status = graphclust.faces.cli.main(["cluster", "karate", "-k", "2"])
 assert calls >= 2, calls
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -92,7 +92,7 @@ def test_the_command_line_prints_no_escape_of_a_name(graph_file, capsys):
     said = capsys.readouterr()
     for text in (said.out, said.err):
         assert all(line.isprintable() for line in text.split("\n")), repr(text)
-    assert said.out.count(SAFE) == 2 and said.err.count(SAFE) >= 1 and "\\x1b[31m" in said.err
+    assert said.out.count(SAFE) == 4 and said.err.count(SAFE) >= 1 and "\\x1b[31m" in said.err
 
 
 def test_labels_are_escaped_on_a_terminal_and_raw_in_a_pipe(graph_file, monkeypatch, capsys):

@@ -10,7 +10,7 @@ import graphclust
     ("make", "shown"),
     [
         (lambda G: graphclust.communities(G, rng=0), "Clustering(20 nodes in 4 clusters)"),
-        (lambda G: graphclust.cluster_path(G, rng=0), "<td>normalized_cut</td>"),
+        (lambda G: graphclust.cluster_path(G, rng=0), "<td>modularity</td>"),
         (lambda G: graphclust.cluster_path(G, rng=0).suggest(), "Suggestion: k = 4"),
         (lambda G: graphclust.hierarchy(G, rng=0), "Hierarchy(20 nodes"),
         (graphclust.as_graph, "<td>20</td>"),

@@ -94,7 +94,7 @@ def test_options_that_the_method_does_not_have(method, options, words):
 @pytest.mark.parametrize("name", OPTIONS)
 def test_giving_an_option_chooses_the_method_whatever_its_value(name):
     graph, option = nx.karate_club_graph(), OPTIONS[name]
-    value = 20 if option.default is None else option.default
+    value = {"min_size": 10, "max_imbalance": 1.0}.get(name, 20) if option.default is None else option.default
     value = "normalized_cut" if name == "objective" else value  # the one that every method has
     found = quietly(graph, 2, rng=0, **{name: value})
     assert found.parameters["method"] == option.methods[0]

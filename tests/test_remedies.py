@@ -75,13 +75,13 @@ def calls(folder):
         "communities": graph,
         "conductance": labels,
         "construct_coreset": {"kernel": KERNEL, "size": 6} | k,
-        "convert": {"path": folder / "g.csv", "store": folder / "new"},
+        "convert_to_store": {"path": folder / "g.csv", "store": folder / "new"},
         "coreset_graph": {"kernel": KERNEL, "coreset": CORESET},
         "coreset_kernel_kmeans": kernels | {"coreset_size": 6},
         "coreset_quality": {"clustering": CLUSTERING},
         "coreset_sc": graph | k,
         "d2_seeding": {"kernel": KERNEL, "n_seeds": 4},
-        "describe": graph,
+        "graph_facts": graph,
         "distance_seeding": points,
         "estimate_memory": graph | k,
         "extend_labels": {"kernel": KERNEL, "coreset": CORESET, "coreset_labels": np.zeros(len(CORESET.nodes), int)},
@@ -136,7 +136,7 @@ def calls(folder):
         "truncated_kernel_kmeans": kernels,
         "two_step_coreset_graph": {"kernel": KERNEL, "coreset": CORESET},
         "two_step_factor": {"kernel": KERNEL, "coreset": CORESET},
-        "volume": labels,
+        "cluster_volumes": labels,
         "write_labels": {"path": folder / "new.tsv", "labels": LABELS},
         "write_report": {"file": folder / "new.html", "clustering": CLUSTERING},
     }  # fmt: skip
@@ -145,7 +145,7 @@ def calls(folder):
 # Where anything is a truth value.
 SPECIAL_ALONE = {"renormalize", "incremental", "greedy", "self_loops", "met_only", "overwrite", "return_info"}
 BAD_FILES = ("negative.csv", "negative.mtx", "large.mtx", "wide.mtx", "half.mtx")
-ELSEWHERE = {"cluster_anndata"}  # needs anndata: in test_single_cells.py
+ELSEWHERE = {"cluster_anndata", "limit_threads"}  # the first needs anndata, the other takes a number alone
 
 
 def wrong_values(folder, name):

@@ -113,7 +113,7 @@ def clusterings(graph: gc.Graph, path: Path) -> gc.Clustering:
 
 
 def every_k(graph: gc.Graph, found: gc.Clustering, file: Path) -> None:
-    path = assert_type(gc.cluster_path(graph, range(2, 9), objective="modularity", rng=0), gc.Path)
+    path = assert_type(gc.cluster_path(graph, range(2, 9), objective="modularity", rng=0), gc.ClusterPath)
     assert_type(path[3], gc.Clustering)
     assert_type(path.ks, tuple[int, ...])
     assert_type(path.table(), list[gc.PathRow])
@@ -122,7 +122,7 @@ def every_k(graph: gc.Graph, found: gc.Clustering, file: Path) -> None:
     suggestion = assert_type(path.suggest(time_budget=60), gc.Suggestion)
     assert_type(path.clustering(3, time_budget=60, progress=True), gc.Clustering)
     assert_type(suggestion.k, int)
-    assert_type(suggestion.runners_up, tuple[gc.Candidate, ...])
+    assert_type(suggestion.runners_up, tuple[gc.SuggestedK, ...])
     sure = assert_type(gc.certainty(found, n_repeats=2, rng=0), gc.Certainty)
     assert_type(found.certainty().margins, Real)
     assert_type(sure.undecided, npt.NDArray[np.bool_])

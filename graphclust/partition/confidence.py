@@ -19,7 +19,7 @@ from graphclust.partition.components import searched_nodes
 from graphclust.partition.edge_subsampling import edges_left_out
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
-from graphclust.partition.likelihood import nats_saved
+from graphclust.partition.likelihood import edges_worth, nats_of, nats_saved
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Certainty", "certainty"]
@@ -106,8 +106,19 @@ def certainty(
         clustering.conductance,
         next_unions(objective, links, labels, sums),
         stability,
-        nats_saved(graph, labels),
+        _nats_saved(clustering),
     )
+
+
+def _nats_saved(clustering: Clustering) -> float:
+    """`nats_saved` of a clustering, from its sums where it holds all nodes with edges."""
+    graph = clustering.graph
+    if (clustering.labels[~graph.isolated] < 0).any():
+        return nats_saved(graph, clustering.labels)
+    volume, sizes = clustering.volume, clustering.sizes
+    linked = volume > 0.0
+    sums = ClusterSums((volume - clustering._cut_and_volume[0])[linked], volume[linked], sizes[linked])
+    return nats_of(sums, weighed(graph, "modularity").units, edges_worth(graph))
 
 
 def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:

@@ -341,6 +341,7 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
     that have not met stay unlike each other, and a child of them has something to choose from. The best so far has a
     child with the newest of each generation, and need not wait for the line to grow. New ones are made from regions; on
     a small graph these can all lead to one local optimum, and when they do the next are made from random clusters.
+    Where k is given merging stops short, and one family is always made so.
     """
     goal, best, n_made, in_vain, by_regions = plan.goal, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
@@ -349,8 +350,11 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
     while n_made < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
         before = value(best, goal)
         run.progress.step(min(n_made, most), most)
-        new = partial(v_cycle_from_regions if by_regions else scatter, level, len(best.sums.size), plan)
-        families = side_by_side([partial(descend, level, new, plan)] * n_families, level, run)
+        kinds = [v_cycle_from_regions if by_regions else scatter] * n_families
+        if goal.k and n_families > 1:
+            kinds[-1] = scatter
+        new = [partial(kind, level, len(best.sums.size), plan) for kind in kinds]
+        families = side_by_side([partial(descend, level, one, plan) for one in new], level, run)
         for one in families:
             newest = join_line(level, one, waiting, plan, run)
         is_settled = all(abs(value(one, goal) - before) <= SAME * abs(before) for one in families)

@@ -85,13 +85,20 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
     if k == 1 or graph.n_entries == 0:
         return 0.0
     run = run_on(on)
-    sums, n_edges, total = with_sums(run.finest, labels, k, run).sums, edges_worth(graph), on.units.volume
-    inside, expected = float(sums.inside.sum()) / total, on.units.chance * float((sums.mass**2).sum()) / total
+    return nats_of(with_sums(run.finest, labels, k, run).sums, on.units, edges_worth(graph))
+
+
+def nats_of(sums: ClusterSums, units: Units, n_edges: float) -> float:
+    """`nats_saved` by the sums of the clusters under modularity, which hold all nodes with edges and no others."""
+    k, n_nodes, total = len(sums.size), int(sums.size.sum()), units.volume
+    if k == 1:
+        return 0.0
+    inside, expected = float(sums.inside.sum()) / total, units.chance * float((sums.mass**2).sum()) / total
     saved = gain_at_one_rate(inside, expected, n_edges)
     if inside > expected:  # else they are no clusters, however much they tell of the edges between them
-        own_rates = log_likelihood(on.units, sums) * n_edges / total - 0.5 * k * np.log(n_edges)
+        own_rates = log_likelihood(units, sums) * n_edges / total - 0.5 * k * np.log(n_edges)
         saved = max(saved, own_rates) - np.log(2.0)  # for which of the two it is
-    return float(saved - length_of_clusters(graph.n_nodes, sums.size) + np.log(graph.n_nodes))
+    return float(saved - length_of_clusters(n_nodes, sums.size) + np.log(n_nodes))
 
 
 def gain_at_one_rate(inside: float, expected: float, n_edges: float) -> float:

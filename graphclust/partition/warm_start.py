@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs import overlay as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.graph.edits import ranges
@@ -25,7 +24,7 @@ from graphclust.partition.engine import SPARE_ENTRIES, evolve, number_to_spare, 
 from graphclust.partition.label_matching import overlap_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, with_sums
 from graphclust.partition.local_moving import refine
-from graphclust.partition.overlay import number_used
+from graphclust.partition.overlay import connected_parts, number_used
 from graphclust.partition.resolution import plan_for_any_number
 
 Labels = npt.NDArray[np.int32]
@@ -187,10 +186,8 @@ def mark_neighbors(level: Level, nodes: npt.NDArray[np.int64], marks: npt.NDArra
 def connect_near(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     """`connect`, for a partition of which few clusters are not connected: only the rows of the small parts are read."""
     for refines_left in (True, False):
-        k, parts = len(found.sums.size), np.empty(len(found.labels), np.int32)
-        n_parts = loops.split_by_connection(level.rows, found.labels, k, parts)
-        run.reads(level, n_entries(level))
-        if n_parts == k:
+        parts, n_parts = connected_parts(level, found, run)
+        if n_parts == len(found.sums.size):
             break
         mass, of_part = np.bincount(parts, level.terms.mass, n_parts), np.empty(n_parts, np.int64)
         of_part[parts] = found.labels
