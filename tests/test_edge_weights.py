@@ -26,7 +26,7 @@ def kernel_block(kernel):
 
 
 READERS = {
-    "volume": lambda G, **w: graphclust.cluster_volumes(G, LABELS, **w),
+    "cluster_volumes": lambda G, **w: graphclust.cluster_volumes(G, LABELS, **w),
     "normalized_cut": lambda G, **w: graphclust.normalized_cut(G, LABELS, **w),
     "conductance": lambda G, **w: graphclust.conductance(G, LABELS, **w),
     "modularity": lambda G, **w: graphclust.modularity(G, LABELS, **w),
@@ -92,7 +92,7 @@ def test_a_weight_that_no_edge_has_is_refused_everywhere(name):
 
 def test_every_public_function_of_a_graph_is_held_to_it():
     # The gate itself; and what says what is there, or keeps it.
-    reads_graphs = {"as_graph", "save_graph", "save_store", "describe", "estimate_memory"}
+    reads_graphs = {"as_graph", "save_graph", "save_store", "graph_facts", "estimate_memory"}
     for name in graphclust.__all__:
         value = getattr(graphclust, name)
         function = value.__init__ if isinstance(value, type) else value

@@ -16,12 +16,12 @@ from graphclust.objective.agreement import (
     normalized_mutual_information,
 )
 from graphclust.objective.cuts import (
+    cluster_volumes,
     conductance,
     cut_and_volume,
     kernel_k_means_cost,
     modularity,
     normalized_cut,
-    volume,
 )
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.quotient import quotient_graph
@@ -38,7 +38,7 @@ def random_labels(n: int, k: int, seed: int, *, unlabeled: float = 0.0) -> np.nd
 
 def test_two_triangles_joined_by_one_edge():
     labels = [0, 0, 0, 1, 1, 1]
-    assert volume(TRIANGLES, labels) == pytest.approx([7, 7])
+    assert cluster_volumes(TRIANGLES, labels) == pytest.approx([7, 7])
     assert conductance(TRIANGLES, labels) == pytest.approx([1 / 7, 1 / 7])
     assert normalized_cut(TRIANGLES, labels) == pytest.approx(2 / 7)
     assert modularity(TRIANGLES, labels) == pytest.approx(12 / 14 - 2 * (7 / 14) ** 2)
@@ -46,7 +46,7 @@ def test_two_triangles_joined_by_one_edge():
 
 def test_a_loop_counts_once_in_the_volume_and_is_never_cut():
     A = np.array([[3.0, 1.0], [1.0, 0.0]])
-    assert volume(A, [0, 1]).tolist() == [4.0, 1.0]
+    assert cluster_volumes(A, [0, 1]).tolist() == [4.0, 1.0]
     assert normalized_cut(A, [0, 1]) == pytest.approx(1 / 4 + 1 / 1)
     assert conductance(A, [0, 1]) == pytest.approx([1.0, 1.0])
 
@@ -69,7 +69,7 @@ def test_one_cluster_and_every_node_its_own():
 
 def test_labels_that_no_node_has_count_nothing():
     assert normalized_cut(TRIANGLES, [0, 0, 0, 5, 5, 5]) == pytest.approx(2 / 7)
-    assert volume(TRIANGLES, [0, 0, 0, 5, 5, 5]).tolist() == [7, 0, 0, 0, 0, 7]
+    assert cluster_volumes(TRIANGLES, [0, 0, 0, 5, 5, 5]).tolist() == [7, 0, 0, 0, 0, 7]
     assert conductance(TRIANGLES, [0, 0, 0, 2, 2, 2])[1] == 0.0
 
 
@@ -81,7 +81,7 @@ def test_a_graph_without_edges():
     assert modularity(nothing, np.arange(5)) == 0.0
     assert kernel_k_means_cost(nothing, np.arange(5), shift=1.0) == 0.0
     assert normalized_cut(nothing, -np.ones(5, int)) == 0.0
-    assert volume(nothing, -np.ones(5, int)).shape == (0,)
+    assert cluster_volumes(nothing, -np.ones(5, int)).shape == (0,)
 
 
 @pytest.mark.parametrize("name", all_graphs())
@@ -278,7 +278,7 @@ def test_large_labelings_do_not_overflow():
     assert abs(adjusted_rand_index(labels, np.arange(3_000_000) % 3)) < 1e-6
 
 
-@pytest.mark.parametrize("measure", [volume, normalized_cut, conductance, modularity, kernel_k_means_cost])
+@pytest.mark.parametrize("measure", [cluster_volumes, normalized_cut, conductance, modularity, kernel_k_means_cost])
 def test_wrong_labels_are_refused(measure):
     with pytest.raises(GraphValidationError, match=r"labels has shape \(5,\), expected one label per node: \(6,\)"):
         measure(TRIANGLES, [0, 0, 0, 1, 1])
