@@ -2,13 +2,14 @@
 
 import numbers
 import os
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from graphclust.errors import GraphValidationError, ParameterError
 
+Word = TypeVar("Word", bound=str)
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 
 
@@ -59,7 +60,7 @@ def as_number(
     return number
 
 
-def as_choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+def as_choice(value: Word, name: str, allowed: tuple[str, ...]) -> Word:
     """`value` if it is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
         raise ParameterError(f"{name}={value!r} is unknown, expected one of {', '.join(map(repr, allowed))}")

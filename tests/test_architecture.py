@@ -27,6 +27,7 @@ LAYER = {
     "progress": FOUNDATIONS,
     "progress_bar": FOUNDATIONS,
     "scales": FOUNDATIONS,
+    "words": FOUNDATIONS,
     "threads": FOUNDATIONS,
     "coreset": ALGORITHMS,
     "generators": ALGORITHMS,

@@ -13,6 +13,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
 from graphclust.partition.pipeline import coreset_sc
+from graphclust.words import Components, Effort, Method, Objective
 
 __all__ = ["cluster_anndata"]
 
@@ -28,11 +29,11 @@ def cluster_anndata(
     restrict_to: tuple[str, Sequence[str]] | None = None,
     use_weights: bool = True,
     certainty: bool = False,
-    method: str = "auto",
-    objective: str | None = None,
+    method: Method = "auto",
+    objective: Objective | None = None,
     resolution: float | str | None = None,
-    effort: str | None = None,
-    components: str | None = None,
+    effort: Effort | None = None,
+    components: Components | None = None,
     min_size: float | None = None,
     max_size: float | None = None,
     max_imbalance: float | None = None,

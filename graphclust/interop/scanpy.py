@@ -19,11 +19,12 @@ from graphclust.errors import ParameterError
 from graphclust.faces.single_cell import cluster_anndata
 from graphclust.nx import as_rng
 from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.words import PlainObjective
 
 __all__ = ["cluster", "leiden", "sweep"]
 
 FLAVORS = ("leidenalg", "igraph")
-OBJECTIVES = {
+OBJECTIVES: dict[str, PlainObjective] = {
     "modularity": "modularity",
     "CPM": "constant_potts",
     "ModularityVertexPartition": "modularity",

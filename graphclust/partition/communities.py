@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_number, as_seeded
@@ -26,6 +28,7 @@ from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.overlay import split_disconnected
 from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.progress import ProgressLike, as_progress
+from graphclust.words import Components, Effort, PlainObjective
 
 __all__ = ["communities"]
 
@@ -36,9 +39,9 @@ def communities(
     G: GraphLike,
     *,
     resolution: float = 1.0,
-    objective: str = "modularity",
-    effort: str = "normal",
-    components: str = "all",
+    objective: PlainObjective = "modularity",
+    effort: Effort = "normal",
+    components: Components = "all",
     min_size: float | None = None,
     max_size: float | None = None,
     node_weight: NodeWeight = None,
@@ -106,7 +109,8 @@ def communities(
     bounds = as_bounds(size, min_size, max_size) if is_bounded else None
     if bounds is not None and bounds.least > 0.0:
         refuse_small_components(part, size, min_size)
-    parameters = {"resolution": resolution, "objective": objective, "effort": effort, "components": components}
+    parameters: dict[str, Any] = {"resolution": resolution, "objective": objective}
+    parameters |= {"effort": effort, "components": components}
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: value for name, value in asked.items() if value is not None and is_bounded}
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)

@@ -18,6 +18,7 @@ from graphclust.partition.clustering import Clustering, clustering_of, graph_to_
 from graphclust.partition.levels import Run, read_only_level, with_sums
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.words import Effort
 
 __all__ = ["balanced_partition"]
 
@@ -30,7 +31,7 @@ def balanced_partition(
     *,
     max_imbalance: float = IMBALANCE,
     node_weight: NodeWeight = None,
-    effort: str = "normal",
+    effort: Effort = "normal",
     weight: str | None = "weight",
     symmetrize: str | None = None,
     time_budget: float | None = None,

@@ -24,6 +24,7 @@ from graphclust.partition.options import asked_of_the_graph
 from graphclust.partition.sibling_joins import Sizes, join_small
 from graphclust.partition.warm_start import Earlier, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.words import Effort, PlainObjective
 
 __all__ = ["hierarchy"]
 
@@ -38,9 +39,9 @@ def hierarchy(
     min_size: float | None = None,
     resolution: float | None = None,
     levels: int | None = None,
-    objective: str = "modularity",
+    objective: PlainObjective = "modularity",
     node_weight: Any = None,
-    effort: str = "low",
+    effort: Effort = "low",
     weight: str | None = "weight",
     symmetrize: str | None = None,
     rng: Seed = None,

@@ -12,6 +12,7 @@ from graphclust.partition.agglomeration import graph_without_isolated_nodes
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.progress import ProgressLike, as_progress
+from graphclust.words import Effort, Objective
 
 __all__ = ["multilevel_partition"]
 
@@ -20,9 +21,9 @@ def multilevel_partition(
     G: GraphLike,
     k: int,
     *,
-    objective: str = "modularity",
+    objective: Objective = "modularity",
     resolution: float | str | None = None,
-    effort: str = "normal",
+    effort: Effort = "normal",
     weight: str | None = "weight",
     rng: Seed = None,
     progress: ProgressLike = None,

@@ -13,6 +13,7 @@ from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
 from graphclust.graph.kernel import LOOP_POLICIES
 from graphclust.objective.objective import OBJECTIVES
+from graphclust.words import Method
 
 BOUNDS = ("min_size", "max_size", "max_imbalance")
 METHODS = ("auto", "multilevel", "two-step", "paper")
@@ -67,9 +68,12 @@ def given_options(k: int, **options: Any) -> dict[str, Any]:
     return given
 
 
-def implied_method(given: dict[str, Any]) -> str | None:
+def implied_method(given: dict[str, Any]) -> Method | None:
     """The method that was asked for by giving an option of its own: the published one, that of coresets, or bounds'."""
-    for methods, method in ((_PAPER, "paper"), (_CORESETS, "two-step"), (_MULTILEVEL, "multilevel")):
+    owners: tuple[tuple[Any, Method], ...] = (
+        (_PAPER, "paper"), (_CORESETS, "two-step"), (_MULTILEVEL, "multilevel"),
+    )  # fmt: skip
+    for methods, method in owners:
         if any(OPTIONS[name].methods == methods for name in given):
             return method
     return None

@@ -68,8 +68,8 @@ class ClusterPath:
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
     ordered, order : the graph in the order of its nodes that it was worked on in, and the row of each of these.
     sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
-    aim, kept, descent, ranges, key : what the suggestion is made of; see `dendrogram.py` and `resolution_profile.py`. kept : the
-    nodes that are searched, rows of `ordered`.
+    aim, kept, descent, ranges, key : what the suggestion is made of; see `dendrogram.py` and `resolution_profile.py`.
+        kept : the nodes that are searched, rows of `ordered`.
     """
 
     def __init__(

@@ -27,6 +27,7 @@ from graphclust.partition.path import ClusterPath
 from graphclust.partition.resolution import dendrogram_of, objective_of
 from graphclust.partition.select_k import widest
 from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.words import Components, Objective
 
 __all__ = ["cluster_path"]
 
@@ -47,9 +48,9 @@ def cluster_path(
     G: GraphLike,
     ks: Iterable[int] | None = None,
     *,
-    objective: str = "modularity",
+    objective: Objective = "modularity",
     resolution: float | str | None = None,
-    components: str = "large",
+    components: Components = "large",
     min_size: float | None = None,
     max_size: float | None = None,
     max_imbalance: float | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -46,6 +46,8 @@ from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Sampling
 from graphclust.partition.within_bounds import clusters_within
 from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.words import Components, Method, Objective, ObjectiveOrEdgeCut
+from graphclust.words import Effort as EffortWord
 
 __all__ = ["coreset_sc"]
 
@@ -54,11 +56,11 @@ def coreset_sc(
     G: GraphLike,
     k: int | None = None,
     *,
-    method: str = "auto",
-    objective: str | None = None,
+    method: Method = "auto",
+    objective: ObjectiveOrEdgeCut | None = None,
     resolution: float | str | None = None,
-    effort: str | None = None,
-    components: str | None = None,
+    effort: EffortWord | None = None,
+    components: Components | None = None,
     coreset_size: int | None = None,
     oversampling: float | None = None,
     sampling: str | None = None,
@@ -261,7 +263,8 @@ def _suggested(
     """The number of clusters that the graph shows; the remarks say why."""
     searched = given.get("components", "large")
     with progress.stage("choosing k"):
-        path = cluster_path(graph, objective=aim.name, components=searched, rng=rng, progress=progress.aside())
+        objective = cast(Objective, aim.name)
+        path = cluster_path(graph, objective=objective, components=searched, rng=rng, progress=progress.aside())
         suggestion = path.suggest(progress=progress.aside())
     remarks.append(f"k was not given, {suggestion.k} was taken: {suggestion.reasons[0]}")
     if "coreset_size" in given:

@@ -1,0 +1,10 @@
+"""The words that arguments take, as types: a checker of types sees a wrong one before it is run."""
+
+from typing import Literal
+
+PlainObjective = Literal["modularity", "constant_potts"]
+Objective = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut"]
+ObjectiveOrEdgeCut = Literal["modularity", "constant_potts", "normalized_cut", "ratio_cut", "edge_cut"]
+Method = Literal["auto", "multilevel", "two-step", "paper"]
+Effort = Literal["low", "normal", "high"]
+Components = Literal["large", "largest", "all"]
