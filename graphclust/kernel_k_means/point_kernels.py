@@ -3,6 +3,7 @@
 Wang, Gittens and Mahoney 2019 for the width of the Gaussian: the mean squared distance between the points.
 """
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -140,7 +141,7 @@ class GaussianKernel(PointKernel):
         n, d = points.shape
         scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), self.dtype)
         np.subtract(points, self.origin.astype(self.dtype), out=scaled[:n, :d])
-        scaled[:n, :d] *= np.sqrt(np.log2(np.e) / self.kappa)
+        scaled[:n, :d] *= np.sqrt(np.log2(math.e) / self.kappa)
         return Scaled(scaled, -np.einsum("ij,ij->i", scaled, scaled))
 
 
