@@ -14,6 +14,7 @@ collect_ignore_glob = [
     "called_loops.py",  # a plugin that takes the compiler away: for the runs that ask for it only
     "mutant*",  # a command and its tables
 ]
+PARTS = ("equal_parts", "balanced_partition", "bisection")  # whose loops take half a minute to compile
 MOST_WORKERS = 4  # two that need the same loop at the same time compile it twice
 
 _sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
@@ -37,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Some examples need a package that only the longer tests have, others loops that take half a minute to compile."""
     for item in items:
         examples = item.dtest.examples if isinstance(item, pytest.DoctestItem) else []
-        if any("import anndata" in example.source for example in examples) or "equal_parts" in item.name:
+        if any("import anndata" in example.source for example in examples) or any(name in item.name for name in PARTS):
             item.add_marker(pytest.mark.slow)
 
 

@@ -239,6 +239,7 @@ def test_every_public_function_is_called(folder):
     assert functions == calls(folder).keys() | ELSEWHERE
 
 
+@pytest.mark.slow
 def test_what_an_error_names_is_there(folder, monkeypatch):
     monkeypatch.setenv("GRAPHCLUST_CACHE", str(folder / "cache"))
     monkeypatch.chdir(folder)  # "nonsense" is a path too
