@@ -20,10 +20,7 @@ MOST_WORKERS = 4  # two that need the same loop at the same time compile it twic
 _sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
 _version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.expanduser(f"~/.cache/graphclust-tests/{_version}"))
-
-from graphclust.compiled.runtime.loops import start_compiler  # noqa: E402 - numba reads the folder when it starts
-
-start_compiler()  # the tests are of compiled loops, however few numbers they are given
+os.environ["GRAPHCLUST_COMPILE"] = "always"  # the tests are of compiled loops, however few numbers they are given
 
 
 @pytest.hookimpl(optionalhook=True)

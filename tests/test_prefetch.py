@@ -11,6 +11,7 @@ from graphclust.compiled.graphs import local_moving as loops
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import Rows, value_of
 from graphclust.compiled.runtime import prefetch
+from graphclust.compiled.runtime.loops import start_compiler
 from graphclust.compiled.runtime.prefetch import (
     CACHED,
     ask_for,
@@ -61,6 +62,8 @@ def disturbed(one):
 
 
 def test_memory_is_asked_for():
+    start_compiler()
+
     @njit
     def asks(values, rows):
         ask_for(values, 1)

@@ -5,7 +5,8 @@ and a graph of a few hundred edges is clustered by the plain functions in less. 
 is given few numbers runs as it is written. Once plain loops have taken as long as the compiler would, or a loop is
 given many numbers, numba is started and every later call is compiled. Results are the same either way.
 
-Loops may call each other and may be given to `run_in_blocks`. NUMBA_DISABLE_JIT=1 keeps all of them plain.
+Loops may call each other and may be given to `run_in_blocks`. NUMBA_DISABLE_JIT=1 in the environment keeps all of them
+plain, GRAPHCLUST_COMPILE=always compiles from the first call on.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Limits(NamedTuple):
 # more is lost by trying than half of what compiling takes, or as much as loading does.
 LOADED = Limits(1_200, 0.5)
 COMPILED = Limits(60_000, 10.0)
+
+VARIABLE = "GRAPHCLUST_COMPILE"
 
 _thread = threading.local()  # .is_plain: whether loops that this thread calls are plain
 
@@ -118,6 +121,8 @@ def may_stay_plain(loop: Loop, arguments: tuple[Any, ...]) -> bool:
     """Whether running the loop as plain Python is likely to take less than starting numba for it."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return True
+    if os.environ.get(VARIABLE) == "always":
+        return False
     limits = _limits(loop.py_func.__code__.co_filename)
     return _Clock.plain < limits.seconds and count_numbers(arguments) <= limits.numbers
 
