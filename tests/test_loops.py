@@ -68,7 +68,9 @@ def test_a_small_graph_is_clustered_without_numba_where_loops_would_be_compiled(
         (tmp_path / "any").mkdir()
         for stem in ("csr_checks", "v_cycle", "local_moving"):
             (tmp_path / "any" / f"{stem}.loop-1.py311.nbi").touch()
-    code = "import sys, networkx as nx, graphclust; graphclust.communities(nx.karate_club_graph(), rng=0);"
+    code = (
+        "import sys, networkx as nx, graphclust; graphclust.communities(nx.gnm_random_graph(60, 600, seed=1), rng=0);"
+    )
     code += "print('numba' in sys.modules)"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "GRAPHCLUST_COMPILE": "auto"}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

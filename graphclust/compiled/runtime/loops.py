@@ -38,6 +38,7 @@ COMPILED = Limits(60_000, 10.0)
 
 VARIABLE = "GRAPHCLUST_COMPILE"
 
+_starting = threading.RLock()
 _thread = threading.local()  # .is_plain: whether loops that this thread calls are plain
 
 
@@ -155,23 +156,28 @@ def is_kept(path: str) -> bool:
 
 def start_compiler() -> Any:
     """Start numba once, with a sound cache and Ctrl-C held back while it compiles; returns the module."""
-    if _Clock.numba is None:
-        start = time.perf_counter()
-        import numba
-        from numba.extending import typeof_impl
-
-        from graphclust.compiled.runtime.cache_folder import provide_cache_folder
-        from graphclust.compiled.runtime.checked_cache import keep_cache_files_sound
-        from graphclust.compiled.runtime.compile_notice import announce_compilation
-        from graphclust.compiled.runtime.interrupts import defer_interrupts
-
-        defer_interrupts()
-        provide_cache_folder()  # by numba's own words, before its cache is replaced
-        keep_cache_files_sound()
-        announce_compilation()
-        typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.dispatcher))
-        import graphclust.compiled.runtime.intrinsics  # noqa: F401  what plain functions are to the compiler
-
-        _Clock.numba = numba
-        add_compiler_time(time.perf_counter() - start)
+    with _starting:  # two threads of one call may both come here first
+        if _Clock.numba is None:
+            start = time.perf_counter()
+            _Clock.numba = _prepared_numba()
+            add_compiler_time(time.perf_counter() - start)
     return _Clock.numba
+
+
+def _prepared_numba() -> Any:
+    import numba
+    from numba.extending import typeof_impl
+
+    from graphclust.compiled.runtime.cache_folder import provide_cache_folder
+    from graphclust.compiled.runtime.checked_cache import keep_cache_files_sound
+    from graphclust.compiled.runtime.compile_notice import announce_compilation
+    from graphclust.compiled.runtime.interrupts import defer_interrupts
+
+    defer_interrupts()
+    provide_cache_folder()  # by numba's own words, before its cache is replaced
+    keep_cache_files_sound()
+    announce_compilation()
+    typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.dispatcher))
+    import graphclust.compiled.runtime.intrinsics  # noqa: F401  what plain functions are to the compiler
+
+    return numba

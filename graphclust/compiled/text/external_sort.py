@@ -2,7 +2,7 @@
 
 A line u -> v is an entry of row u and one of row v. Its key is the row, counted from the first of its bucket, then the
 other end, then the direction, in 31, 32 and 1 bits: sorted keys are sorted rows, with all that belongs to an edge side
-by side. What is made of an edge is that of `edge_rows.join_directions`, and the same in both of its rows.
+by side. What is made of an edge is that of `edges_to_csr.join_directions`, and the same in both of its rows.
 """
 
 import numpy as np
