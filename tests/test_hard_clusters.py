@@ -48,7 +48,8 @@ def test_clusters_of_very_unequal_sizes_that_a_coreset_cannot_show_are_found(mon
     hidden = few_large_ones(4, 12, 10, 1)
     monkeypatch.setattr(pipeline, "suits_a_coreset", lambda *of: True)
     monkeypatch.setattr(pipeline, "default_size", lambda *of: 1_500)
-    assert adjusted_rand_index(coreset_sc(hidden.graph, 62, rng=0).labels, hidden.labels) > 0.97
+    found = [coreset_sc(hidden.graph, 62, rng=seed).labels for seed in range(4)]
+    assert np.median([adjusted_rand_index(labels, hidden.labels) for labels in found]) > 0.97
 
 
 def unequal_with_hubs(seed, n_blocks=100, inside=10, outside=2):

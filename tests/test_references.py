@@ -11,6 +11,7 @@ from graphclust import planted_partition
 from graphclust.compiled.graphs import cluster_sums, merging
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
+from graphclust.compiled.runtime.loops import start_compiler
 from graphclust.objective.objective import plain_objective, ratio_objective, weighed
 from graphclust.partition import agglomeration, levels
 from graphclust.partition.agglomeration import agglomerate
@@ -36,7 +37,13 @@ def test_numba_has_the_option():
 
 @pytest.mark.slow
 def test_merging_is_the_same_with_counts(monkeypatch):
-    source = inspect.getsource(merging).replace(", **UNCOUNTED", "").replace("cache=True, ", "")
+    ours, counting = (
+        "from graphclust.compiled.runtime.loops import loop\n",
+        "loop = lambda **options: njit(**options)\n",
+    )
+    source = inspect.getsource(merging).replace("@loop(**UNCOUNTED)", "@loop()")
+    source = source.replace(ours, f"from numba import njit\n{counting}")
+    start_compiler()
     counted: dict = {"__name__": "counted"}
     exec(compile(source, "counted.py", "exec"), counted)
     assert isinstance(counted["merge_pairs"], type(njit(lambda: 0)))

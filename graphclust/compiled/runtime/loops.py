@@ -75,7 +75,7 @@ class Loop:
             return self.py_func(*arguments)
         if self._compiled is not None:
             return self._compiled(*arguments)
-        if _Clock.numba is None and may_stay_plain(self, arguments):
+        if (_Clock.numba is None or is_disabled()) and may_stay_plain(self, arguments):
             with plain():
                 return self.py_func(*arguments)
         return self.dispatcher(*arguments)
@@ -120,12 +120,17 @@ def plain() -> Iterator[None]:
 
 def may_stay_plain(loop: Loop, arguments: tuple[Any, ...]) -> bool:
     """Whether running the loop as plain Python is likely to take less than starting numba for it."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+    if is_disabled():
         return True
     if os.environ.get(VARIABLE) == "always":
         return False
     limits = _limits(loop.py_func.__code__.co_filename)
     return _Clock.plain < limits.seconds and count_numbers(arguments) <= limits.numbers
+
+
+def is_disabled() -> bool:
+    """Whether the environment asks numba to compile nothing."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 def count_numbers(values: tuple[Any, ...]) -> int:
