@@ -14,6 +14,7 @@ import pytest
 from numba.core import event
 
 import graphclust as gc
+from graphclust.progress import Progress
 
 MOMENTS = (0.1, 1.0)  # seconds after the start; quick machines are done before the last
 PATIENCE = 2.0
@@ -172,6 +173,21 @@ def test_ctrl_c_ends_it_within_two_seconds(name):
     in_time = [delay for delay in delays if delay is not None]
     print(name, [None if delay is None else round(delay, 2) for delay in delays])
     assert in_time and max(in_time) < PATIENCE, delays
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effort", ["normal", "high"])
+def test_whatever_is_offered_on_the_way_has_a_label_for_each_node(effort):
+    """Over several levels, of a graph whose first V-cycles run on regions."""
+    graph, lengths = planted(100).graph, set()
+
+    class Offers(Progress):
+        def offer(self, make):
+            super().offer(make)
+            lengths.add(len(self._best().labels))
+
+    gc.coreset_sc(graph, 100, method="multilevel", effort=effort, time_budget=20, progress=Offers(), rng=1)
+    assert lengths == {graph.n_nodes}
 
 
 SHORT_CALLS = """

@@ -182,7 +182,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
     best = recombine(top, pool, plan, run)
     for step in reversed(steps):
         best = refine(step.fine, step.project(best), goal, run)
-        run.progress.offer(best.labels.copy)
+    run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
         best = improve_while_worth(level, best, plan, run, effort.iterated)
     n_new = max(effort.descent, number_to_spare(level, goal.k, effort.times_spare))
