@@ -12,7 +12,7 @@ import pytest
 collect_ignore_glob = [
     "benchmarks/*",  # scripts, some of which need packages that the tests do not
     "called_loops.py",  # a plugin that takes the compiler away: for the runs that ask for it only
-    "mutant*",  # a command and its tables
+    "mutants/*",  # a command and its tables
 ]
 PARTS = ("equal_parts", "balanced_partition", "bisection")  # whose loops take half a minute to compile
 MOST_WORKERS = 4  # two that need the same loop at the same time compile it twice

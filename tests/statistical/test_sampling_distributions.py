@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-import reference
+from reference import algorithms as reference
 from scipy import stats
 
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities

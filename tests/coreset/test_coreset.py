@@ -1,0 +1,191 @@
+"""The coreset, its graph and the extension of its labels, against dense twins."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import all_graphs, make, make_graph
+from reference import algorithms as reference
+from test_seeding import poisoned_except
+
+from graphclust.coreset.induced_coreset_graph import coreset_graph
+from graphclust.coreset.label_extension import extend_labels
+from graphclust.coreset.sampling import Coreset, _round_sizes, construct_coreset
+from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
+from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.cuts import kernel_k_means_cost, normalized_cut
+
+WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
+
+
+def some_coreset(kernel, seed, share=0.5):
+    """About half of the points with weights over two orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    points = kernel.points
+    nodes = np.sort(rng.choice(points, max(1, int(share * len(points))), replace=False))
+    return Coreset(nodes, kernel.point_weights[nodes] * 10 ** rng.uniform(-1, 1, len(nodes)))
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_coreset_graph_equals_the_dense_formula_and_is_symmetric_to_the_bit(name, shift):
+    matrix = make(name)
+    kernel = NormalizedCutKernel.of(make_graph(name), shift=shift)
+    K, _ = reference.dense_kernel(matrix.toarray(), shift=shift)
+    coreset = some_coreset(kernel, 5)
+    found = coreset_graph(kernel, coreset)
+    np.testing.assert_allclose(
+        found.toarray(), reference.coreset_adjacency(K, coreset.nodes, coreset.weights), rtol=1e-12
+    )
+    assert (found.toarray() == found.toarray().T).all()
+    assert found.has_canonical_format
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+def test_the_whole_graph_as_coreset_gives_the_graph_with_its_loops_back(name):
+    kernel = NormalizedCutKernel.of(make_graph(name))
+    K, weights = reference.dense_kernel(make(name).toarray())
+    points = kernel.points
+    found = coreset_graph(kernel, Coreset(points, kernel.point_weights[points]))
+    with_loops = np.diag(weights) @ K @ np.diag(weights)
+    np.testing.assert_allclose(found.toarray(), with_loops[np.ix_(points, points)], rtol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1), kernel.degrees[points], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", WITH_EDGES)
+@pytest.mark.parametrize("seed", [518, 2209])
+@pytest.mark.parametrize("met_only", [False, True])
+def test_labels_equal_dense_weighted_kernel_k_means_assignment(name, seed, met_only):
+    kernel = NormalizedCutKernel.of(make_graph(name))
+    K, _ = reference.dense_kernel(make(name).toarray())
+    coreset = some_coreset(kernel, seed)
+    k = min(4, len(coreset.nodes))
+    coreset_labels = np.random.default_rng(seed).permutation(np.arange(len(coreset.nodes)) % k)
+    values = reference.nearest_centroid(K, coreset.nodes, coreset.weights, coreset_labels)
+    found = extend_labels(kernel, coreset, coreset_labels, met_only=met_only)
+    points = kernel.points
+    scale = np.abs(values[points]).max(axis=1)
+    if met_only:
+        met = np.stack([K[:, coreset.nodes[coreset_labels == j]].any(axis=1) for j in range(k)], axis=1)
+        values[~met & met.any(axis=1)[:, None]] = np.inf
+    chosen = values[points, found.labels[points]]
+    assert (chosen <= values[points].min(axis=1) + 1e-11 * scale).all()
+    clear = np.sort(values[points], axis=1)[:, :2]
+    by_a_margin = clear[:, 0] < clear[:, -1] - 1e-9 * scale
+    assert (found.labels[points] == values[points].argmin(axis=1))[by_a_margin].all()
+    assert (found.labels[kernel.degrees == 0] == -1).all()
+    touched = np.abs(K[:, coreset.nodes]).sum(axis=1) > 0
+    assert (found.undecided == ~touched & (kernel.degrees > 0)).all()
+
+
+def test_labels_on_very_unequal_degrees_look_degrees_up_by_node():
+    """A hub of degree 200 beside a ring: norms that took a neighbor's degree by its position would go wrong."""
+    kernel = NormalizedCutKernel.of(make_graph("hub"))
+    K, _ = reference.dense_kernel(make("hub").toarray())
+    coreset = Coreset(np.arange(0, 201, 3), kernel.degrees[::3] * 3)
+    labels = np.arange(len(coreset.nodes)) * 3 // 68
+    values = reference.nearest_centroid(K, coreset.nodes, coreset.weights, labels)
+    found = extend_labels(kernel, coreset, labels)
+    assert len(set(found.labels)) == 3
+    np.testing.assert_allclose(values[np.arange(201), found.labels], values.min(axis=1), rtol=1e-12)
+
+
+def test_empty_clusters_are_never_chosen_and_ties_go_to_the_lower_cluster():
+    kernel = NormalizedCutKernel.of(nx.path_graph(7))
+    coreset = Coreset(np.array([1, 5]), np.array([3.0, 3.0]))
+    found = extend_labels(kernel, coreset, np.array([3, 1]))
+    assert found.labels.tolist() == [3, 3, 3, 1, 1, 1, 1]  # node 3 meets neither: equal norms, lower cluster
+    assert found.undecided.tolist() == [False, False, False, True, False, False, False]
+
+
+def test_only_rows_of_the_coreset_are_read():
+    graph = make_graph("power-law blocks")
+    kernel = NormalizedCutKernel.of(graph)
+    coreset = some_coreset(kernel, 3, share=0.2)
+    labels = np.arange(len(coreset.nodes)) % 5
+    found = extend_labels(kernel, coreset, labels)
+    assert found.entries_read == np.diff(graph.indptr)[coreset.nodes].sum()
+    poisoned = NormalizedCutKernel(
+        poisoned_except(graph, coreset.nodes), kernel.degrees, kernel.self_affinity, kernel.point_weights
+    )
+    assert (extend_labels(poisoned, coreset, labels).labels == found.labels).all()
+    assert (coreset_graph(poisoned, coreset) != coreset_graph(kernel, coreset)).nnz == 0
+
+
+def test_permuting_the_nodes_permutes_the_labels():
+    matrix = make("power-law blocks")
+    order = np.random.default_rng(6).permutation(matrix.shape[0])
+    place = np.argsort(order)
+    kernel = NormalizedCutKernel.of(make_graph("power-law blocks"))
+    permuted = NormalizedCutKernel.of(matrix[order][:, order])
+    coreset = some_coreset(kernel, 8)
+    labels = np.arange(len(coreset.nodes)) % 3
+    by_new_place = np.argsort(place[coreset.nodes])
+    moved = Coreset(place[coreset.nodes][by_new_place], coreset.weights[by_new_place])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = extend_labels(kernel, coreset, labels)
+        other = extend_labels(permuted, moved, labels[by_new_place])
+    assert (other.labels == one.labels[order]).mean() > 0.999  # sums in another order may break a tie otherwise
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.25])
+@pytest.mark.parametrize("name", ["some loops", "weighted", "karate", "looped block model", "power-law blocks"])
+def test_cost_is_the_normalized_cut_but_for_a_constant(name, shift):
+    """cost = NCut + trace(D^-1 A) - k + s (n - k), for partitions into exactly k clusters."""
+    A = make(name).toarray()
+    K, weights = reference.dense_kernel(A, loops="given", shift=shift)
+    rng = np.random.default_rng(29)
+    for k in (1, 2, 5):
+        labels = rng.permutation(np.arange(len(A)) % k)
+        cost = reference.kernel_k_means_cost(K, weights, labels)
+        constant = (np.diag(A) / A.sum(axis=1)).sum() - k + shift * (len(A) - k)
+        assert cost == pytest.approx(normalized_cut(make_graph(name), labels) + constant, rel=1e-10, abs=1e-10)
+        assert cost == pytest.approx(kernel_k_means_cost(make_graph(name), labels, shift=shift), rel=1e-10, abs=1e-10)
+
+
+def test_a_coreset_of_every_node_is_exact():
+    kernel = NormalizedCutKernel.of(make_graph("isolates"))
+    coreset = construct_coreset(kernel, 2, 5, rng=0)
+    assert coreset.nodes.tolist() == [1, 2, 4, 5, 6]
+    assert (coreset.weights == kernel.degrees[coreset.nodes]).all()
+
+
+@pytest.mark.parametrize("sampling", ["tree", "naive"])
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_coresets_are_sorted_distinct_and_no_larger_than_asked(sampling, rounds):
+    kernel = NormalizedCutKernel.of(make_graph("power-law blocks"))
+    coreset = construct_coreset(kernel, 5, 60, sampling=sampling, rounds=rounds, rng=13)
+    assert 30 < len(coreset.nodes) <= 60
+    assert (np.diff(coreset.nodes) > 0).all()
+    assert (coreset.weights > 0).all()
+    assert (kernel.degrees[coreset.nodes] > 0).all()
+
+
+def test_rounds_shrink_step_by_step_to_the_size_asked_for():
+    sizes = _round_sizes(1_000_000, 2_000, 4)
+    assert sizes[-1] == 2_000
+    assert all(a > b for a, b in zip([1_000_000, *sizes], sizes, strict=False))
+    assert _round_sizes(1_000_000, 2_000, 1) == [2_000]
+
+
+def test_impossible_sizes():
+    kernel = NormalizedCutKernel.of(nx.path_graph(9))
+    with pytest.raises(ParameterError, match="size=2 is less than k=3"):
+        construct_coreset(kernel, 3, 2)
+    with pytest.raises(ParameterError, match="oversampling"):
+        construct_coreset(kernel, 3, 5, oversampling=0)
+    with pytest.raises(ParameterError, match="second_term"):
+        construct_coreset(kernel, 3, 5, second_term="uniform")
+    with pytest.raises(GraphValidationError, match="coreset_labels"):
+        extend_labels(kernel, Coreset(np.array([0]), np.ones(1)), np.array([-1]))
+    with pytest.raises(GraphValidationError, match="coreset_labels has shape"):
+        extend_labels(kernel, Coreset(np.array([0]), np.ones(1)), np.array([0, 1]))
+
+
+def test_a_clique_has_fewer_distinct_points_than_seeds():
+    kernel = NormalizedCutKernel.of(nx.complete_graph(30))
+    with pytest.warns(ConvergenceWarning, match="coincide"):
+        coreset = construct_coreset(kernel, 4, 12, rng=0)
+    assert np.isfinite(coreset.weights).all()

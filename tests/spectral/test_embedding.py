@@ -1,0 +1,142 @@
+"""Spectral embeddings against dense eigenvectors."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import all_graphs, make, make_graph
+from reference import algorithms as reference
+from scipy import sparse
+
+from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.laplacian import NormalizedAdjacency
+from graphclust.spectral import eigenvectors
+from graphclust.spectral.block_power import block_power_embedding
+from graphclust.spectral.embedding import fast_spectral_embedding, spectral_embedding
+
+
+@pytest.mark.parametrize("name", all_graphs())
+def test_operator_equals_the_dense_matrix(name):
+    N = reference.normalized_adjacency(make(name).toarray())
+    operator = NormalizedAdjacency(make_graph(name))
+    columns = np.random.default_rng(3).standard_normal((len(N), 4))
+    np.testing.assert_allclose(operator @ columns, N @ columns, atol=1e-13)
+    np.testing.assert_allclose(operator @ columns[:, 0], N @ columns[:, 0], atol=1e-13)
+    np.testing.assert_allclose(operator.lazy_step(columns, 0.5), (columns + N @ columns) / 2, atol=1e-13)
+    np.testing.assert_allclose(operator.T @ columns, N.T @ columns, atol=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("sparse_solver", [True, False])
+def test_columns_are_the_top_eigenvectors(name, k, sparse_solver, monkeypatch):
+    if sparse_solver:
+        monkeypatch.setattr(eigenvectors, "DENSE_SIZE", 1)
+        monkeypatch.setattr(eigenvectors, "DENSE_SHARE", 1)
+    A = make(name).toarray()
+    k = min(k, len(A))
+    scaled = spectral_embedding(make_graph(name), k, rows="degree", rng=4)
+    vectors = scaled * np.sqrt(A.sum(axis=1))[:, None]
+    N = reference.normalized_adjacency(A)
+    values = np.sort(np.linalg.eigvalsh(N[np.ix_(A.any(axis=0), A.any(axis=0))]))[::-1][:k]
+    found = min(k, len(values))
+    np.testing.assert_allclose(vectors[:, :found].T @ vectors[:, :found], np.eye(found), atol=1e-6)
+    np.testing.assert_allclose((vectors * (N @ vectors)).sum(axis=0)[:found], values, atol=1e-6)
+    np.testing.assert_allclose(N @ vectors[:, :found], vectors[:, :found] * values, atol=1e-5)
+    assert (vectors[:, found:] == 0).all()
+
+
+def test_signs_and_rows():
+    points = spectral_embedding(nx.karate_club_graph(), 4, rng=1)
+    np.testing.assert_allclose((points**2).sum(axis=1), 1)
+    by_degree = spectral_embedding(nx.karate_club_graph(), 4, rows="degree", rng=1)
+    d = np.array([d for _, d in nx.karate_club_graph().degree(weight="weight")])
+    vectors = by_degree * np.sqrt(d)[:, None]
+    assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(4)] > 0).all()
+    assert by_degree[:, 0] == pytest.approx(np.full(34, by_degree[0, 0]))
+
+
+def test_other_degrees_than_the_row_sums():
+    A = make("karate").toarray()
+    d = A.sum(axis=1) * np.linspace(0.5, 2, 34)
+    scaled = spectral_embedding(make_graph("karate"), 3, degrees=d, rows="degree", rng=1)
+    vectors = scaled * np.sqrt(d)[:, None]
+    _, exact = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
+    overlap = np.abs(exact[:, ::-1][:, :3].T @ vectors)
+    np.testing.assert_allclose(overlap, np.eye(3), atol=1e-6)
+
+
+def test_more_components_than_columns_take_the_largest():
+    cliques = nx.disjoint_union_all([nx.complete_graph(size) for size in (3, 9, 5, 7)])
+    points = spectral_embedding(cliques, 2, rng=0)
+    used = np.flatnonzero(points.any(axis=1))
+    assert used.tolist() == [*range(3, 12), *range(17, 24)]
+    assert (points[3:12] == [1, 0]).all()
+    assert (points[17:24] == [0, 1]).all()
+
+
+def test_components_before_their_insides():
+    """Three components and five columns: three indicators, then the best two vectors from inside any component."""
+    graph = nx.disjoint_union_all([nx.barbell_graph(6, 2), nx.complete_graph(5), nx.barbell_graph(8, 0)])
+    N = reference.normalized_adjacency(nx.to_numpy_array(graph))
+    points = spectral_embedding(graph, 5, rows="degree", rng=0)
+    vectors = points * np.sqrt([d for _, d in graph.degree()])[:, None]
+    np.testing.assert_allclose(
+        (vectors * (N @ vectors)).sum(axis=0), np.sort(np.linalg.eigvalsh(N))[::-1][:5], atol=1e-8
+    )
+
+
+def test_the_same_generator_gives_the_same_bits_and_another_the_same_space():
+    graph = make_graph("power-law blocks")
+    one, again = (spectral_embedding(graph, 4, rng=6) for _ in range(2))
+    assert (one == again).all()
+    other = spectral_embedding(graph, 4, rng=7)
+    np.testing.assert_allclose(other @ other.T, one @ one.T, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["karate", "block model", "isolates", "tiny pieces", "star"])
+def test_power_method_equals_its_dense_twin(name):
+    A = make(name).toarray()
+    n, d = len(A), A.sum(axis=1)
+    found = fast_spectral_embedding(make_graph(name), 2, n_columns=3, n_steps=7, rng=15)
+    columns = np.random.default_rng(15).standard_normal((n, 3))
+    top = np.sqrt(d) / np.sqrt(d.sum())
+    columns -= np.outer(top, top @ columns)
+    M = (np.eye(n) + reference.normalized_adjacency(A)) / 2
+    expected = np.linalg.matrix_power(M, 7) @ columns
+    expected = np.divide(expected, np.sqrt(d)[:, None], out=np.zeros((n, 3)), where=d[:, None] > 0)
+    ratio = found[d > 0] / expected[d > 0]
+    np.testing.assert_allclose(found[d > 0], expected[d > 0] * np.median(ratio), rtol=1e-9, atol=1e-12)
+    assert (found[d == 0] == 0).all()
+
+
+def test_power_method_takes_at_least_one_round_and_two_columns():
+    steps = []
+    points = fast_spectral_embedding(
+        nx.path_graph(5), 5, rng=0, progress=lambda stage, done, total: steps.append(total)
+    )
+    assert points.shape == (5, 3)
+    assert len(steps) == steps[0] == 10
+    assert fast_spectral_embedding(nx.path_graph(5), 1, rng=0).shape == (5, 2)
+
+
+def test_power_method_survives_a_very_long_walk():
+    points = fast_spectral_embedding(nx.complete_graph(50), 2, n_steps=3000, rng=0)
+    assert np.isfinite(points).all()
+    assert np.abs(points).max() > 0
+
+
+def test_impossible_arguments():
+    with pytest.raises(ParameterError, match="k=6"):
+        spectral_embedding(nx.path_graph(5), 6)
+    with pytest.raises(ParameterError, match="rows='length'"):
+        spectral_embedding(nx.path_graph(5), 2, rows="length")
+    with pytest.raises(TypeError, match=r"k=2\.0"):
+        fast_spectral_embedding(sparse.eye_array(5).tocsr(), 2.0)
+
+
+def test_embeddings_refuse_what_is_no_graph_or_no_factor():
+    with pytest.raises(GraphValidationError, match="square"):
+        spectral_embedding(sparse.csr_array(np.ones((2, 5))), 2)
+    with pytest.raises(TypeError, match="B is a Graph"):
+        block_power_embedding(make_graph("karate"), 2)
