@@ -152,7 +152,7 @@ def interrupted(work, seconds):
         signal.signal(signal.SIGINT, before)
 
 
-def compile_loops(work, seconds=4.0):
+def compile_loops(work, seconds=2.0):  # longer than the last of the moments
     """Runs the start of it until nothing is left to compile: the compiler answers a signal when it is through."""
     while True:
         with event.install_recorder("numba:compile") as compiled:

@@ -132,6 +132,7 @@ def part_pieces(
         as_called_for ^= in_vain > 0
         if is_settled(kept, found, run):
             break
+        del run, pieces, found  # of a large graph a fifth of a gigabyte, while the next round makes its own
     assert best is not None
     if aim.is_ratio:
         goal, known = Goal(ratio_objective(whole.units(aim.name)), whole.k), aim.definition.by_degree

@@ -45,7 +45,8 @@ class InMemory:
         """A run over the graph with the terms of an objective."""
         if name not in self._runs:
             on = weighed(self.graph, name)
-            if not self.all_searched:
+            aside = ~self.searched
+            if on.terms.mass[aside].any() or on.terms.loops[aside].any():  # of isolated nodes mostly neither
                 inside = self.graph.degrees - self.graph.loops  # so that what they have inside is nothing, all in all
                 loops = np.where(self.searched, on.terms.loops, -inside)
                 mass = np.where(self.searched, on.terms.mass, 0.0)
