@@ -90,3 +90,14 @@ def make_graph(name: str) -> Graph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GraphWarning)
         return as_graph(make(name))
+
+
+def poisoned_except(graph: Graph, kept: np.ndarray) -> Graph:
+    """The same degrees and row lengths, but other valid neighbors in every row that is not kept."""
+    indices = graph.indices.copy()
+    rng = np.random.default_rng(0)
+    for u in np.setdiff1d(np.arange(graph.n_nodes), kept):
+        row = slice(graph.indptr[u], graph.indptr[u + 1])
+        indices[row] = np.sort(rng.choice(graph.n_nodes, row.stop - row.start, replace=False))
+    assert (indices != graph.indices).any()
+    return Graph(graph.indptr, indices, graph.weights, graph.degrees, graph.loops)

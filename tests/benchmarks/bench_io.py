@@ -150,7 +150,7 @@ def peak_memory() -> int:
 
 def mutate(n_mutations: int) -> list[list]:
     """Every format, mutated: each file loads or is refused by name; anything else stops the benchmark."""
-    sys.path.insert(0, str(TESTS))
+    sys.path[:0] = [str(TESTS / "io"), str(TESTS)]
     from test_load_faults import SEEDS, mutated
 
     from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError

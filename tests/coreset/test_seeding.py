@@ -3,13 +3,12 @@
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import all_graphs, make, make_graph
+from graphs import all_graphs, make, make_graph, poisoned_except
 from reference import algorithms as reference
 
 from graphclust.compiled.graphs import sampling_tree
 from graphclust.coreset.seeding import d2_seeding
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError
-from graphclust.graph.container import Graph
 from graphclust.graph.graph_input import as_graph
 from graphclust.graph.kernel import NormalizedCutKernel
 
@@ -136,17 +135,6 @@ def test_only_rows_of_seeds_are_read():
     again = d2_seeding(NormalizedCutKernel.of(poisoned), 8, rng=19)
     assert (again.nodes == seeds.nodes).all()
     assert (again.sq_distances == seeds.sq_distances).all()
-
-
-def poisoned_except(graph: Graph, kept: np.ndarray) -> Graph:
-    """The same degrees and row lengths, but other valid neighbors in every row that is not kept."""
-    indices = graph.indices.copy()
-    rng = np.random.default_rng(0)
-    for u in np.setdiff1d(np.arange(graph.n_nodes), kept):
-        row = slice(graph.indptr[u], graph.indptr[u + 1])
-        indices[row] = np.sort(rng.choice(graph.n_nodes, row.stop - row.start, replace=False))
-    assert (indices != graph.indices).any()
-    return Graph(graph.indptr, indices, graph.weights, graph.degrees, graph.loops)
 
 
 def test_coinciding_nodes_end_the_drawing_with_a_warning():

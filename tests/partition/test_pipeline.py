@@ -6,9 +6,8 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import all_graphs, make, make_graph
+from graphs import all_graphs, make, make_graph, poisoned_except
 from scipy import sparse
-from test_seeding import poisoned_except
 
 import graphclust
 from graphclust import coreset_sc
