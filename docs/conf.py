@@ -70,5 +70,5 @@ html_theme_options = {
 html_sidebars = {"index": [], "coming-from": [], "benchmarks": [], "changelog": []}
 
 # `sphinx -b linkcheck` follows the links of the pages; these answer programs differently from people.
-linkcheck_ignore = [r"https://doi\.org/.*", r"https://github\.com/graphclust/.*"]
+linkcheck_ignore = [r"https://doi\.org/.*"]
 linkcheck_timeout = 20
