@@ -9,7 +9,7 @@ KEYWORD = re.compile(
 )
 IN_THE_SHELL = {
     "force overwriting it": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
-    "n_neighbors=": "-k ", "name=": "",
+    "n_neighbors=": "-k ", "name=": "", "max_imbalance=": "--imbalance ", "max_imbalance": "--imbalance",
 }  # fmt: skip
 
 

@@ -279,7 +279,7 @@ def _load_store(path, format, weights, bipartite, progress):
     """What `_load` gives, for the folder of a store, which is checked whole."""
     if format is not None or bipartite:
         wrong = "bipartite=True" if format is None else f"format={format!r}"
-        raise ParameterError(f"{os.fsdecode(path)} is a store, for which {wrong} means nothing; leave it out")
+        raise ParameterError(f"{os.fsdecode(path)} is a store, and {wrong} is for other files; leave it out")
     with progress.stage("checking the store"):
         graph = open_store(path)
         if weights == "ignore" and graph.weights is not None:

@@ -51,7 +51,7 @@ def _read_parquet(path: str, n_bytes: int, weights: str, asked: Columns, memory_
     except ImportError:
         raise ImportError(f'{path} is a Parquet file, which pyarrow reads: pip install "graphclust[dask]"') from None
     if asked.header is not None:
-        raise ParameterError(f"header={asked.header!r} means nothing to {path}, a Parquet file; leave it out")
+        raise ParameterError(f"header={asked.header!r} is for text, and {path} is a Parquet file; leave it out")
     with named_failures(path, "is no Parquet file"):
         metadata = parquet.read_metadata(path)
         names = parquet.read_schema(path).names

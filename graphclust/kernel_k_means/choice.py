@@ -33,8 +33,8 @@ def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None =
             return GraphKernel(K_or_X, weight=weight)
     if weight != "weight":
         raise ParameterError(
-            f"weight={weight!r} is for graphs and means nothing to a {type(K_or_X).__name__}, expected it to be left "
-            "out; the weights of points are sample_weight"
+            f"weight={weight!r} names an attribute of edges, which a {type(K_or_X).__name__} does not have; leave it "
+            "out, and give the weights of points as sample_weight"
         )
     if isinstance(K_or_X, Kernel):
         return K_or_X

@@ -119,7 +119,7 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
     if OBJECTIVES[objective].is_ratio:
         if resolution not in (None, "auto"):
             raise ParameterError(
-                f"resolution={resolution!r} means nothing to objective {objective!r}, expected it to be left out, or "
+                f"resolution={resolution!r} is not an option of objective {objective!r}; leave it out, or take "
                 "objective 'modularity' or 'constant_potts'"
             )
         return Aim(objective, None)

@@ -120,16 +120,20 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
 
 
 def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clustering:
-    """`balanced_partition` with the options of `coreset_sc`, of which None stands for not given."""
+    """`balanced_partition` with the options of `coreset_sc`, of which None stands for not given.
+
+    ParameterError for any other option than max_imbalance, node_weight and effort: the objective has no more.
+    """
     if k is None:
         raise ParameterError("k was not given, expected the number of parts: a small edge cut suggests none")
     taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
     method, _, _ = options.pop("method"), options.pop("memory_limit"), options.pop("objective")
     for name, value in (({} if method == "auto" else {"method": method}) | options).items():
         if name not in taken and value is not None:
+            instead = "bound the parts by max_imbalance" if name in ("min_size", "max_size") else "leave it out"
             raise ParameterError(
-                f"{name}={value!r} means nothing to objective 'edge_cut', expected it to be left out, or another "
-                "objective"
+                f"{name}={value!r} is not an option of objective 'edge_cut', which has max_imbalance, node_weight and "
+                f"effort; {instead}, or take another objective"
             )
     given = {name: options[name] for name in taken if name == "weight" or options[name] is not None}
     return balanced_partition(G, k, **given)

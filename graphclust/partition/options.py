@@ -85,7 +85,7 @@ def settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
         able = OPTIONS[name].methods
         if method not in able:
             raise ParameterError(
-                f"{name}={value!r} means nothing to method {method!r}, expected it to be left out, or method "
+                f"{name}={value!r} is not an option of method {method!r}; leave it out, or take method "
                 f"{' or '.join(map(repr, able))}"
             )
     chosen = {name: given.get(name, option.default) for name, option in OPTIONS.items()}

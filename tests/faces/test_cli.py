@@ -67,7 +67,7 @@ def test_options_of_the_method(capsys, edges):
     parameters = json.loads(out)["parameters"]
     assert code == 0 and (parameters["method"], parameters["effort"]) == ("two-step", "high")
     code, out, err = said(capsys, "cluster", edges, "-k", 2, "--method", "multilevel", "--coreset-size", 5)
-    assert code == cli.WRONG_USE and "--coreset-size 5 means nothing to method 'multilevel'" in err
+    assert code == cli.WRONG_USE and "--coreset-size 5 is not an option of method 'multilevel'" in err
 
 
 def test_objective_and_resolution(capsys):
@@ -102,8 +102,11 @@ def test_the_page_names_the_objective_and_gives_both_figures(capsys):
         (["--resolution", "high"], "argument --resolution: 'high' is neither 'auto' nor a number"),
         (["--resolution", "-1"], "--resolution -1.0 is out of range, expected a finite number > 0"),
         (["--resolution", "nan"], "--resolution nan is out of range"),
-        (["--objective", "ratio_cut", "--resolution", "2"], "--resolution 2.0 means nothing to objective 'ratio_cut'"),
-        (["--method", "paper", "--resolution", "2"], "--resolution 2.0 means nothing to method 'paper'"),
+        (
+            ["--objective", "ratio_cut", "--resolution", "2"],
+            "--resolution 2.0 is not an option of objective 'ratio_cut'",
+        ),
+        (["--method", "paper", "--resolution", "2"], "--resolution 2.0 is not an option of method 'paper'"),
         (["--method", "paper", "--objective", "modularity"], "--objective modularity is not what method 'paper' is"),
     ],
 )
@@ -439,9 +442,19 @@ def test_the_path_of_k_is_printed_with_its_suggestion(capsys):
     assert sum(data["rows"][3]["sizes"]) == 34 and "has no resolution" in data["suggestion"]["reasons"][-1]
 
 
+def test_a_path_has_the_k_that_its_bounds_allow(capsys):
+    code, out, _ = said(capsys, "path", "karate", "--min-size", 5, "--max-size", 12)
+    assert code == 0 and out.startswith("34 nodes, k from 3 to 6 within the bounds, with the figures")
+    code, out, _ = said(capsys, "path", "karate", "--to", 4, "--imbalance", 0.1, "--report", "json")
+    assert code == 0 and json.loads(out)["options"]["max_imbalance"] == 0.1
+    assert "bounds" not in said(capsys, "path", "karate", "--to", 4)[1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--to", 9, "--min-size", 5], "--min-size <= 4 or k <= 6"),
+        (["--to", 4, "--node-weight", "none.txt"], "none.txt"),
         (["--from", 0], "--from 0 is out of range"),
         (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
         (["--to", 35], "ks holds 35, more than the 34 nodes of G with edges"),

@@ -109,7 +109,7 @@ def test_weights_of_edges_are_not_for_points(function):
     for data in (points, graphclust.GaussianKernel(points, 1.0), graphclust.GraphKernel(nx.path_graph(6))):
         for weight in ("strength", None):
             options = {"coreset_size": 4} if function == "coreset_kernel_kmeans" else {}
-            with pytest.raises(ParameterError, match=f"weight={weight!r} is for graphs"):
+            with pytest.raises(ParameterError, match=f"weight={weight!r} names an attribute of edges"):
                 getattr(graphclust, function)(data, 2, weight=weight, **options)
 
 

@@ -109,7 +109,7 @@ def test_archives_and_stores_are_sources_too(tmp_path):
     for target in ("a", "b"):
         assert same_csr(convert_to_store(source, tmp_path / target), graph)
         source = tmp_path / target
-    with pytest.raises(ParameterError, match="is a store, for which format='snap' means nothing"):
+    with pytest.raises(ParameterError, match="is a store, and format='snap' is for other files"):
         convert_to_store(source, tmp_path / "c", format="snap")
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "g.npz", "g.txt"]
 

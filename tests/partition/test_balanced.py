@@ -173,7 +173,10 @@ def test_coreset_sc_passes_the_objective_on():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"objective": "edge_cut", "resolution": 2.0}, ["resolution=2.0", "'edge_cut'"]),
+        (
+            {"objective": "edge_cut", "resolution": 2.0},
+            ["resolution=2.0", "'edge_cut'", "leave it out, or take another objective"],
+        ),
         ({"objective": "edge_cut", "method": "paper"}, ["method='paper'", "'edge_cut'"]),
         ({"objective": "edge_cut", "max_imbalance": -1}, ["max_imbalance=-1", ">= 0"]),
         ({"objective": "edge_cut", "effort": "most"}, ["effort='most'", "'high'"]),

@@ -243,7 +243,10 @@ def test_an_interruption_returns_clusters_within_the_bounds():
         ({"max_size": 80, "node_weight": [*[1.0] * 76, 90.0]}, ["max_size=80", "at least 90"]),
         ({"max_size": 30, "method": "two-step"}, ["max_size=30", "'two-step'", "'multilevel'"]),
         ({"max_size": 30, "coreset_size": 50}, ["max_size=30", "'two-step'"]),
-        ({"max_size": 30, "objective": "edge_cut"}, ["max_size=30", "'edge_cut'"]),
+        (
+            {"max_size": 30, "objective": "edge_cut"},
+            ["max_size=30", "'edge_cut', which has max_imbalance, node_weight", "bound the parts by max_imbalance"],
+        ),
     ],
 )
 def test_impossible_arguments_are_named(options, words):

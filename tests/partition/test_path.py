@@ -321,7 +321,7 @@ def test_graphs_and_options_that_cannot_be():
         cluster_path(make_graph("no edges"))
     with pytest.raises(ParameterError, match="components='tiny'"):
         cluster_path(nx.path_graph(4), components="tiny")
-    with pytest.raises(ParameterError, match="resolution=2 means nothing to objective 'normalized_cut'"):
+    with pytest.raises(ParameterError, match="resolution=2 is not an option of objective 'normalized_cut'"):
         cluster_path(nx.path_graph(4), objective="normalized_cut", resolution=2)
 
 

@@ -67,23 +67,27 @@ def test_impossible_options(options, error, words, method):
         (
             "multilevel",
             {"coreset_size": 20},
-            "coreset_size=20 means nothing.*'two-step' or 'paper'",
+            "coreset_size=20 is not an option.*'two-step' or 'paper'",
         ),
-        ("multilevel", {"sampling": "naive"}, "sampling='naive' means nothing"),
-        ("multilevel", {"rounds": 2}, "rounds=2 means nothing.*method 'paper'"),
+        ("multilevel", {"sampling": "naive"}, "sampling='naive' is not an option"),
+        ("multilevel", {"rounds": 2}, "rounds=2 is not an option.*method 'paper'"),
         (
             "two-step",
             {"shift": 1.0},
-            "shift=1.0 means nothing to method 'two-step', expected it to be left out, or method 'paper'",
+            "shift=1.0 is not an option of method 'two-step'; leave it out, or take method 'paper'",
         ),
-        ("two-step", {"shift": 0.0}, "shift=0.0 means nothing to method 'two-step'"),
-        ("paper", {"resolution": "auto"}, "resolution='auto' means nothing to method 'paper'"),
+        ("two-step", {"shift": 0.0}, "shift=0.0 is not an option of method 'two-step'"),
+        ("paper", {"resolution": "auto"}, "resolution='auto' is not an option of method 'paper'"),
         ("paper", {"objective": "modularity"}, "objective='modularity' is not what method 'paper' is made for"),
-        ("auto", {"objective": "ratio_cut", "resolution": 1}, "resolution=1.0 means nothing to objective 'ratio_cut'"),
+        (
+            "auto",
+            {"objective": "ratio_cut", "resolution": 1},
+            "resolution=1.0 is not an option of objective 'ratio_cut'",
+        ),
         ("auto", {"resolution": "high"}, "resolution='high' is unknown, expected 'auto' or a number > 0"),
-        ("paper", {"effort": "normal"}, "effort='normal' means nothing to method 'paper'"),
-        ("paper", {"effort": "high"}, "effort='high' means nothing to method 'paper'"),
-        ("auto", {"effort": "high", "embedding": "power"}, "effort='high' means nothing to method 'paper'"),
+        ("paper", {"effort": "normal"}, "effort='normal' is not an option of method 'paper'"),
+        ("paper", {"effort": "high"}, "effort='high' is not an option of method 'paper'"),
+        ("auto", {"effort": "high", "embedding": "power"}, "effort='high' is not an option of method 'paper'"),
     ],
 )
 def test_options_that_the_method_does_not_have(method, options, words):
@@ -105,7 +109,7 @@ def test_giving_an_option_chooses_the_method_whatever_its_value(name):
             parameters = quietly(graph, 2, method=method, rng=0, **{name: value}).parameters
             assert (parameters["method"], parameters[name]) == (method, value)
         else:
-            with pytest.raises(ParameterError, match=f"{name}=.* means nothing to method '{method}'"):
+            with pytest.raises(ParameterError, match=f"{name}=.* is not an option of method '{method}'"):
                 coreset_sc(graph, 2, method=method, **{name: value})
     assert quietly(graph, 2, rng=0, **{name: None}).parameters["method"] == "multilevel"
 
@@ -125,7 +129,7 @@ def test_a_coreset_option_beside_one_of_the_paper_is_the_papers():
 
 
 def test_an_option_too_many_is_refused_before_the_graph_is_read(tmp_path):
-    with pytest.raises(ParameterError, match="means nothing"):
+    with pytest.raises(ParameterError, match="is not an option"):
         coreset_sc(tmp_path / "no such file", 2, method="multilevel", shift=1.0)
 
 

@@ -257,7 +257,7 @@ def test_the_published_method_says_what_it_was_made_for():
     assert "a small normalized cut" in str(found)
     same = quietly(nx.karate_club_graph(), 2, method="paper", objective="normalized_cut", rng=0)
     assert (same.labels == found.labels).all()
-    with pytest.raises(ParameterError, match=r"resolution=1\.0 means nothing to method 'paper'"):
+    with pytest.raises(ParameterError, match=r"resolution=1\.0 is not an option of method 'paper'"):
         coreset_sc(nx.karate_club_graph(), 2, method="paper", resolution=1.0)
 
 
@@ -272,8 +272,8 @@ def test_an_aim_is_an_objective_and_a_resolution_where_it_has_one():
     [
         ("conductance", None, ParameterError, "objective='conductance'.*'modularity', 'normalized_cut'"),
         (3, None, ParameterError, "objective=3"),
-        ("normalized_cut", 1.0, ParameterError, "resolution=1.0 means nothing to objective 'normalized_cut'"),
-        ("ratio_cut", 2, ParameterError, "resolution=2.* means nothing to objective 'ratio_cut'"),
+        ("normalized_cut", 1.0, ParameterError, "resolution=1.0 is not an option of objective 'normalized_cut'"),
+        ("ratio_cut", 2, ParameterError, "resolution=2.* is not an option of objective 'ratio_cut'"),
         ("modularity", "automatic", ParameterError, "resolution='automatic' is unknown, expected 'auto' or a number"),
         ("modularity", 0.0, ParameterError, "resolution=0.0"),
         ("modularity", -1, ParameterError, "resolution=-1"),

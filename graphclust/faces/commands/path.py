@@ -6,7 +6,15 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli_messages import in_the_shell
-from graphclust.faces.commands.options import add_seed, everywhere, examples, graph_file, loaded
+from graphclust.faces.commands.options import (
+    add_bounds,
+    add_seed,
+    everywhere,
+    examples,
+    graph_file,
+    loaded,
+    node_weights,
+)
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "graphclust path karate                                     the k that the graph shows, and why",
     "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
+    "graphclust path graph.mtx --min-size 30                    only the k that clusters of 30 nodes allow",
 )
 ROWS_SHOWN = 20
 
@@ -39,6 +48,7 @@ def add_to(commands: Any) -> None:
     )
     path.add_argument("--objective", choices=tuple(OBJECTIVES), default="modularity", help="what to make the parts for")
     path.add_argument("--components", choices=COMPONENTS, default="large", help="which are searched (large)")
+    add_bounds(path, "min_size", "max_size", "imbalance")
     path.add_argument(
         "--time-budget", type=float, metavar="SECONDS", help="after so long only finish, with the best so far"
     )
@@ -61,7 +71,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             raise ParameterError(f"--to {most} is less than --from {options.least}")
         ks = range(options.least, most + 1)
     path = cluster_path(
-        graph, ks, objective=options.objective, components=options.components,
+        graph, ks, objective=options.objective, components=options.components, min_size=options.min_size,
+        max_size=options.max_size, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
         time_budget=options.time_budget, rng=options.seed, progress=progress,
     )  # fmt: skip
     suggestion = path.suggest(progress=progress)
@@ -99,6 +110,10 @@ def as_text(path: "ClusterPath", suggestion: "Suggestion") -> str:
     widest = sorted(rows, key=_width, reverse=True)[:ROWS_SHOWN]
     shown = {row.k for row in widest} | {suggestion.k}
     lines = [f"{path.graph.n_nodes:,} nodes, k from {path.ks[0]} to {path.ks[-1]}"]
+    if (
+        path.sizes is not None
+    ):  # the rows are of the unions; only clusters that are asked for are brought within the bounds
+        lines[0] += " within the bounds, with the figures of the clusters without them"
     if len(rows) > len(shown):
         lines[0] += f"; the {len(shown)} with the widest ranges of resolution:"
     lines.append("       k   normalized cut   modularity   largest   smallest   best at resolution")
