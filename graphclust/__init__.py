@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it; imported on first use, so that `import graphclust` is quick.
 _HOME = {
     "Clustering": "partition.clustering",
-    "NormalizedCutKernel": "graph.kernel",
+    "NormalizedCutKernel": "objective.kernel",
     "coreset_sc": "partition.pipeline",
     "communities": "partition.communities",
     "Hierarchy": "partition.nested_clusters",
@@ -54,7 +54,7 @@ _HOME = {
     "spectral_clustering": "spectral.whole_graph",
     "fast_spectral_clustering": "spectral.whole_graph",
     "Graph": "graph.container",
-    "as_graph": "graph.graph_input",
+    "as_graph": "io.graph_input",
     "LoadInfo": "io.load",
     "classic_graph": "io.toy_graphs",
     "cluster_anndata": "faces.single_cell",
@@ -194,10 +194,9 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.generators import planted_partition as planted_partition
     from graphclust.generators import stochastic_block_model as stochastic_block_model
     from graphclust.graph.container import Graph as Graph
-    from graphclust.graph.graph_input import as_graph as as_graph
-    from graphclust.graph.kernel import NormalizedCutKernel as NormalizedCutKernel
     from graphclust.io.communities import Communities as Communities
     from graphclust.io.convert import convert_to_store as convert_to_store
+    from graphclust.io.graph_input import as_graph as as_graph
     from graphclust.io.load import LoadInfo as LoadInfo
     from graphclust.io.load import load_graph as load_graph
     from graphclust.io.save import save_graph as save_graph
@@ -248,6 +247,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.cuts import kernel_k_means_cost as kernel_k_means_cost
     from graphclust.objective.cuts import modularity as modularity
     from graphclust.objective.cuts import normalized_cut as normalized_cut
+    from graphclust.objective.kernel import NormalizedCutKernel as NormalizedCutKernel
     from graphclust.partition.agglomeration import merge_clusters as merge_clusters
     from graphclust.partition.clustering import Clustering as Clustering
     from graphclust.partition.communities import communities as communities

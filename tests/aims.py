@@ -7,7 +7,7 @@ from graphs import all_graphs, make_graph
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import Objective
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import OBJECTIVES, as_aim, weighed
 from graphclust.partition.levels import Run, run_on, with_sums
 from graphclust.partition.resolution import objective_of

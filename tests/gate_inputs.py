@@ -8,7 +8,7 @@ from scipy import sparse
 
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 PATH = sparse.csr_array([[0, 1.0, 0], [1, 0, 2], [0, 2, 0]])
 ONE_WAY = np.array([[1.0, 2, 0], [0.5, 0, 4], [0, 0, 0]])

@@ -9,7 +9,7 @@ from scipy import sparse
 from graphclust.errors import GraphWarning
 from graphclust.generators import planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 
 def _from_edges(n: int, edges: list[tuple]) -> sparse.csr_array:

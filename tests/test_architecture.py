@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 
+import networkx as nx
 import pytest
 
 import graphclust
@@ -89,6 +90,17 @@ def imports(source: str) -> list[tuple[str, bool]]:
     return found
 
 
+@functools.cache
+def for_types(source: str) -> set[str]:
+    """Names that are imported for type checkers alone."""
+    blocks = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    ]
+    return {name for block in blocks for line in block.body for name, _ in imports(ast.unparse(line))}
+
+
 def internal_imports(source: str) -> list[str]:
     """Top modules of this package that a source imports; a public name counts as the module that defines it."""
     found = []
@@ -122,6 +134,58 @@ def test_no_module_imports_a_higher_layer():
         if imported != "__version__" and LAYER[imported] > LAYER[home(path)]
     ]
     assert upward == []
+
+
+def test_the_graph_knows_nothing_of_files():
+    """Imports in functions count as well."""
+    above = {"io", "datasets", "objective"}
+    users = [
+        f"{path.relative_to(PACKAGE)} imports {imported}"
+        for path in sources()
+        if home(path) == "graph"
+        for imported in internal_imports(path.read_text())
+        if imported in above
+    ]
+    assert users == []
+
+
+def import_graph(late: bool) -> nx.DiGraph:
+    """Which module of this package imports which; late : count the imports in functions, too."""
+    modules = {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in sources()}
+    graph = nx.DiGraph()
+    for module, path in modules.items():
+        for name, at_import in imports(path.read_text()):
+            first, _, rest = name.partition(".")
+            target = graphclust._HOME.get(rest, rest)
+            while target and target not in modules:
+                target = target.rpartition(".")[0]
+            if first == "graphclust" and target and (at_import or (late and name not in for_types(path.read_text()))):
+                graph.add_edge(module, target)
+    return graph
+
+
+def test_no_modules_import_each_other():
+    assert list(nx.simple_cycles(import_graph(late=False))) == []
+
+
+# Within each of these rings some module imports another in a function: results have methods that run algorithms, names
+# of data sets are paths too, and a loop compiles itself.
+RINGS = [
+    {"compiled.runtime.compile_notice", "compiled.runtime.intrinsics", "compiled.runtime.loops",
+     "compiled.runtime.prefetch", "compiled.runtime.shuffling"},
+    {"datasets.array_cache", "datasets.resolve", "datasets.snap", "datasets.suitesparse", "io.graph_input", "io.load",
+     "io.store"},
+    {"partition.agglomeration", "partition.resolution"},
+    {"partition.clustering", "partition.communities", "partition.confidence", "partition.model_files",
+     "partition.model_update", "partition.prediction", "partition.update"},
+    {"partition.path", "partition.path_builder", "partition.select_k"},
+    {"partition.hierarchy", "partition.hierarchy_update", "partition.nested_clusters"},
+]  # fmt: skip
+
+
+def test_imports_in_functions_make_no_other_rings():
+    rings = [ring for ring in nx.strongly_connected_components(import_graph(late=True)) if len(ring) > 1]
+    assert sorted(rings, key=min) == sorted(RINGS, key=min)
 
 
 def test_compiled_loops_import_nothing_of_ours_but_each_other():

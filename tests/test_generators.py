@@ -8,7 +8,7 @@ from graphclust import generators
 from graphclust.compiled.runtime import blocks
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 SURE = 1e-6  # a right generator fails a test of chance once in a million
 

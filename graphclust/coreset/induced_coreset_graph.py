@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.coreset.sampling import Coreset, check_coreset
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 
 __all__ = ["coreset_graph"]
 

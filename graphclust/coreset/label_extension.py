@@ -20,7 +20,7 @@ from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.row_subset import KernelSource, kernel_among, kernel_towards_block
 from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.errors import GraphValidationError
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 
 __all__ = ["ExtendedLabels", "extend_labels"]
 

@@ -21,7 +21,7 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, warn_caller
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["cluster_coreset"]

@@ -11,7 +11,7 @@ from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
-from graphclust.graph.kernel import KernelTerms, NormalizedCutKernel
+from graphclust.objective.kernel import KernelTerms, NormalizedCutKernel
 
 
 class KernelSource(Protocol):

@@ -16,7 +16,7 @@ from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.executor import InProcess
-from graphclust.graph.kernel import NormalizedCutKernel, check_kernel
+from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Coreset", "construct_coreset", "importance_sample", "sampling_probabilities"]

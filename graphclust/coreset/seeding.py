@@ -15,7 +15,7 @@ from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.graphs import sampling_tree
 from graphclust.compiled.graphs import seeding as loops
 from graphclust.errors import ConvergenceWarning, GraphClustError, warn_caller
-from graphclust.graph.kernel import NormalizedCutKernel, check_kernel
+from graphclust.objective.kernel import NormalizedCutKernel, check_kernel
 from graphclust.progress import ProgressLike, as_progress
 
 __all__ = ["Seeds", "d2_seeding"]

@@ -20,7 +20,7 @@ from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
 from graphclust.coreset.row_subset import KernelSource, copied_rows
 from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.graph.container import Graph
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 
 __all__ = ["two_step_coreset_graph", "two_step_factor"]
 

@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_symmetric
 from graphclust.checks import as_number
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.matrices import ROUND_OFF
+from graphclust.io.graph_input import as_graph
 
 SYMMETRIC = 1e-8  # relative to the largest entry
 LEAST = 1e-140  # of a degree, see `check_degrees`

@@ -6,8 +6,8 @@ import numpy as np
 
 from graphclust.errors import amount
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
 from graphclust.io.edges import bytes_to_load
+from graphclust.io.graph_input import as_graph
 from graphclust.io.load import LoadInfo
 
 __all__ = ["graph_facts"]

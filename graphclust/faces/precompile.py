@@ -14,7 +14,7 @@ from graphclust.compiled.runtime.loops import start_compiler
 from graphclust.coreset.paper import EMBEDDINGS
 from graphclust.generators import lfr_like, planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.io.load import load_graph
 from graphclust.io.save import save_graph
 from graphclust.k_means.lloyd import kmeans

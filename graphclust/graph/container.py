@@ -45,7 +45,7 @@ class Graph:
     Make one with `as_graph`, which checks its input. The arrays are read-only views and may share memory
     with what the graph was made of: do not change that while the graph is in use.
 
-    >>> from graphclust.graph.graph_input import as_graph
+    >>> from graphclust.io.graph_input import as_graph
     >>> graph = as_graph(np.array([[2.0, 3, 0], [3, 0, 1], [0, 1, 0]]))
     >>> graph.indptr, graph.indices, graph.weights
     (array([0, 2, 4, 5]), array([0, 1, 0, 2, 1], dtype=int32), array([2., 3., 3., 1., 1.]))

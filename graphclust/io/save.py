@@ -19,9 +19,9 @@ from graphclust.compiled.runtime.blocks import entry_blocks
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.graph.graph_input import as_graph
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.column_names import is_number
+from graphclust.io.graph_input import as_graph
 from graphclust.io.network_writers import NETWORK_FORMATS, named_network, network_bytes, write_network
 from graphclust.io.node_names import as_texts
 from graphclust.io.pipes import is_pipe

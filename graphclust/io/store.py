@@ -20,7 +20,7 @@ from graphclust.compiled.runtime.blocks import entry_blocks, row_blocks, run_in_
 from graphclust.errors import GraphFormatError, GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.from_csr import check_degrees
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.io.store_files import (
     HEADER,
     check_store_target,

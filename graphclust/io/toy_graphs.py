@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 if TYPE_CHECKING:
     import networkx

@@ -12,11 +12,11 @@ from graphclust.checks import Seed, as_array, as_number
 from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
-from graphclust.graph.graph_input import as_graph
-from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.graph.matrices import checked_csr
+from graphclust.io.graph_input import as_graph
 from graphclust.kernel_k_means.kernel import Kernel, Rows
 from graphclust.neighbors.graphs import knn_graph
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress
 
 __all__ = ["DenseKernel", "GraphKernel", "HeatKernel", "SparseKernel", "nearest_neighbor_kernel"]

@@ -11,7 +11,7 @@ from scipy import sparse
 from graphclust.checks import Seed, as_array, as_choice
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.neighbors.search import nearest_neighbors
 from graphclust.neighbors.weights import gaussian, membership
 from graphclust.progress import ProgressLike

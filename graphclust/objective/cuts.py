@@ -15,7 +15,7 @@ from graphclust.checks import as_choice, as_number
 from graphclust.compiled.graphs.cuts import leaving_weights
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 
 __all__ = [

@@ -11,7 +11,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.merging import merge_pairs
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import as_aim, weighed
 from graphclust.partition.levels import Run, filled, is_small, room_for, run_on
 

@@ -19,7 +19,7 @@ from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
-from graphclust.graph.kernel import KernelTerms, kernel_terms
+from graphclust.objective.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import Weighed, weighed
 from graphclust.partition.connectivity import connect_once
 from graphclust.partition.contraction import links_of_nodes

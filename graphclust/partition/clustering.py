@@ -17,9 +17,9 @@ from graphclust.coreset.outcome import CoresetClustering
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import node_names
 from graphclust.html_table import html_text
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import cut_and_volume, links_to_others, sum_by_label
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.partition import report

@@ -13,8 +13,8 @@ from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.paper import by_the_paper
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
-from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.cuts import cut_and_volume
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.partition.clustering import Clustering
 from graphclust.progress import ProgressLike, as_progress
 

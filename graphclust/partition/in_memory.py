@@ -11,7 +11,7 @@ from graphclust.coreset.label_propagation import spread_labels
 from graphclust.coreset.sampling import Coreset, construct_coreset
 from graphclust.coreset.shared_neighbors import link_coreset
 from graphclust.graph.container import Graph
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Units, Weighed, node_terms, weighed
 from graphclust.partition.components import masked
 from graphclust.partition.connectivity import connect

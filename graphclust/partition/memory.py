@@ -13,9 +13,9 @@ from graphclust.coreset.paper import default_size as published_size
 from graphclust.coreset.shared_neighbors import MOST_NEIGHBORS, MOST_VISITORS
 from graphclust.errors import ParameterError, ResourceLimitError, in_mebibytes
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import MOST_ENTRIES
 from graphclust.io.edges import available_bytes
+from graphclust.io.graph_input import as_graph
 from graphclust.partition.contraction import ENTRIES_PER_BLOCK
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, default_size
 from graphclust.partition.levels import AT_ONCE

@@ -12,8 +12,8 @@ from graphclust.checks import Seed
 from graphclust.errors import GraphValidationError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges, apply_edits
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import node_names
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import weighed
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.levels import level_of, stays_and_sums

@@ -11,7 +11,7 @@ from graphclust.checks import as_choice, as_number, as_whole_number
 from graphclust.coreset.paper import DEGREES, EMBEDDINGS
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
-from graphclust.graph.kernel import LOOP_POLICIES
+from graphclust.objective.kernel import LOOP_POLICIES
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.words import Method
 

@@ -12,8 +12,8 @@ from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.node_order import in_order, node_order
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words

@@ -14,8 +14,8 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.executor import Engine, InProcess
-from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.graph.node_order import in_order, listing_order, node_order
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
 from graphclust.partition.blockwise import GraphSource

@@ -11,7 +11,7 @@ from scipy import sparse
 from graphclust.compiled.graphs.levels import Level
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import CUT, weighed
 from graphclust.partition.contraction import contract

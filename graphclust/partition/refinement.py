@@ -8,7 +8,7 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_generator
 from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
 from graphclust.objective.objective import Weighed, as_aim, node_terms, weighed
 from graphclust.partition.agglomeration import graph_without_isolated_nodes

@@ -10,7 +10,7 @@ from graphclust.checks import Seed, as_generator, as_whole_number
 from graphclust.coreset.sampling import Coreset, construct_coreset
 from graphclust.coreset.shared_neighbors import two_step_factor
 from graphclust.errors import ParameterError
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.coreset_parents import default_size
 from graphclust.plots.canvas import COLORS, LINE, MARKERS, as_clustering, axes_for, without_frame

@@ -8,8 +8,8 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.laplacian import NormalizedAdjacency
+from graphclust.io.graph_input import as_graph
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.eigenvectors import Deflated, top_eigenpairs
 

@@ -16,7 +16,7 @@ from tables import write_table
 
 from graphclust import open_store, planted_partition
 from graphclust.coreset.seeding import d2_seeding
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 
 SEEDS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 

@@ -24,7 +24,7 @@ from graphclust.coreset.label_propagation import spread_labels
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.shared_neighbors import link_coreset, two_step_factor
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import plain_objective, weighed
 from graphclust.partition import levels, sequential_contraction
 from graphclust.partition.levels import run_on, stays_and_sums, with_sums

@@ -7,8 +7,8 @@ from reference import algorithms as reference
 
 from graphclust.coreset.label_propagation import spread_labels
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
 from graphclust.graph.laplacian import NormalizedAdjacency
+from graphclust.io.graph_input import as_graph
 from graphclust.progress import Progress
 
 

@@ -13,8 +13,8 @@ from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.sampling import Coreset, _round_sizes, construct_coreset
 from graphclust.errors import ConvergenceWarning, GraphValidationError, ParameterError
-from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.objective.cuts import kernel_k_means_cost, normalized_cut
+from graphclust.objective.kernel import NormalizedCutKernel
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 

@@ -10,10 +10,10 @@ from graphclust.coreset.diagnostics import compared
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
 from graphclust.kernel_k_means.coreset_quality import kernel_coreset_quality
 from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.partition.coreset_quality import coreset_quality, cost_on_all, cost_on_coreset
 from graphclust.partition.pipeline import coreset_sc
 

@@ -19,7 +19,7 @@ from graphclust.coreset.sampling import (
 )
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import GraphValidationError
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 
 
 @pytest.mark.parametrize("name", ["karate", "hub", "power-law blocks", "isolates"])

@@ -18,8 +18,8 @@ from graphclust.coreset.seeding import Seeds
 from graphclust.coreset.shared_neighbors import link_coreset, link_rows
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import InProcess, summed_in_order
-from graphclust.graph.kernel import NormalizedCutKernel
 from graphclust.k_means.sampling_rounds import sampled_in_rounds
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress
 
 # Interpreted loops warn of what wraps round.

@@ -9,8 +9,8 @@ from reference import algorithms as reference
 from graphclust.compiled.graphs import sampling_tree
 from graphclust.coreset.seeding import d2_seeding
 from graphclust.errors import ConvergenceWarning, GraphClustError, GraphValidationError, ParameterError
-from graphclust.graph.graph_input import as_graph
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.kernel import NormalizedCutKernel
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges")]
 

@@ -19,8 +19,8 @@ from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.shared_neighbors import MOST_VISITORS, two_step_coreset_graph, two_step_factor
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.io.graph_input import as_graph
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.spectral.block_power import block_power_embedding
 
 WITH_EDGES = [name for name in all_graphs() if name not in ("one node", "no edges", "hub")]

@@ -11,7 +11,7 @@ from graph_files import BANNER, load
 import graphclust
 from graphclust import graph_facts, load_graph
 from graphclust.errors import GraphValidationError
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 
 def test_described_by_hand(tmp_path):

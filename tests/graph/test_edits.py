@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.edits import apply_edits
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 

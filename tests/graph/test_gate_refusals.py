@@ -10,7 +10,7 @@ from scipy import sparse
 
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.from_csr import graph_from_csr
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 # --- Refused ---
 

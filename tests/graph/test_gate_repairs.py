@@ -8,7 +8,7 @@ from graphs import make, make_graph
 from scipy import sparse
 
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 # --- Repairs, each said once ---
 

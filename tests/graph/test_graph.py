@@ -16,7 +16,7 @@ from scipy.sparse import csgraph
 
 from graphclust.compiled.runtime import blocks
 from graphclust.errors import GraphValidationError, GraphWarning
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 # --- What a Graph is ---
 

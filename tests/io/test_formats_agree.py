@@ -23,8 +23,8 @@ from graphclust.errors import (
     ParameterError,
 )
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
 from graphclust.io import byte_source, edge_sorting
+from graphclust.io.graph_input import as_graph
 
 
 @st.composite

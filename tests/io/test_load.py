@@ -20,8 +20,8 @@ from graphclust.errors import (
     ParameterError,
     ResourceLimitError,
 )
-from graphclust.graph.graph_input import as_graph
 from graphclust.io.byte_source import open_source
+from graphclust.io.graph_input import as_graph
 from graphclust.io.matrix_market import read_matrix_market
 from graphclust.progress import Progress
 

@@ -16,7 +16,7 @@ from graphclust.errors import (
     GraphWarning,
     ResourceLimitError,
 )
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 
 @pytest.fixture

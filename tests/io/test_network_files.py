@@ -8,7 +8,7 @@ from network_texts import AB, ABC, BC, FORMATS, edge_with, edges_of, gexf, gml, 
 
 from graphclust import load_graph, save_graph, save_store
 from graphclust.errors import GraphFormatError, GraphValidationError, GraphWarning, ParameterError
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 
 @pytest.fixture

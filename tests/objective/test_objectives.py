@@ -9,7 +9,7 @@ from reference import objectives as reference
 from graphclust import adjusted_rand_index, move_nodes, normalized_cut, planted_partition
 from graphclust.compiled.graphs import objective as worth
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import chance_objective, weighed
 from graphclust.partition.levels import run_on, stays_and_sums, with_sums
 

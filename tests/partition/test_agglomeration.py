@@ -16,7 +16,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.merging import NEAR_ENOUGH, ROUGHLY, TIRING
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import ParameterError
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import OBJECTIVES, chance_objective, weighed
 from graphclust.partition import agglomeration, levels

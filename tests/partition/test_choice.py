@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.partition import method_selection
 from graphclust.partition.method_selection import share_in_common, suits_a_coreset
 from graphclust.partition.pipeline import coreset_sc

@@ -18,7 +18,7 @@ from graphclust import (
     read_labels,
     write_labels,
 )
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.partition import components
 from graphclust.partition.components import (
     Clusters,

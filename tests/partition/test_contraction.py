@@ -14,7 +14,7 @@ from graphclust.compiled.graphs import v_cycle
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import weighed
 from graphclust.partition import contraction, engine, levels, sequential_contraction

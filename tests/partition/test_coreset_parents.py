@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import as_aim

@@ -9,7 +9,7 @@ from aims import ONE_OF_EACH, connected_part, looped, random_partition, run_and_
 
 from graphclust import move_nodes, normalized_cut
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.partition.fiduccia_mattheyses import climb
 from graphclust.partition.levels import value, with_sums
 from graphclust.progress import Progress

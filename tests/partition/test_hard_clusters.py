@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition, stochastic_block_model
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import as_aim, weighed
 from graphclust.partition import engine, pipeline
 from graphclust.partition.levels import run_on, with_sums

@@ -13,7 +13,7 @@ from graphclust import coreset_sc, planted_partition
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import Weighed, node_terms, plain_objective, weighed
 from graphclust.partition.components import masked
 from graphclust.partition.levels import run_on, with_sums

@@ -24,7 +24,7 @@ from graphclust.compiled.graphs.levels import Goal, Partition
 from graphclust.compiled.graphs.objective import better_of, value_of
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import OBJECTIVES, weighed

@@ -14,7 +14,7 @@ from test_budgets import InterruptAt
 
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, weighed

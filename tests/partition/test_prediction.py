@@ -14,7 +14,7 @@ from scipy import sparse
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.partition.communities import communities
 from graphclust.partition.model_files import load_model

@@ -8,7 +8,7 @@ from reference import objectives as reference
 
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
 from graphclust.partition.refinement import move_nodes, refine_partition

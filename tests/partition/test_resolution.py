@@ -14,7 +14,7 @@ from graphclust import cluster_path, coreset_sc, merge_clusters, move_nodes, mul
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import OBJECTIVES, Aim, as_aim, chance_objective, weighed
 from graphclust.partition.agglomeration import agglomerate

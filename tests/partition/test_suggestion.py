@@ -9,7 +9,7 @@ import pytest
 
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import weighed
 from graphclust.partition.edge_subsampling import edges_left_out

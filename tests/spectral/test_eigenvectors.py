@@ -18,9 +18,9 @@ from graphclust.coreset.paper import cluster_coreset
 from graphclust.coreset.sampling import construct_coreset
 from graphclust.errors import ConvergenceError, GraphValidationError, GraphWarning
 from graphclust.generators import planted_partition, stochastic_block_model
-from graphclust.graph.graph_input import as_graph
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.spectral import eigenvectors
 from graphclust.spectral.block_power import block_power_embedding
 from graphclust.spectral.eigenvectors import top_eigenpairs

@@ -8,7 +8,7 @@ from scipy import stats
 
 from graphclust.coreset.sampling import Coreset, construct_coreset, importance_sample, sampling_probabilities
 from graphclust.coreset.seeding import Seeds, _draw_by_scan, _draw_by_tree, d2_seeding
-from graphclust.graph.kernel import NormalizedCutKernel
+from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress
 
 DRAWS = 20_000

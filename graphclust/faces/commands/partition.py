@@ -142,7 +142,7 @@ def _write_reordered(
     options: argparse.Namespace, parts: "Clustering", order: "np.ndarray", info: "LoadInfo | None"
 ) -> None:
     """Write the matrix of a Matrix Market file as it stands there, or else the graph, in the order of the parts."""
-    from graphclust.graph.graph_input import as_graph
+    from graphclust.io.graph_input import as_graph
     from graphclust.io.save import save_graph
 
     is_matrix = info is not None and info.format == "matrix_market" and os.path.isfile(options.file)

@@ -199,7 +199,7 @@ MUTANTS = [
     ),
     (
         "a-weight-of-a-matrix-is-ignored",
-        "graph/graph_input.py",
+        "io/graph_input.py",
         'if weight not in (None, "weight"):\n        raise ParameterError(',
         "if weight in ():\n        raise ParameterError(",
         ["test_a_weight_that_nothing_has_is_an_error"],

@@ -16,7 +16,7 @@ from graphclust.compiled.graphs.seeding import KernelTerms
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph, GraphLike
-from graphclust.graph.graph_input import as_graph
+from graphclust.io.graph_input import as_graph
 
 __all__ = ["NormalizedCutKernel"]
 
