@@ -43,7 +43,7 @@ def planted_store(
     n_blocks : even, >= 2.  block_size : nodes of each block.
     inside_degree : neighbors of each node in its own block, even; a block is a circulant with random offsets.
     outside_degree : neighbors of each node in other blocks, at most block_size: each is the partner of the node in an
-        involution that pairs blocks anew for every pair of places.
+        involution that pairs blocks differently for every pair of places.
 
     Returns a `PlantedGraph(graph, labels)` with the graph mapped; labels are int64, shape (n_nodes,). The same `rng`
     makes the same files on any number of threads. An easy case for clustering, as all nodes are alike; see

@@ -7,7 +7,7 @@ NAME is the beginning of a notebook's name, such as 05; all are run without one.
 with its outputs, its measurements in results/NAME.json (written as they are made: a run that is stopped goes on where
 it ended), its first picture in pictures/NAME.png; README.md and HEADLINES.md are then made from these. One that has
 been run as it stands, at that size or a larger one and with the data sets that are there, is left alone; --again runs
-it anew and measures everything again.
+it from the start and measures everything again.
 """
 
 import argparse
@@ -40,14 +40,14 @@ under each picture. `HEADLINES.md` says for each headline of the papers whether 
 ```
 pip install ".[notebooks,neighbors]"
 python notebooks/run.py            # all at full size, resumable; under half an hour each
-python notebooks/run.py 05 --again # one of them, measured anew
+python notebooks/run.py 05 --again # one of them, measured again
 python notebooks/run.py --pages    # this page and HEADLINES.md from results/ alone
 ```
 
 $GRAPHCLUST_DATA names a folder with the papers' data sets; without it scikit-learn's digits stand in for them.
 Measurements, machine and versions are kept in `results/`. `experiment.py`, `curves.py` and `points.py` are what the
 notebooks share: the record, the drawing of means with their spread, the reading of points. `recipes/` has short pages
-for who comes from another library."""
+for users of another library."""
 HEADLINES = """# The papers' headlines: reproduced or not, and by how much
 
 Made by `run.py` from `results/`: every verdict is a comparison of measured numbers, written down in the notebook named.

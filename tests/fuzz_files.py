@@ -238,7 +238,7 @@ def samples(folder: pathlib.Path) -> dict[str, tuple[bytes, Change, Callable[[st
 def fault_of(path: str, read: Callable[[str], None], limit: int = RESIDENT) -> str | None:
     """What is wrong with how a file was read; None where it was read, or refused by name."""
     with open("/proc/self/clear_refs", "w") as peak:
-        peak.write("5")  # the peak of memory begins anew: that of compiling is not this file's
+        peak.write("5")  # the peak of memory is reset: that of compiling is not this file's
     try:
         read(path)
     except gc.GraphClustError as problem:

@@ -109,7 +109,7 @@ def centroids_of(weights: np.ndarray, labels: np.ndarray, induced: sparse.csr_ar
 def centroids_of_rows(
     source: KernelSource, rows: ChosenRows, weights: np.ndarray, places: np.ndarray, labels: np.ndarray
 ) -> Centroids:
-    """The same from the rows of the coreset nodes alone; labels : of those in these places, which are the members."""
+    """The same from the rows of the coreset nodes alone; labels : of the coreset nodes in these places."""
     induced = coreset_graph(kernel_among(rows, weights), Coreset(places, weights[places]))
     centroids = centroids_of(weights[places], labels, induced)
     return centroids._replace(members=places[centroids.members])

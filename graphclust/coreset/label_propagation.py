@@ -24,8 +24,8 @@ class Spread(NamedTuple):
 def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress) -> Spread:
     """In each round every node with edges and without a label takes the label that it has most edge weight to.
 
-    labels : int32 in [-1, k), shape (n_nodes,). few : a round in which no more than this share of the nodes without a
-    label gets one is the last; a round reads the rows of all of those.
+    labels : int32 in [-1, k), shape (n_nodes,). few : the last round is the one in which at most this share of the
+    nodes without a label gets one. A round reads the rows of all nodes without a label.
     """
     labels = labels.copy()
     missing = np.flatnonzero((labels < 0) & ~graph.isolated)

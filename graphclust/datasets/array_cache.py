@@ -1,7 +1,7 @@
 """Converted graphs beside what they were made of: arrays in an uncompressed zip archive, NumPy's npz.
 
 The checksums of the archive are compared as the arrays are read. A file that is not what was written is removed, and
-made anew.
+made again.
 """
 
 import json
@@ -20,7 +20,7 @@ from graphclust.io.communities import Communities
 from graphclust.io.edges import EdgeCounts
 from graphclust.io.load import LoadInfo
 
-VERSION = 1  # of the readers and of the form: higher makes all graphs anew
+VERSION = 1  # of the readers and of the form: a higher number invalidates every stored graph
 
 
 def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:

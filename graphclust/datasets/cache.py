@@ -161,7 +161,7 @@ def cached() -> list[CachedDataset]:
 def clear_cache(address: str | None = None) -> int:
     """Remove one data set, like "suitesparse:SNAP/com-DBLP", or all; returns the bytes that were freed.
 
-    What was recorded of the files goes too: the next download is trusted anew.
+    The checksums of the files go too: the next download is trusted as a first one is.
 
     Raises ParameterError for an address that the cache does not hold, or while a process fetches the data set.
     """

@@ -132,7 +132,7 @@ def find(
 ) -> list[CatalogueEntry]:
     """Search the catalogue; every condition that is given has to hold.
 
-    word : part of the name, group, kind or authors, in any case; "" for all.
+    word : part of the name, group, kind or authors, upper or lower case; "" for all.
     kind : a word of the kind, like "graph", which also finds multigraphs, but no "computer graphics".
     entries : least and most entries of the matrix, both included.
     symmetric : whether the matrix is.

@@ -54,7 +54,7 @@ def download(
     most_bytes : of the file; more is not taken.
 
     Raises DownloadError, IntegrityError for what is not the file that was expected, ResourceLimitError for more bytes
-    than `most_bytes` or than the disk has room for, OSError as writing does. No file of this name is left in any case.
+    than `most_bytes` or than the disk has room for, OSError as writing does. An error leaves no file of this name.
     """
     patience = patience or PATIENCE
     part = Part(file.with_name(file.name + ".part"))

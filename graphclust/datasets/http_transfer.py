@@ -71,7 +71,7 @@ class Part:
         return self.validator is not None and self.total is not None and 0 < self.size <= self.total
 
     def start(self, validator: str | None, total: int | None) -> None:
-        """Begin anew with a file of this version."""
+        """Begin again, with a file of this version."""
         self.remove()
         self.validator, self.total = validator, total
         self._hash = hashlib.sha256()
@@ -154,7 +154,7 @@ def _sent(session: Any, address: Address, headers: dict[str, str], timeout: floa
 
 
 def _take_up(answer: Any, part: Part, address: Address, most_bytes: int) -> None:
-    """Whether to go on or to begin anew, by the answer's status; or neither."""
+    """Whether to go on or to begin again, by the answer's status; or neither."""
     status, headers = answer.status_code, answer.headers
     length = headers.get("Content-Length", "")
     n_coming = int(length) if length.isascii() and length.isdigit() and answer.raw.chunked is not True else None

@@ -62,7 +62,7 @@ class CentroidModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return -block_sums(X, self.cluster_centers_, sample_weight=sample_weight).inertia
 
     def _fitting(self, X: Any) -> Any:
-        """Points that have the features of those that were clustered."""
+        """The points, checked to have the features that `fit` saw."""
         check_is_fitted(self)
         return as_points(self, X, reset=False)
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from graphclust.kernel_k_means.point_kernels import PointKernel
 
-ROWS = 64  # of which all pairs are computed for the sake of those of a point with itself
+ROWS = 64  # at a time: all pairs are computed, and only the diagonal is used
 
 
 class PairwiseKernel(PointKernel):

@@ -41,7 +41,7 @@ def compile_ahead(progress: Progress | None = None) -> str:
     from graphclust.compiled.runtime.compile_notice import compilation  # numba's part of it
 
     before, seconds = compilation.n_loops, compilation.seconds
-    compilation.said = True  # whoever calls this knows
+    compilation.said = True  # the caller knows
     examples = list(_examples())
     with progress.stage("compiling"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the examples are too small for some of what is asked of them

@@ -72,7 +72,7 @@ class Graph:
                 object.__setattr__(self, name, view)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Of a copy the arrays are read-only as well: pickle makes them anew."""
+        """Make the arrays of a copy read-only as well: pickle creates writable ones."""
         self.__dict__.update(state)
         self.__post_init__()
 

@@ -40,7 +40,7 @@ def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
 
     name : of the argument. Raises GraphValidationError for arrays that are damaged.
     """
-    # A new matrix looks anew whether rows are in order and without duplicates, and leaves what follows the last row.
+    # A new matrix checks again that rows are sorted and without duplicates, and drops what follows the last row.
     return sparse.csr_array(with_checked_arrays(matrix, name).tocsr())
 
 

@@ -59,7 +59,7 @@ def _rows_of_ends(nodes: list[Hashable], adjacency: list[Any], n_entries: int) -
 
 
 def _values(adjacency: list[Any], weight: str | None, is_multigraph: bool, is_read: np.ndarray) -> np.ndarray:
-    """What each entry holds, in the order of the dicts; of those that are not to be read any number."""
+    """What each entry holds, in the order of the dicts; any number for an entry that is not to be read."""
     chosen, values = is_read.tobytes(), np.ones(len(is_read))
 
     def edges() -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""PyTorch Geometric's and DGL's graphs: partitions of an `edge_index`; torch is used where it is what comes in.
+"""PyTorch Geometric's and DGL's graphs: partitions of an `edge_index`; torch is imported only for its own tensors.
 
 from graphclust.interop.pyg import partition
 parts = partition(data.edge_index, data.num_nodes, 32)  # in place of METIS's, a part of each node

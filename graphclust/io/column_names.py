@@ -77,7 +77,7 @@ def is_number(field: str) -> bool:
 
 
 def means_weight(name: str) -> bool:
-    """Whether a column or an attribute of this name, in any case, holds weights."""
+    """Whether a column or an attribute of this name, upper or lower case, holds weights."""
     return plain_name(name) in WEIGHT_NAMES
 
 

@@ -12,7 +12,7 @@ GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
 
 
 def container_memory(root: str = "/") -> int | None:
-    """The least limit in bytes of the process's control group and of those above it; None where there is none.
+    """The least limit in bytes of the process's control group and its parents; None without any.
 
     root : the folder in which /proc and /sys are looked for.
     """

@@ -146,7 +146,7 @@ def layout_of(
 
 
 def _end_in_times(rows: list[list[str]]) -> bool:
-    """Whether all rows are two ends, a number and a time: seconds since 1970, from 1973 on."""
+    """Whether every row has four columns: two nodes, a number and a time, in seconds since 1970, from 1973 on."""
     return all(
         len(row) == 4 and is_number(row[2]) and row[3].isdecimal() and int(row[3]) >= _LEAST_TIME for row in rows
     )

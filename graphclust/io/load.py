@@ -42,7 +42,7 @@ ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first e
 class LoadInfo:
     """What a file was, and what was done with it.
 
-    format : one of those that `load_graph` reads, or "store".
+    format : a format that `load_graph` reads, or "store".
     compression : "gzip", "bzip2" or None.  n_bytes : of text, decompressed.
     counts : entries in the file; duplicates; edges with one direction, with two, with two of unequal weight; zero
         weights; self-loops.

@@ -106,7 +106,7 @@ def stream_entries(
 
 
 def with_first(first, blocks):
-    """The blocks after what is left of one that was begun."""
+    """The rest of a block that was begun, then the blocks after it."""
     if first:
         yield first
     yield from blocks

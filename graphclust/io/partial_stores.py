@@ -1,7 +1,7 @@
 """The folder where a conversion makes the parts of a store: kept from other processes and other users.
 
 It stays behind where a conversion is killed, so that the next one can go on. What another user has put in its place, or
-a link to somewhere else, is refused, as files in it are written anew.
+a link to somewhere else, is refused, since files in it are overwritten.
 """
 
 import os
@@ -100,5 +100,5 @@ def _lock(folder: str) -> int | None:
         return handle
     if os.path.exists(path) and os.path.samestat(os.fstat(handle), os.stat(path)):
         return handle
-    os.close(handle)  # whoever had it has finished meanwhile, and removed the folder
+    os.close(handle)  # its owner has finished meanwhile, and removed the folder
     return None

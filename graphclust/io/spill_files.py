@@ -1,7 +1,7 @@
 """What a conversion keeps on the disk between its steps: edges as they were read, buckets of keys, growing arrays.
 
-Every file only grows. A step notes how long its files are once they are on the disk; whoever goes on after a kill cuts
-them to that length first.
+Every file only grows. A step notes how long its files are once they are on the disk; a process that goes on after a
+kill cuts them to that length first.
 """
 
 import io

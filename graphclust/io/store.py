@@ -122,7 +122,7 @@ def open_store(path: str | os.PathLike[str], *, verify: str = "full") -> Graph:
 
     verify : "full" reads everything once: whether rows are in order and symmetric, indices in range, weights positive,
         degrees right. "fast" looks at the header, the sizes of the files and the starts of the rows, and trusts the
-        rest: for a store that was checked when it was written, as `save_store` and `convert` do.
+        rest: for a store that was checked when it was written, as `save_store` and `convert_to_store` do.
 
     The files must not be changed while the graph is in use; nothing here does, since a store is replaced by another
     folder. A file that is cut short from outside kills the process that reads it.

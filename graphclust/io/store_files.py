@@ -1,7 +1,7 @@
 """The files of a store: a folder of .npy arrays under a JSON header, which appears whole or not at all.
 
 A store is written into a new folder beside its place, header last, and takes its name when everything is on the disk.
-Files are never changed once they have their name, so that whoever has mapped them keeps reading what was there.
+Files are never changed once they have their name, so that a process that has mapped them keeps reading what was there.
 """
 
 import errno

@@ -145,7 +145,7 @@ def count_drawn(source: Any, drawn: Drawn) -> int:
 
 
 def bounds_to_candidates(source: Any, before: Drawn | None, new: Drawn) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For some new candidates at a time, their squared distances to the earlier ones, and the least for each of those.
+    """For some new candidates at a time, their squared distances to the earlier ones, and each earlier one's least.
 
     Points that are much nearer to theirs need no look at the new ones.
     """

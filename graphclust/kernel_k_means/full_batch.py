@@ -55,7 +55,7 @@ def kernel_kmeans(
     weight : edge attribute of a NetworkX graph, None for all ones, see `as_graph`; for graphs only.
     init : "kernel k-means++", or labels in [0, k), shape (n,), to start from.
     max_iter : updates at most. It ends earlier when no label changes.
-    incremental : False sums anew over all points in every iteration; the same result but for rounding, and slow.
+    incremental : False sums over all points again in every iteration: the same result but for rounding, and slow.
     shift : s >= 0, iterate with K + s W^-1, for kernels that are not positive semi-definite: it orders all k-partitions
         as K does, and makes points stay where they are. The reported cost is that of K.
 
@@ -214,7 +214,7 @@ class Partition:
         return float((self.weights * self.kernel.diagonal).sum() - (self.sq_norms() * self.masses).sum())
 
     def fill_empty_clusters(self) -> None:
-        """Give each empty cluster the point that costs most, of those that have company, as long as there is one."""
+        """Give each empty cluster the costliest point of a cluster that has more than one, as long as there is one."""
         for j in np.flatnonzero(self.masses == 0.0):
             company = np.bincount(self.labels, self.weights > 0.0, minlength=self.k) >= 2
             sq_distances = self.own_sq_distances()

@@ -52,7 +52,8 @@ def truncated_kernel_kmeans(
     tau : a center keeps the shortest run of its latest batch means that hold at least `tau` points together, so fewer
         than tau + batch_size points. As long as no mean has been dropped it keeps the point it started from as well.
         Old means hold a center back while it still moves, and steady it later. On four data sets (100 iterations,
-        b = 1024, rate "sqrt") ARI and NMI at 50 are within 0.01 of those at 200, which takes 1.2 to 1.9 times as long.
+        b = 1024, rate "sqrt") ARI and NMI at 50 are within 0.01 of their values at 200, which takes 1.2 to 1.9 times
+        as long.
     renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centers
         shrink towards 0, each by a factor of its own.
     All else : see `minibatch_kernel_kmeans`, which it equals for tau large enough.

@@ -1,4 +1,4 @@
-"""Distances between points, dense or sparse, by one formula each: what a library proposed is measured anew here."""
+"""Distances between points, dense or sparse, by one formula each: what a library proposed is measured again here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The nearest neighbors of each point: exact by scikit-learn, approximate by Faiss.
 
-A library only proposes candidates, six more than are asked for; their distances are then computed anew in float64, by
+A library only proposes candidates, six more than are asked for; their distances are then computed again in float64, by
 one formula, and of candidates at the same distance the lower index comes first. So neighbors do not hang on the last
 bits of a matrix product. Which of more points at the last distance are candidates at all, as among many copies of one
 point, is the library's choice. The approximate search is the inverted file of Jégou, Douze and Schmid 2011: points are

@@ -37,9 +37,9 @@ def adjusted_rand_index(labels: LabelsLike, other: LabelsLike) -> float:
     """Adjusted Rand index of two labelings (Hubert and Arabie 1985): 1 for equal ones, about 0 for unrelated ones.
 
     labels, other : one label a node, shape (n,) each: whole numbers, where nodes labeled -1 in either are left out, or
-        names of classes; or a `Clustering`, a mapping from nodes, or communities, see `volume`. Labelings that name
-        their nodes are compared by name, and then both have to; so are two Series of pandas by their indices,
-        unless one of them is indexed by 0, 1, 2, ... and the other is not.
+        names of classes; or a `Clustering`, a mapping from nodes, or communities, see `cluster_volumes`. Labelings
+        that name their nodes are compared by name, and then both have to name them. Two pandas Series are compared by
+        their indices, unless one of them is indexed by 0, 1, 2, ... and the other is not.
     Raises GraphValidationError where the nodes or lengths differ, an index holds a node twice or no node is labeled in
     both, TypeError for no labels and for one labeling that names its nodes beside one that does not.
 

@@ -139,7 +139,7 @@ def weighed(graph: Graph, name: str) -> Weighed:
 
 
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:
-    """The terms as all loops get them, read-only: a loop is compiled anew for every type of its arguments."""
+    """The terms as all loops get them, read-only: a loop is compiled once for each type of its arguments."""
     views = [np.asarray(values).view() for values in (loops, mass, degrees)]
     for view in views:
         view.flags.writeable = False

@@ -55,7 +55,7 @@ FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)
 WHOLE = climbing.Patience(1 << 40, 300, np.inf, 3, 0.0)
 LOCAL = climbing.Patience(16, 15, 1000.0, 3, 0.0)
 LITTER = 2  # children of one generation
-BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first is made in any case
+BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first cycle is always made
 MOST_IN_ROUNDS = 1 << 22  # entries of a level whose nodes move in rounds, each of which reads all of them
 SPARE_ENTRIES, MOST_SPARE = 1 << 17, 8  # by their entries small graphs have more children, but no more than so many
 PATIENCE = 64  # children without a gain, after which nothing more is tried
@@ -103,7 +103,7 @@ def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tu
 
 
 def best_of(level: Level, pool: Sequence[Partition], goal: Goal, counts: npt.ArrayLike = 1) -> Partition:
-    """The partition of least cut, of those within the bound if there are any."""
+    """The partition of least cut, among those within the bound if there are any."""
     return max(pool, key=lambda one: (is_within(level, one, goal, counts), value(one, goal)))
 
 

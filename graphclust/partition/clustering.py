@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Clustering", "CoresetClustering"]
 
-ROUND_OFF = 1e-6  # of a cluster's volume: where weights leave so little as its cut, the edges are summed anew
+ROUND_OFF = 1e-6  # of a cluster's volume: a cut that is smaller is summed from the edges, not from volumes
 DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
 
 

@@ -56,7 +56,8 @@ def communities(
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     resolution : > 0; higher ones make more and smaller clusters. Of modularity 1 is the usual one; of the constant
-        Potts model it is the mean weight between two nodes above which they belong together.
+        Potts model it is a density: the mean weight between two nodes is above it inside clusters, and below it between
+        them.
     objective : "modularity" (default) compares the weight inside a cluster with what chance would put there, by the
         degrees of its nodes; "constant_potts" with the resolution times the square of their number.
     effort : "low", "normal" (default) or "high", which takes some 20 times as long and comes close to the best
@@ -67,7 +68,7 @@ def communities(
     node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), or the name of a node
         attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
-        partition is made in any case.
+        partition is always made.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
         is a time budget. In whatever order nodes with names and their edges come, each node has the same label.
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it

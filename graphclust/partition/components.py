@@ -34,7 +34,7 @@ CRUMB = 0.05  # of the estimated worth of the k-th cluster: components of less a
 MOST_ENTRIES = 1 << 17  # up to which the worth is measured, in 2 to 30 ms for k up to 100
 FINE = 2  # clusters of a trial, as a multiple of k, before it reduces them
 MOST_TRIALS = 8  # resolutions, each at least twice the one before
-AT_ONCE = 2  # half of the steps that are left are made before costs are computed anew
+AT_ONCE = 2  # half of the remaining steps are made before costs are computed again
 ALIKE = 0.5  # of the volume of the smallest cluster: where all clusters are components, others like these are united
 
 

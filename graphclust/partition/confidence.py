@@ -68,9 +68,9 @@ def certainty(
 ) -> Certainty:
     """How sure a clustering is: for each node and each cluster, from one pass over the graph.
 
-    n_repeats : how often the graph is clustered anew without a tenth of its edges, >= 0, for `stability`: about the
+    n_repeats : how often the graph is clustered again without a tenth of its edges, >= 0, for `stability`: about the
         time of so many clusterings.
-    rng : None, a seed or a numpy Generator, for what is clustered anew; nothing else is random.
+    rng : None, a seed or a numpy Generator, for these clusterings; nothing else is random.
 
     Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats.
 
@@ -95,7 +95,7 @@ def certainty(
     margins = gains / one_link
     stability = None
     if n_repeats:
-        with progress.stage("clustering anew"):
+        with progress.stage("clustering again"):
             stability = stabilities(clustering, n_repeats, rng, progress)
     return Certainty(
         shares_of(graph, labels, links),

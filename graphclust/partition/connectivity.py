@@ -15,7 +15,7 @@ from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import connected_parts, split_disconnected
 
-REFINEMENTS = 2  # after which moves may have parted clusters anew; the parts that are left then just join neighbors
+REFINEMENTS = 2  # after each, moves may have disconnected clusters again; parts left after the last join a neighbor
 
 
 def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:

@@ -6,7 +6,7 @@
    rest follow along the edges. So every node has a region for its parent.
 4. The graph is contracted to its regions, the engine parts these into k clusters by the normalized cut, and nodes move.
 5. What the clusters have of each region is purer than the region. The graph is contracted to these pieces, the engine
-   parts them anew, by the objective, from the clusters found, and nodes move; and once more.
+   partitions them again, by the objective, from the clusters found, and nodes move; and once more.
 
 A time budget buys further coresets: what the clusters have of the regions of each is merged within the clusters again.
 """
@@ -31,7 +31,7 @@ from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Labels, Regions, Sampling, WholeGraph
 
-REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged anew; more cost more, and show no more
+REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged again; more cost more, and show no more
 LINKS = 20.0  # by shared neighbors, of a coreset node: with fewer, sparse clusters and small ones are missed
 NODES_PER_REGION = 12  # of the coreset: an engine that sees fewer of a cluster misses it
 MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
@@ -100,7 +100,7 @@ def partition_by_coreset(
 def part_pieces(
     whole: WholeGraph, labels: Labels, regions: Regions, aim: Aim, most_rounds: float = np.inf
 ) -> tuple[Partition, Plan]:
-    """The partition after rounds in which pieces are parted anew and nodes move, while the edges become likelier.
+    """The partition after rounds in which pieces are partitioned again and nodes move, while the edges become likelier.
 
     Pieces are parted at the resolution at which k is natural while that gains, then at the one that the clusters call
     for, and so in turn: where regions hold nodes of many clusters neither is right. For the cuts they are parted by
@@ -144,7 +144,7 @@ def part_pieces(
 def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan, sampling: Sampling) -> Partition:
     """The best partition when time is up, or after so many coresets in vain.
 
-    Each coreset has regions of its own. What the clusters have of these is merged anew within the clusters, and nodes
+    Each coreset has regions of its own. What the clusters have of these is merged again within the clusters, and nodes
     move; that is kept if the value rises. More time only adds coresets, so that it never makes the value worse.
     """
     in_vain = 0

@@ -5,11 +5,11 @@
 2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
    shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level. Cuts into few
-   clusters are made by way of more, every other time; and one cut begins with the clusters of the dendrogram.
+   clusters are merged from more, every other time; and one cut begins with the clusters of the dendrogram.
 4. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
    V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
    made shorter by the method of Fiduccia & Mattheyses 1982.
-5. Iteration. V-cycles inside the clusters found merge their regions anew, and are kept where that is better. More
+5. Iteration. V-cycles inside the clusters found merge their regions again, and are kept where that is better. More
    effort buys a family tree of new partitions: some have a child, a V-cycle betters it, and so on with the children.
    Where the resolution was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier
    is kept.
@@ -207,7 +207,7 @@ def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
 
 
 def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
-    """A partition refined from what is left of a dendrogram of regions.
+    """A partition refined from the clusters of a dendrogram of regions.
 
     Merged by the cut one cluster grows that swallows whatever is light, and clusters that should be alike are not.
     """
@@ -232,7 +232,7 @@ def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int 
 
 
 def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
-    """The better of the partition and of one merged anew from groups of few nodes that heavy edges tie together.
+    """The better of the partition and a new one merged from groups of few nodes that heavy edges tie together.
 
     Of two nodes that a heavy edge links neither gains by a move without the other.
     """
@@ -287,7 +287,7 @@ def find_many_regions(level: Level, pull: float, n_regions: int, run: Run, most:
 
 
 def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run: Run) -> Partition:
-    """The better of the partition found, if any, and of one merged anew within its clusters.
+    """The better of the partition found, if any, and a new one merged within its clusters.
 
     pull : of the plain objective that joins nodes to regions; the larger it is the smaller they are.
     """
@@ -371,7 +371,7 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
 
 
 def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
-    """The best of some partitions, best first; of those with one value, which are mostly the same, the first."""
+    """Some partitions, best first; of several with one value, which are mostly the same, only the first."""
     kept: list[Partition] = []
     for one in sorted(found, key=lambda one: -value(one, goal)):
         if not kept or value(kept[-1], goal) - value(one, goal) > SAME * abs(value(one, goal)):

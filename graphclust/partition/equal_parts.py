@@ -49,7 +49,7 @@ def balanced_partition(
     effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
         long again; each for a cut smaller by about a percent.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
-        partition is made in any case.
+        partition is always made.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there
         is a time budget.
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it

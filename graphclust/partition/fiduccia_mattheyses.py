@@ -11,7 +11,7 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.levels import Run, filled, n_entries, read_only_level, room_for
 
 IN_VAIN = 0.2  # of the entries that a search may read after the value was highest ...
-ANYWAY = 1 << 11  # ... and so many entries in any case: those of some dozen regions, as a branch of a tree is
+ANYWAY = 1 << 11  # ... and always so many entries: those of some dozen regions, as a branch of a tree is
 ROUNDS = 3  # of searches, each from all nodes of borders; a round that gains nothing is the last
 
 

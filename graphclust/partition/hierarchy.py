@@ -58,7 +58,7 @@ def hierarchy(
     resolution : > 0, at which the coarsest level is that of `communities`. None: 1 where there is a `max_size`; without
         one the levels are those at 1 and at the natural resolutions, over the widest ranges of which the number of
         clusters of a dendrogram stays.
-    levels : at most so many, >= 1, of those that there would be; the finest is within the bound in any case.
+    levels : at most so many, >= 1; coarser ones are left out, and the finest is always within the bound.
     objective : "modularity" (default) or "constant_potts", as of `communities`.
     node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), or the name of an attribute of
         the nodes of a NetworkX or igraph graph. None: 1.

@@ -115,7 +115,7 @@ def as_page(found: Hierarchy) -> str:
 
 
 def _plain(name: Hashable) -> Any:
-    """A name as JSON holds it; of those that it cannot, how they are written."""
+    """A name as JSON holds it; a name that JSON cannot hold becomes its text."""
     value = name.item() if isinstance(name, np.generic) else name
     return value if isinstance(value, str | int | float | bool) else str(value)
 

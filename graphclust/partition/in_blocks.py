@@ -142,7 +142,7 @@ class InBlocks:
         """See `WholeGraph`."""
         links = self.engine.each(steps.links_in_block, labels, k)
         level = self.engine.fetch(self.engine.once(steps.level_of_links, links, self.sums(labels, k, name)))
-        return read_only_level(*level)  # what comes from another process can be written to
+        return read_only_level(*level)  # arrays from another process are writable
 
     def project(self, of_clusters: np.ndarray, labels: Whole) -> Whole:
         """See `WholeGraph`."""
@@ -183,9 +183,9 @@ class InBlocks:
     def move_in_rounds(self, labels: Whole, goal: Goal, name: str, at_least: int) -> Partition:
         """The partition after rounds of moves, each of which raises the value.
 
-        The rounds end when hardly any node would gain. In each a cluster grows by half of its mass at most, by what is
-        drawn of those that would join it; and only half of those move where more than half as many as before would
-        gain again, since neighbors change places then.
+        The rounds end when hardly any node would gain. In a round a cluster grows by half of its mass at most: of the
+        nodes that would join it a random sample does. If more than half as many nodes as in the round before would
+        gain, neighbors are changing places, and only half of them move.
 
         at_least : so many rounds are made even where time is up.
         """

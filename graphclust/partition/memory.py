@@ -133,7 +133,8 @@ def _most_of_levels(n_nodes: int, n_entries: int) -> int:
 def _levels(n_nodes: int, n_entries: int) -> int:
     """Bytes of a graph's levels: two copies of its links while one is made, and one on each level that has them all.
 
-    Nodes that join halve in number at least. Once n nodes have n^2 links, a level has a quarter of those below.
+    A level has at most half of the nodes of the level below. Once n nodes have n^2 links, it has a quarter of its
+    links.
     """
     halvings = log2(max(n_nodes / sqrt(max(n_entries, 1)), 1.0))
     return TO_COARSEN * n_nodes + ceil((2.0 + halvings) * LINK * n_entries)

@@ -63,7 +63,7 @@ class Hierarchy:
     ids : for each level the ids of its clusters, int64, shape (clusters,). A cluster that a level leaves whole keeps
         its id; others have the next ones.
     graph : the graph that was clustered.
-    objective : of all levels. resolutions : of the coarsest level, and of those below it that have one.
+    objective : of all levels. resolutions : of the coarsest level, and of each level below that has one.
     max_size, min_size : the bounds that were asked for, or None.
     node_sizes : what each node counts for, float64, shape (n_nodes,); None: 1.
     remarks : what was assumed or repaired, one sentence each.

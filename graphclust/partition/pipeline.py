@@ -99,12 +99,13 @@ def coreset_sc(
         neighbors in it; nodes without any are `undecided`. "auto" takes it when one of its own options is given: loops,
         shift, second_term, rounds, embedding, degrees.
     The options from here on have None for not given; giving one asks for a method that has it, whatever its value.
-    objective : "modularity" (default), at the resolution where k is the natural number of clusters: what agrees best
-        with the groups that people recognize. "normalized_cut" for the smallest normalized cut, which on many real
+    objective : "modularity" (default), at the resolution where k is the natural number of clusters, so that it pays to
+        unite two of k + 1 clusters, but not two of k: what agrees best with the groups that people recognize. "normalized_cut" for the smallest normalized cut, which on many real
         graphs takes off small groups that hang on by few edges; the objective of "paper" and of spectral clustering.
         "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees.
     resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
-        model it is the weight between two nodes above which they belong together. Higher ones favor smaller clusters.
+        model a density: the mean weight between two nodes is above it inside clusters, and below it between them.
+        Higher ones favor smaller clusters.
     effort : "low", "normal" (default) or "high": how much is tried again from other random choices, the best being
         kept. "high" takes some 4 times as long as "normal", on some graphs up to 14 times. "two-step" tries nothing
         again, but "high" adds V-cycles on the whole graph.
@@ -132,7 +133,7 @@ def coreset_sc(
     node_weight : of each node, > 0, which those bounds then count: an array of shape (n_nodes,), or the name of a node
         attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; then the best so
-        far is returned, and a remark says so. What a first partition into k clusters needs is done in any case.
+        far is returned, and a remark says so. A first partition into k clusters is always made.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
         is what the machine has, or the process may have.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as

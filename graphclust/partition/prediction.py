@@ -57,14 +57,14 @@ class ClusterModel:
         return f"ClusterModel({len(self.labels)} nodes in {len(self.mass)} clusters, {self.objective})"
 
     def predict(self, rows: Any) -> npt.NDArray[np.int64]:
-        """The cluster of each new node, int64, shape (m,): of those it is linked to, the one that gains most by it.
+        """The cluster of each new node, int64, shape (m,): the one that gains most by it, among those it is linked to.
 
         rows : weights of the links of m new nodes to the n old ones, shape (m, n), dense or SciPy sparse, >= 0; or a
             mapping from each new node to its neighbors among the old, names in a list or set, or a mapping to weights.
 
         What is compared is the objective of the graph with the one node more, exactly: its links raise the degrees of
         its neighbors too. Ties go to the lowest cluster; a node that is linked to no cluster gets -1. Links between new
-        nodes are not known here; many that come together are better clustered anew.
+        nodes are not known here; if many come at once, cluster the whole graph again.
 
         Raises GraphValidationError for rows of another shape, negative or infinite weights and unknown neighbors,
         TypeError for what is no matrix of numbers.

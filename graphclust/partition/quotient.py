@@ -25,7 +25,7 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
     """The graph of the clusters of a partition, made in one pass over the edges.
 
     G, weight : as `as_graph` takes them.
-    labels : in any form that `volume` takes; every label from 0 to k - 1 used.
+    labels : in any form that `cluster_volumes` takes; every label from 0 to k - 1 used.
 
     Returns a weighted Graph of k nodes whose degrees are the clusters' volumes; what stays inside a cluster is its
     self-loop, each inner edge counted in both directions.

@@ -35,7 +35,7 @@ def move_nodes(
     """Improve a partition by single-node moves until none raises the objective.
 
     G, weight : as `as_graph` takes them.
-    labels : in any form that `volume` takes; -1 for nodes to leave alone.
+    labels : in any form that `cluster_volumes` takes; -1 for nodes to leave alone.
     objective, resolution : as `coreset_sc` takes them.
     rng : None, a seed or a numpy Generator, for the regions that resolution "auto" looks at; nothing else is random.
 
@@ -43,7 +43,7 @@ def move_nodes(
     move is made only if the value rises by more than rounding. Nodes wait in a queue, at first those that a move would
     help as things stand; a move queues the neighbors again.
 
-    Raises what `as_graph` and `volume` raise, and ParameterError for an unknown objective or resolution.
+    Raises what `as_graph` and `cluster_volumes` raise, and ParameterError for an unknown objective or resolution.
 
     >>> import networkx as nx
     >>> move_nodes(nx.barbell_graph(3, 0), np.array([0, 0, 1, 1, 1, 1]))
@@ -95,11 +95,11 @@ def refine_partition(
     """Improve a partition from anywhere: regions move, a cluster that is two is split, two that are one are joined.
 
     G, weight : as `as_graph` takes them, without isolated nodes.
-    labels : in any form that `volume` takes; every label from 0 to k - 1 used.
+    labels : in any form that `cluster_volumes` takes; every label from 0 to k - 1 used.
     objective, resolution : as `coreset_sc` takes them.
 
     Returns new labels, int64, shape (n_nodes,), of as many clusters and no lower value. V-cycles inside the clusters
-    merge their regions anew where that is better, and nodes move on every level: for regions of three sizes, and again
+    merge their regions again where that is better, and nodes move on every level: for regions of three sizes, and again
     while the value rises.
 
     Raises ParameterError for labels with gaps, isolated nodes, an unknown objective or resolution.

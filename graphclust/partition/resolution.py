@@ -22,7 +22,7 @@ from graphclust.partition.levels import Run
 # the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
 REGIONS_PER_CLUSTER = (4, 8, 16)  # that V-cycles begin with, where k is given: on these cuts and modularity agree
-FEW_CLUSTERS = 20  # fewer of a cut are made by way of so many, every other time: the smallest run around small groups
+FEW_CLUSTERS = 20  # fewer of a cut are merged from so many, every other time: the smallest cuts run around small groups
 REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # and where it is free, the resolution of the regions over that of the goal
 
 

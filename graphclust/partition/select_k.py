@@ -274,7 +274,7 @@ def stabilities(
 
 
 def described_shortest(path: ClusterPath, k: int, progress: Progress) -> int:
-    """The number near k, of those on the path, whose clusters describe the edges in the fewest bits.
+    """The number on the path near k whose clusters describe the edges in the fewest bits.
 
     Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
     """

@@ -1,6 +1,6 @@
 """Partitions made from earlier ones: what there is stays, unless something else is better.
 
-1. Clusters of which many edges changed are opened: they are partitioned anew, beside all others as single nodes.
+1. Clusters of which many edges changed are opened: they are partitioned again, beside all others as single nodes.
 2. Nodes whose edges changed, and those next to a node that changed its cluster, move.
 3. Parts of clusters that no edge links any more come apart.
 
@@ -120,7 +120,7 @@ def partition_anew(
 
 
 def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:
-    """Whether each node is in another cluster than most of those of its cluster before; shape (n,)."""
+    """Whether each node is in another cluster than most members of its earlier cluster; shape (n,)."""
     pairs = overlap_of(after.labels, len(after.sums.size), before.labels, len(before.sums.size)).tocoo()
     order = np.lexsort((pairs.data, pairs.row))
     most = order[np.append(np.diff(pairs.row[order]) > 0, True)]

@@ -134,7 +134,7 @@ def search_within(level: Level, free: Partition, plan: Plan, n_children: float, 
 def cycle(
     level: Level, found: Partition | None, goal: Goal, pull: float, run: Run, is_connected: bool = False
 ) -> Partition:
-    """The better of the partition found, if any, and of one merged anew within its clusters; see `settle`.
+    """The better of the partition found, if any, and a new one merged within its clusters; see `settle`.
 
     is_connected : whether steps are undone after which a cluster is in parts.
     """
@@ -292,7 +292,7 @@ def _edge_cut(level: Level, run: Run) -> Objective:
 
 
 def _best_first(level: Level, found: Sequence[Partition], goal: Goal) -> list[Partition]:
-    """The best of some partitions by value, of those within the bounds if there are any."""
+    """The best of some partitions by value, among those within the bounds if there are any."""
     return select([one for one in found if is_within(level, one, goal)] or found, goal)
 
 

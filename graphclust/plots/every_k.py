@@ -50,7 +50,7 @@ def path_values(path: ClusterPath, *, k: int | None = None, ax: Axes | None = No
 
 
 def tree_of_splits(path: ClusterPath, *, k: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how the clusters of the largest k are united into one: the higher a union, the less the two belong together.
+    """Draw how the clusters of the largest k are united into one: the higher a union, the weaker the two are linked.
 
     path : as `cluster_path` gives, with a largest k of at least 2. k : where to cut the tree, into so many clusters. Of
         more than 30 clusters those that are united last are drawn, each with the number of clusters in it.

@@ -27,7 +27,7 @@ def embedding(
 ) -> Axes:
     """Draw coreset nodes at two coordinates of their spectral embedding, marked by cluster.
 
-    clustering : a `Clustering`; its coreset is drawn, or where its method needed none, a coreset sampled anew.
+    clustering : a `Clustering`; its coreset is drawn, or a new one, if its method needed none.
     first, second : which eigenvectors of the coreset's two-step graph, by decreasing eigenvalue from 0; vector 0 is
         constant but for the degrees. rng : for the sample and for the power method.
 

@@ -198,7 +198,7 @@ def _by_block_lanczos(operator, k, rng):
 
 
 def _orthonormal(columns, basis, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Q and R of what is left of the columns outside a basis; where nothing is, Q is random and R is 0."""
+    """Q and R of the part of the columns outside a basis; for a column inside it, Q is random and R is 0."""
     scale = np.sqrt((columns * columns).sum(axis=0)).max()
     for _ in range(2):  # twice is enough
         columns = columns - basis @ (basis.T @ columns)

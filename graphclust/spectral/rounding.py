@@ -35,7 +35,7 @@ def by_discretizing(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray
     n, k = vectors.shape
     rows = [int(rng.integers(n))]
     likeness = np.zeros(n)
-    while len(rows) < k:  # the next is the least like any of those taken
+    while len(rows) < k:  # the next is the one least like all rows taken
         likeness += np.abs(np.einsum("ij,j->i", vectors, vectors[rows[-1]]))
         rows.append(int(likeness.argmin()))
     labels = _rotate(vectors, vectors[rows].T).argmax(axis=1)

@@ -6,7 +6,7 @@
 
 planted: specs of `peers_data.planted`, and LFR graphs of NetworkX (5,000 nodes, degree exponent 2.5, size exponent 1.5,
 mean degree 15, communities of 30 to 300). Counted are the seeds for which the suggestion is exact and within the
-tolerance, of those whose partition at the planted k has an adjusted Rand index of 0.99 at least; LFR's all count.
+tolerance, over graphs whose partition at the planted k has an adjusted Rand index of 0.99 at least, and all LFR graphs.
 real: largest components of annotated graphs, and 15-NN graphs; Leiden's count is igraph's, at resolution 1.
 cost: CPU seconds of the path of 2..50 and of each k refined, against `coreset_sc` at k = 50 and Leiden at k (see
 `tools`), whose 49 runs are three times 49 / 3, at k = 5, 20 and 50. Compile time is excluded.

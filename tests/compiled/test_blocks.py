@@ -213,7 +213,7 @@ def test_works_in_a_forked_child_after_the_parent_used_its_threads():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_that_is_killed_stops_no_other():
-    """numba guards its threads by a lock that all of them share: whoever dies with it keeps it."""
+    """numba guards its threads by a lock that all of them share: a process that dies holding it keeps it."""
     code = (
         "import os, signal, numpy as np, test_blocks, numba.np.ufunc.parallel as of_numba\n"
         "def work():\n"

@@ -1,4 +1,4 @@
-"""Files of compiled loops that were cut short, emptied or changed: every one is found, and made anew."""
+"""Files of compiled loops that were cut short, emptied or changed: every one is found, and compiled again."""
 
 import os
 import pathlib

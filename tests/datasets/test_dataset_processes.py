@@ -71,7 +71,7 @@ def kill_in_the_middle(ask, server, place: pathlib.Path) -> None:
 
 
 def kill_and_look(ask, server, folder: pathlib.Path, times: int) -> None:
-    """Kill at any call of download and conversion, and now and then in the middle of what comes."""
+    """Kill at any call of download and conversion, and now and then in the middle of a download."""
     rng, place = random.Random(2209), folder / "cache" / "suitesparse" / NAME
     archive = place / "karate.tar.gz"
     (unharmed,) = ask()

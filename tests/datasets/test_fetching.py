@@ -308,7 +308,7 @@ def test_d20_a_damaged_archive_is_never_parsed(server, folder, monkeypatch):
         fetch_suitesparse(NAME)
     assert len(server.log) == n_requests + 2 and not archive.exists()
     clear_cache("suitesparse:" + NAME)
-    assert fetch_suitesparse(NAME) == expected, "cleared, it is trusted anew"
+    assert fetch_suitesparse(NAME) == expected, "cleared, it is trusted again"
 
 
 def test_d20_a_damaged_conversion_is_made_anew(server, folder):

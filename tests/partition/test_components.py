@@ -1,4 +1,4 @@
-"""Which connected components take part in exactly k clusters, and what becomes of those that do not."""
+"""Which connected components take part in exactly k clusters, and what becomes of the others."""
 
 import networkx as nx
 import numpy as np

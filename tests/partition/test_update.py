@@ -1,4 +1,4 @@
-"""Clusterings after edits: as good as made anew, with the labels and ids that they had."""
+"""Clusterings after edits: as good as clustered again, with the labels and ids that they had."""
 
 import networkx as nx
 import numpy as np

@@ -84,7 +84,7 @@ def _column(text: str) -> str | int:
 
 
 def columns_of(options: argparse.Namespace) -> dict[str, Any]:
-    """The columns of a table as `load_graph` and `convert` take them."""
+    """The columns of a table as `load_graph` and `convert_to_store` take them."""
     return {name: getattr(options, name) for name in ("source", "target", "weight", "header")}
 
 
@@ -173,7 +173,7 @@ def _as_wrong_use() -> Iterator[None]:
 
 
 def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Options that bound what a cluster holds: "min_size", "max_size" or "imbalance" of those that the command has."""
+    """Options that bound what a cluster holds; names : those of "min_size", "max_size" and "imbalance"."""
     if "min_size" in names:
         parser.add_argument("--min-size", type=float, metavar="NODES", help="the least nodes of a cluster")
     if "max_size" in names:

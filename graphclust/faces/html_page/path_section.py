@@ -103,7 +103,7 @@ def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
     cut = f'<line class="suggested" x1="{TOP:g}" x2="{WIDTH - TOP:g}" y1="{at:.1f}" y2="{at:.1f}"/>'
     alt = f"Tree in which the {path.ks[-1]} clusters of the finest partition are united into one"
     caption = (
-        f"How the clusters of the partition into {path.ks[-1]} are united, the higher the less they belong together; a "
+        f"How the clusters of the partition into {path.ks[-1]} are united, the higher the weaker they are linked; a "
         f"number in brackets counts clusters that are united further down. Below each leaf stands the cluster of this "
         f"page that has most of its nodes. The line cuts the tree into {suggested}."
     )
