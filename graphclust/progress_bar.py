@@ -21,6 +21,7 @@ class ProgressLine:
         self.shown = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
+        """Draw the bar again, some times a second at most."""
         now = self.clock()
         if now < self.due or not self.on_terminal:
             return

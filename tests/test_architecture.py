@@ -272,6 +272,21 @@ def test_every_module_says_what_it_is_and_exports_what_it_has():
         assert [public for public in getattr(module, "__all__", []) if not hasattr(module, public)] == []
 
 
+def test_long_functions_have_docstrings():
+    """Beyond ten lines; a class speaks for its __init__, a function for its overloads."""
+    silent = [
+        f"{path.relative_to(PACKAGE)}: {node.name}"
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= 10
+        and node.name != "__init__"
+        and not any(ast.unparse(mark) == "overload" for mark in node.decorator_list)
+        and ast.get_docstring(node) is None
+    ]
+    assert silent == []
+
+
 def test_no_file_is_named_after_nothing():
     assert {path.stem for path in sources()} & {"utils", "util", "common", "helpers", "core", "misc"} == set()
 

@@ -49,6 +49,7 @@ class CoresetQuality:
         return float(self.costs.std(ddof=1)) / mean if mean > 0.0 and len(self.costs) > 1 else 0.0
 
     def __str__(self) -> str:
+        """Whether a larger coreset would help, and the costs that say so."""
         what = "would help" if self.larger_helps else "would hardly help"
         verdict = (
             f"a larger coreset {what}: {self.larger_size:,} draws take the mean cost from {self.cost_on_all:.4g} to "

@@ -88,6 +88,7 @@ def d2_seeding(
 
 
 def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, progress) -> Seeds:
+    """Seeds drawn by the tree of masses: a draw costs O(log n), an update one row."""
     graph, self_affinity, weights = kernel.graph, kernel.self_affinity, kernel.point_weights
     x_star = int(np.argmin(np.where(weights > 0, self_affinity, np.inf)))
     sq_distances = self_affinity + self_affinity[x_star]
@@ -116,6 +117,7 @@ def _draw_by_tree(kernel: NormalizedCutKernel, first_uniform: int, uniforms, pro
 
 
 def _draw_by_scan(kernel: NormalizedCutKernel, first_uniform: int, uniforms, progress) -> Seeds:
+    """Seeds drawn by a scan of all masses, which costs O(n) a draw."""
     graph, n = kernel.graph, kernel.n_nodes
     sq_distances, nearest = np.full(n, np.inf), np.zeros(n, np.int64)
     affinity, tally = np.zeros(n), np.zeros(2, np.int64)

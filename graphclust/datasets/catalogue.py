@@ -109,6 +109,7 @@ def _of_row(row: dict[str, str]) -> CatalogueEntry:
 
 
 def _snap() -> list[CatalogueEntry]:
+    """Entries for the graphs of SNAP that come with communities."""
     from graphclust.datasets.snap_files import GRAPHS
 
     return [

@@ -122,6 +122,7 @@ def fetched_matrix(
 
 
 def _info(entry: CatalogueEntry, load: LoadInfo, n_nodes: int, communities: str) -> DatasetInfo:
+    """What is known of a graph beside its edges: communities, labels, names, coordinates."""
     details = load.details
     known = details.get(f"communities_{communities}")
     classes = details.get("class_of_node")

@@ -93,6 +93,7 @@ class DaskEngine:
         return self.client.submit(task, *arguments, key=key)
 
     def _results(self, futures: list[Any]) -> list[Any]:
+        """What the workers computed; if a worker dies or the run is lost, GraphClustError says why and what to do."""
         from distributed import CancelledError, KilledWorker
 
         try:
@@ -170,6 +171,7 @@ def check_versions(origin: Origin) -> None:
 
 
 def _checked_store(origin: Origin) -> StoredGraph:
+    """The client's store, opened by a worker; GraphFormatError where it is missing or another one."""
     where = here()
     try:
         graph = open_store(origin.path, verify="fast")

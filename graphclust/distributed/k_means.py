@@ -99,6 +99,7 @@ def _parts(X: Any, client: Any, patience: float) -> tuple[DaskEngine, ByBlock]:
 
 
 def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int, progress: Progress) -> KMeansResult:
+    """Lloyd's iterations, with sums made by the workers; an empty cluster takes the farthest point."""
     history: list[float] = []
     n = int(engine.boundaries[-1])
     while True:

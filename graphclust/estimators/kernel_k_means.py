@@ -172,6 +172,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return X
 
     def _kernel_of(self, X: Any, weights: np.ndarray | None) -> Kernel:
+        """The kernel that the parameters of the estimator name."""
         gamma = None if self.gamma is None else as_number(self.gamma, "gamma", above=0.0)
         width = None if gamma is None else 1.0 / gamma
         match self.kernel:

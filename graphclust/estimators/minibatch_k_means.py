@@ -91,6 +91,7 @@ class MiniBatchKMeans(CentroidModel):
         self.rate = rate
 
     def _cluster(self, X: Any, k: int, weights: np.ndarray, rng: np.random.Generator) -> KMeansResult:
+        """Centroids by mini-batches, and the state from which `partial_fit` goes on."""
         n = X.shape[0]
         batch_size = min(as_whole_number(self.batch_size, "batch_size", at_least=1), n)
         n_batches = as_whole_number(self.max_iter, "max_iter", at_least=1) * n // batch_size

@@ -145,6 +145,7 @@ class SpectralClustering(_GraphModel):
         self.verbose = verbose
 
     def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        """The graph of affinities that the parameters describe."""
         if self.affinity in OF_NEIGHBORS:
             metric = "euclidean" if self.affinity == "nearest_neighbors" else "precomputed"
             n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=2)
@@ -199,6 +200,7 @@ class NeighborGraphModel(_GraphModel):
         return self.clustering_.model().predict(rows)
 
     def _graph(self, X: Any, rng: np.random.Generator) -> Graph:
+        """The graph of affinities that the parameters describe."""
         kind = as_choice(self.affinity, "affinity", ("nearest_neighbors", "rbf", "precomputed"))
         as_choice(self.neighbors_method, "neighbors_method", METHODS)
         metric = as_choice(self.metric, "metric", (*METRICS, *SYNONYMS))

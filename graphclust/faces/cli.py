@@ -55,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(arguments: list[str] | None) -> int:
+    """Run a command; returns the exit code, and prints one line for each kind of failure."""
     from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
     from graphclust.progress import Progress
 

@@ -115,6 +115,7 @@ def _through_matrices(graph: Graph) -> None:
 
 
 def _through_files(graph: Graph) -> None:
+    """Write and read a graph in each format that has loops of its own."""
     part = graph.subgraph(np.flatnonzero(~graph.isolated))
     with tempfile.TemporaryDirectory() as folder:
         for name in ("g.mtx", "g.txt", "g.csv"):

@@ -216,6 +216,7 @@ class _Nodes:
         return np.unique(self.rows(argument, list(names), False))
 
     def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> npt.NDArray[np.int64]:
+        """The rows of the nodes that an argument names; new ones get the rows after the last where they may come."""
         if self.row is None:
             rows = np.asarray(names if len(names) else np.empty(0, np.int64))
             if rows.dtype.kind not in "iu":

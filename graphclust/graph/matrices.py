@@ -70,6 +70,7 @@ def _differ_in_length(columns: list, values: list) -> bool:
 
 
 def _check_arrays(matrix: Any, name: str) -> None:
+    """Refuse a matrix whose arrays do not fit each other or its shape, before SciPy reads beyond them."""
     n_rows, n_columns = matrix.shape
     if matrix.format == "coo":
         row, column = matrix.coords

@@ -97,6 +97,7 @@ def read_header(file: IO[bytes]) -> ArrayHeader:
 
 
 def _parse_header(text: str) -> ArrayHeader:
+    """Shape, order and type of an array, from the text that NumPy writes before it; it is parsed, never run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's, of spellings that it will not take for ever

@@ -85,6 +85,7 @@ def _straight(name: str) -> Iterator[IO[bytes]]:
 
 
 def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
+    """A file beside the target, which takes its name once it is whole and on the disk, and else goes."""
     folder = os.path.dirname(name) or "."
     with ExitStack() as stack:
         try:

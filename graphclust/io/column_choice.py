@@ -101,6 +101,7 @@ def choose(
 def _ends_by_name(
     names: list[str], weight: int | None, sure: bool, rows: Callable[[], list[list[str]]], path: str
 ) -> Choice:
+    """The columns of the two ends by their names; by the rows where the names leave a choice; refused where both do."""
     pairs = [pair for pair in named_ends(names) if weight not in pair]
     if len(pairs) == 1:
         return Choice(*pairs[0], weight, sure)
@@ -133,6 +134,7 @@ def _kind(values: list[str]) -> str:
 
 
 def _place(asked: Column, argument: str, names: list[str] | None, n_columns: int, path: str) -> int | None:
+    """The place of the column that an argument names, exactly or, failing that, in plain letters."""
     if asked is None:
         return None
     found = [asked] if isinstance(asked, int) and asked < n_columns else []

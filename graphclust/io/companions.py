@@ -44,6 +44,7 @@ def details_of(found: dict[str, bytes], n_nodes: int, source: Source) -> tuple[d
 
 
 def _detail(name: str, matrix: Any, n_nodes: int) -> dict[str, Any]:
+    """What a further matrix of an archive tells of the nodes: coordinates, communities, ids or classes."""
     if matrix.shape[0] != n_nodes:
         return {}
     if name == "coord" and isinstance(matrix, np.ndarray):

@@ -86,6 +86,7 @@ class NumberReader:
         self.doubts = Doubts(layout)
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
+        """Read a block of whole lines into edges; returns its parts and how many lines it has."""
         boundaries, text = line_boundaries(block), np.frombuffer(block.toreadonly(), np.uint8)
         pieces: list = [None] * (len(boundaries) - 1)
 
@@ -142,6 +143,7 @@ class NumberReader:
         return _weight(found[0], path, lambda: line + bytes(block[:position]).count(b"\n") + 1)
 
     def _explain(self, block: bytes, code: int, position: int, line: int, path: str) -> NoReturn:
+        """GraphFormatError that names the first line that the loop could not read, and why."""
         line += block.count(b"\n", 0, position) + 1
         row = block[position : block.index(b"\n", position)].strip()
         text, n = quote(row), self.layout.n_columns
@@ -204,6 +206,7 @@ class _TextReader:
         self.doubts = Doubts(layout)
 
     def __call__(self, block: memoryview, line: int, unfit: NegativeOrInfinite, path: str) -> tuple[list, int]:
+        """Read a block of whole lines into edges; returns its parts and how many lines it has."""
         layout = self.layout
         sources: list[int] = []
         targets: list[int] = []
@@ -249,6 +252,7 @@ class _TextReader:
         return True
 
     def _fields(self, row: bytes, path: str, line: int) -> list[str]:
+        """The fields of a row as text; GraphFormatError for another number of them than the first line has."""
         try:
             fields = split(row.decode("utf-8"), self.layout.delimiter)
         except UnicodeDecodeError:

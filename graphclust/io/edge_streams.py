@@ -29,6 +29,7 @@ class ListStream:
         self.facts: dict[str, Any] = {"offset": 0, "line": 0, "n_rows": 0, "low": 2**63, "high": 0, "first": None}
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
+        """Edges, block by block; what is known after each is recorded, so that a later process can go on from there."""
         facts, reader = self.facts, NumberReader(self.lines.layout, self.reading)
         unfit = NegativeOrInfinite(self.source.path, self.weights or "file")
         if facts["offset"]:
@@ -81,6 +82,7 @@ class MatrixStream:
         self.facts: dict[str, Any] = {"offset": 0, "line": 0, "n_rows": 0}
 
     def parts(self, progress: Progress) -> Iterator[list[Part]]:
+        """Edges, block by block; what is known after each is recorded, so that a later process can go on from there."""
         facts, source = self.facts, self.source
         n_bytes = 0
 

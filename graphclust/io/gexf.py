@@ -55,6 +55,7 @@ class _Gexf:
         return None
 
     def _attribute(self, attributes: dict[str, str]) -> object:
+        """Note what an id of attributes stands for."""
         id = attributes.get("id", "")
         name, type = attributes.get("title", id), attributes.get("type", "string")
         self._declared = None
@@ -81,6 +82,7 @@ class _Gexf:
             self._declared.set_default(text, self.elements.line)
 
     def _node(self, attributes: dict[str, str]) -> object:
+        """Add a node, which may be in another one."""
         if "id" not in attributes:
             raise self.elements.error("a node has no id")
         if self._owners:
@@ -107,6 +109,7 @@ class _Gexf:
         self._owners.pop()
 
     def _attvalue(self, attributes: dict[str, str]) -> object:
+        """Give the open node or edge the value of an attribute."""
         id, value = attributes.get("for", attributes.get("id")), attributes.get("value", "")
         if id is None or not self._owners:
             return PASS_OVER

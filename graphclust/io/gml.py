@@ -42,6 +42,7 @@ class _Gml:
         self.not_yet_listed: dict[str, int] = {}  # nodes that edges name, and where
 
     def read(self, check: Callable[[], None]) -> None:
+        """Go through the tokens, add nodes and edges, and pass over all other lists."""
         places: list[tuple[int, int]] = []  # the lists around the one that is being read, and where they begin
         place, start = _TOP, 0
         key: bytes | None = None
@@ -109,6 +110,7 @@ class _Gml:
                 names.are_text |= name == "name" and token.startswith(b'"')
 
     def _add_edge(self, fields: Fields, at: int) -> None:
+        """Add an edge, the nodes of which may be listed later."""
         ends: dict[bytes, str] = {}
         listing, number = self.listing, len(self.listing.sources)
         for key, token in fields:
@@ -131,6 +133,7 @@ class _Gml:
             self.not_yet_listed.setdefault(ends[b"target"], at)
 
     def _finish(self) -> None:
+        """Refuse a file without a graph, and edges of nodes that were never listed."""
         listing = self.listing
         if not self.has_graph:
             raise GraphFormatError("holds no graph, expected gml: graph [ node [ id 0 ] ... ]", listing.path)

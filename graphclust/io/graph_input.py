@@ -204,6 +204,7 @@ def _unweighted(graph: Graph) -> Graph:
 
 
 def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
+    """A graph from a square matrix, whose duplicates are summed and whose rounding is evened out."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphValidationError(f"G has shape {matrix.shape}, expected a square adjacency matrix")
     pattern = matrix.dtype == bool
@@ -218,6 +219,7 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
 
 
 def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None) -> Graph:
+    """A graph from NetworkX's dicts, with the names of its nodes."""
     if G.is_directed() and symmetrize is None:
         raise GraphValidationError(
             f"G is a directed {type(G).__name__}, expected an undirected graph; pass G.to_undirected(), or "

@@ -44,6 +44,7 @@ class _GraphML:
         self._has_graph = False
 
     def _key(self, attributes: dict[str, str]) -> object:
+        """Note what an id of attributes stands for, of nodes, edges or both."""
         id, owner = attributes.get("id", ""), attributes.get("for", "all")
         name, type = attributes.get("attr.name", id), attributes.get("attr.type", "string")
         self._declared = None
@@ -91,6 +92,7 @@ class _GraphML:
         return None
 
     def _edge(self, attributes: dict[str, str]) -> object:
+        """Add an edge, and the attributes that stand in its element."""
         source, target = attributes.get("source"), attributes.get("target")
         if source is None or target is None:
             raise self.elements.error("an edge has no source or no target, expected the ids of two nodes")
@@ -112,6 +114,7 @@ class _GraphML:
         raise self.elements.error("holds a hyperedge, expected edges of two nodes; replace it by such edges")
 
     def _data(self, attributes: dict[str, str]) -> object:
+        """Give the open node or edge the value of an attribute, once its text is known."""
         owner, number = self._owners[-1] if self._owners else ("graph", 0)
         key = attributes.get("key")
         if key is None or owner == "graph":

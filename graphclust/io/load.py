@@ -388,6 +388,7 @@ def _read(
     progress: Progress,
     with_details: bool,
 ) -> Edges:
+    """The edges of a source of known format."""
     if format == "matrix_market":
         return read_matrix_market(source, weights or "file", memory_limit, progress, reading.bipartite)
     if format == "suitesparse":

@@ -142,6 +142,7 @@ def _line_at(block: memoryview, at: int) -> bytes:
 
 
 def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
+    """The field's name and whether the matrix is symmetric, from the first line."""
     words = [quote(word) for word in text[:200].lower().split()]
     if not words or words[0] != "%%matrixmarket":
         raise GraphFormatError(
@@ -174,6 +175,7 @@ def _read_banner(text: bytes, path: str) -> tuple[str, bool]:
 def _read_sizes(
     text: bytes, banner: tuple[str, bool], source: Source, line: int, memory_limit: int | None, bipartite: bool
 ) -> Header:
+    """The header from the line of sizes; refused where the file is too small for them, or memory is."""
     words = text.split()
     if len(words) != 3 or not all(word.isdigit() and len(word) < 20 for word in words):
         raise GraphFormatError(f'sizes are {quote(text)!r}, expected "rows columns entries"', source.path, line)
@@ -299,6 +301,7 @@ def _explain(block: memoryview, position: int, header: Header, n_missing: int, p
 
 
 def _explain_value(word: bytes, field: str, path: str, line: int) -> None:
+    """GraphFormatError that says what is wrong with the value of an entry."""
     try:
         float(word)
     except ValueError:

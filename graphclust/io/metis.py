@@ -93,6 +93,7 @@ def _read_header(block: memoryview, line: int, source: Source, memory_limit: int
 
 
 def _header_of(text: bytes, source: Source, line: int, memory_limit: int | None) -> Header:
+    """The header from the first line; refused where the file is too small for it, or memory is."""
     words = text.split()
     if not 2 <= len(words) <= 4 or not all(word.isdigit() and len(word) < 19 for word in words):
         raise GraphFormatError(
@@ -160,6 +161,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
 
 
 def _explain(block: memoryview, code: int, position: int, header: Header, path: str, line: int) -> NoReturn:
+    """GraphFormatError that names the first line that the loop could not read, and why."""
     text_block = bytes(block)
     line += text_block.count(b"\n", 0, position) + 1
     text = quote(text_block[position : text_block.index(b"\n", position)].strip())

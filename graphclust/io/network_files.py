@@ -95,6 +95,7 @@ def _content(source: Source, progress: Progress, check: Callable[[int], None]) -
 
 
 def _edges_of(listing: NetworkListing, weights: str | None, symmetrize: str | None, ids_are_names: bool) -> Edges:
+    """The edges of a file that lists nodes and edges, with the weights and names that were chosen."""
     edges = Edges(listing.path, 0, [], remarks=listing.remarks)
     n_added = listing.list_other_ends()
     edges.n_nodes = len(listing.number_of)

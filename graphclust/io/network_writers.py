@@ -54,6 +54,7 @@ def named_network(graph: Graph, format: str) -> networkx.Graph:
 
 
 def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
+    """The names of the nodes as a format can hold them; GraphValidationError where it cannot."""
     names = as_texts(nodes)
     if names is None:
         raise GraphValidationError(

@@ -43,6 +43,7 @@ def _dicts(values: Any, name: str, path: str) -> list[dict[str, Any]]:
 
 
 def _add_nodes(nodes: list[dict[str, Any]], listing: NetworkListing) -> None:
+    """Add the nodes by their ids, or by their places where none has one."""
     with_id = sum("id" in node for node in nodes)
     if with_id not in (0, len(nodes)):
         raise GraphFormatError(f"{len(nodes) - with_id} of its nodes have no 'id', expected all or none", listing.path)
@@ -60,6 +61,7 @@ def _add_nodes(nodes: list[dict[str, Any]], listing: NetworkListing) -> None:
 
 
 def _add_links(links: list[dict[str, Any]], key: str, is_directed: bool, listing: NetworkListing) -> None:
+    """Add the links, and what they say as attributes."""
     attributes: dict[str, EdgeAttribute] = {}
     for place, link in enumerate(links):
         if not {"source", "target"} <= {*link}:

@@ -38,6 +38,7 @@ class _Pajek:
         self.n_vertices = self.n_rows = 0
 
     def read(self, check: Callable[[], None]) -> None:
+        """Go through the lines, each by the part that it is in."""
         part = ""
         for number, raw in enumerate(self.text.split("\n"), 1):
             if number % _CHECKED == 0:
@@ -59,6 +60,7 @@ class _Pajek:
                     self._add_edge([first, other], part == "arcslist", number)
 
     def _begin_part(self, line: str, number: int) -> str:
+        """The name of the part that a line with a star begins; the vertices are added by their number."""
         words = line[1:].lower().replace(":", " ").split()
         part = words[0] if words else ""
         if part == "vertices":

@@ -69,6 +69,7 @@ def _checked(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
 
 
 def _from_numpy(file: IO[bytes], name: str, memory_limit: int | None) -> np.ndarray:
+    """The array of a `.npy` file, or the one that holds points in an `.npz` archive."""
     start = file.read(len(_ARCHIVE))
     file.seek(0)
     if start != _ARCHIVE:

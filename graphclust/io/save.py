@@ -234,6 +234,7 @@ def _refuse_isolated(graph: Graph, format: str) -> None:
 
 
 def _snap(graph: Graph) -> Iterator[str]:
+    """Lines of whole-number ids, each edge once."""
     _refuse_isolated(graph, "snap")
     ids = np.arange(graph.n_nodes) if graph.nodes is None else np.asarray(graph.nodes)
     fits = ids.dtype.kind in "iu" and not (ids[:1] < 0).any() and not (ids[1:] <= ids[:-1]).any()
@@ -249,6 +250,7 @@ def _snap(graph: Graph) -> Iterator[str]:
 
 
 def _csv(graph: Graph) -> Iterator[str]:
+    """Lines of a table with a header, each edge once; a name that could be misread is quoted."""
     _refuse_isolated(graph, "csv")
     names = as_texts(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
     if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
@@ -270,6 +272,7 @@ def _csv(graph: Graph) -> Iterator[str]:
 
 
 def _metis(graph: Graph) -> Iterator[str]:
+    """A header, then a line of neighbors for each node; weights have to be whole numbers."""
     if graph.loops.any():
         raise GraphValidationError(
             f"G has {amount(int(np.count_nonzero(graph.loops)), 'self-loop')}, which METIS files cannot hold; pass "

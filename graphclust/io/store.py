@@ -170,6 +170,7 @@ def _key_of(folder: str) -> str | None:
 
 
 def _mapped_by(header: dict[str, Any], folder: str) -> StoredGraph:
+    """The graph of a store, its arrays mapped, not read."""
     n, n_entries = header["n_nodes"], header["n_entries"]
     arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}
     nodes = read_names(folder, n) if header["names"] else arrays.get("nodes")

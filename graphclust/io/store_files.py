@@ -100,6 +100,7 @@ class NewStore:
         self.header: dict[str, Any] = {"names": False, "remarks": []}
 
     def allocate(self, array: str, length: int) -> None:
+        """Make an array's file of full length, and map it for writing."""
         start = npy_header(DTYPES[array], length)
         n_bytes = len(start) + length * np.dtype(DTYPES[array]).itemsize
         with open(self.path_of(array), "wb") as file:

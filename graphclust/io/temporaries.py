@@ -88,6 +88,7 @@ def remove_abandoned(folder: str, target: str | None = None) -> None:
 
 
 def _remove_if_abandoned(path: str) -> None:
+    """Remove what a process that is gone has left: it holds no lock, and is a file or folder of this user."""
     if fcntl is None:
         return
     with suppress(OSError):

@@ -46,6 +46,7 @@ def read_whole_file(
 
 
 def _read_parquet(path: str, n_bytes: int, weights: str, asked: Columns, memory_limit: int | None) -> Edges:
+    """The edges of a Parquet file, of which only the columns of ends and weights are read."""
     try:
         from pyarrow import array, parquet
     except ImportError:
@@ -97,6 +98,7 @@ def _columns(names: list[str], asked: Columns, path: str) -> tuple[str, str, str
 
 
 def _read_matlab(path: str, n_bytes: int, weights: str, memory_limit: int | None) -> Edges:
+    """The edges of the one square matrix of a MATLAB file."""
     from scipy import io
 
     with open(path, "rb") as file:

@@ -87,6 +87,7 @@ class XmlElements:
             raise GraphFormatError(f"cannot be read in its encoding ({problem}); save it as UTF-8", self.path) from None
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
+        """Pass an opening tag to its reader, or pass over it with all that is in it."""
         if self._depth_passed_over or self._text is not None:
             self._depth_passed_over += 1
             if self._depth_passed_over > MOST_DEPTH:

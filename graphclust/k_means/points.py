@@ -228,6 +228,7 @@ def check_not_vanishing(largest: float, dtype: Any, name: str) -> None:
 
 
 def _sparse_points(X: Any, name: str) -> SparsePoints:
+    """Points from a SciPy matrix, checked, in float32 or float64, without duplicates."""
     if X.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {X.dtype}, expected real numbers")
     if X.ndim != 2 or 0 in X.shape:

@@ -123,6 +123,7 @@ def _naive_coreset(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Coreset:
+    """A coreset whose seeds are drawn one after the other, in O(n) kernel entries each."""
     points = np.flatnonzero(weights > 0.0)
     if len(points) <= size:
         return Coreset(points, weights[points])

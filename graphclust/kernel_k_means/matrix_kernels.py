@@ -193,6 +193,7 @@ class HeatKernel(Kernel):
         return range(0, self.n, _HEAT_COLUMNS)
 
     def _columns(self, columns: Rows) -> np.ndarray:
+        """Columns of the heat kernel: a series of Chebyshev polynomials, applied to unit vectors."""
         columns = np.arange(self.n)[columns]
         ends = np.zeros((self.n, len(columns)))
         ends[columns, np.arange(len(columns))] = 1.0

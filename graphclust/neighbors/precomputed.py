@@ -28,6 +28,7 @@ def nearest_by_distances(distances: Any, k: int, name: str, among_themselves: bo
 
 
 def _of_dense(distances: np.ndarray, k: int, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbors and distances from a full matrix, some rows at a time."""
     n = len(distances)
     neighbors, found = np.empty((n, k), np.int64), np.empty((n, k))
     rows = max(1, _ENTRIES // distances.shape[1])
@@ -42,6 +43,7 @@ def _of_dense(distances: np.ndarray, k: int, among_themselves: bool) -> tuple[np
 
 
 def _of_sparse(distances: sparse.csr_array, k: int, name: str, among_themselves: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbors and distances from the entries of a sparse matrix, at least k a row."""
     n = distances.shape[0]
     rows = np.repeat(np.arange(n), np.diff(distances.indptr))
     others = rows != distances.indices if among_themselves else np.ones(len(rows), bool)

@@ -194,6 +194,7 @@ def _nearest_of(task: Task, block: np.ndarray, search: Callable):
 
 
 def _exact_search(points: Any, metric: str) -> Callable:
+    """A function that finds exact neighbors, by scikit-learn."""
     try:
         from sklearn.neighbors import NearestNeighbors
     except ImportError:
@@ -208,6 +209,7 @@ def _exact_search(points: Any, metric: str) -> Callable:
 
 
 def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Generator) -> Callable:
+    """A function that finds approximate neighbors, by inverted lists of Faiss, of which some are searched."""
     try:
         import faiss
     except ImportError:

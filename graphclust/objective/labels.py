@@ -164,6 +164,7 @@ def _of_mapping(labels: Mapping[Hashable, Any], rows: dict[Hashable, int], name:
 
 
 def _of_communities(labels: Iterable[Iterable[Hashable]], rows: dict[Hashable, int], name: str) -> np.ndarray:
+    """A label for each row, from sets of nodes that hold each once."""
     community = [-1] * len(rows)
     for c, members in enumerate(labels):
         for node in members:
@@ -210,6 +211,7 @@ def _as_array(labels: Any, name: str) -> np.ndarray:
 
 
 def _numbered_objects(labels: np.ndarray, name: str) -> np.ndarray:
+    """A number for each label of any hashable type, -1 for those that mean none."""
     values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
     kinds = {type(value) for value in values}
     if len(kinds) > 1 or type(None) in kinds:

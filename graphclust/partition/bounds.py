@@ -63,6 +63,7 @@ def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
 
 
 def _attribute(G: Any, name: str) -> list[Any]:
+    """The values of a node attribute, of a NetworkX or igraph graph, in the order of the nodes."""
     if hasattr(getattr(G, "nodes", None), "data"):
         values = [data.get(name) for _, data in G.nodes(data=True)]
     elif hasattr(G, "vs"):  # of igraph

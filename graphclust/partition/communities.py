@@ -117,6 +117,7 @@ def communities(
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:
+        """The result with these labels for the nodes that took part, and -1 for the others."""
         found = np.full(graph.n_nodes, -1, np.int64)
         found[order[taken]] = labels
         return clustering_of(

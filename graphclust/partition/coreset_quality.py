@@ -51,6 +51,7 @@ def coreset_quality(
     kernel = NormalizedCutKernel.of(clustering.graph, options["loops"], options["shift"])
 
     def clustered(size: int) -> tuple[npt.NDArray[np.int64], float, float]:
+        """Labels from a coreset of this size, with the cost on the coreset and on all nodes."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)  # what they warn of is what is asked here
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -85,6 +85,7 @@ def _is_header(rows: list[Row]) -> bool:
 
 
 def _labels_of(rows: list[Row], path: str) -> np.ndarray:
+    """The labels of all rows: whole numbers, or names where none is a number."""
     whole = [_WHOLE.fullmatch(label) is not None for *_, label in rows]
     if all(whole):
         return np.array([int(label) for *_, label in rows], np.int64)
@@ -101,6 +102,7 @@ def _labels_of(rows: list[Row], path: str) -> np.ndarray:
 
 
 def _tab_rows(path: str) -> Iterator[Row]:
+    """Rows of a table with tabs: line, node and label; comments at the top are passed over."""
     with open(path, "rb") as file:
         at_top = True
         for line, text in enumerate(file, 1):
@@ -115,6 +117,7 @@ def _tab_rows(path: str) -> Iterator[Row]:
 
 
 def _comma_rows(path: str) -> Iterator[Row]:
+    """Rows of a table with commas, as `_tab_rows` gives them."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         n_comments, first = 0, ""
         for first in file:

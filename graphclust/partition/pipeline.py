@@ -100,8 +100,9 @@ def coreset_sc(
         shift, second_term, rounds, embedding, degrees.
     The options from here on have None for not given; giving one asks for a method that has it, whatever its value.
     objective : "modularity" (default), at the resolution where k is the natural number of clusters, so that it pays to
-        unite two of k + 1 clusters, but not two of k: what agrees best with the groups that people recognize. "normalized_cut" for the smallest normalized cut, which on many real
-        graphs takes off small groups that hang on by few edges; the objective of "paper" and of spectral clustering.
+        unite two of k + 1 clusters, but not two of k: what agrees best with the groups that people recognize.
+        "normalized_cut" for the smallest normalized cut, which on many real graphs takes off small groups that hang on
+        by few edges; the objective of "paper" and of spectral clustering.
         "ratio_cut" and "constant_potts" are their twins that count nodes where those count degrees.
     resolution : "auto" (default) matches k, or a number > 0: of modularity 1 is the usual one, of the constant Potts
         model a density: the mean weight between two nodes is above it inside clusters, and below it between them.
@@ -274,6 +275,7 @@ def _suggested(
 
 
 def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
+    """The partition of the paper's algorithm, with remarks on what it assumed."""
     if options["coreset_size"] is None:
         options["coreset_size"] = paper.default_size(graph.n_nodes, k)
     kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])

@@ -148,6 +148,7 @@ class ClusterModel:
         return {node: place for place, node in enumerate(names)}
 
     def _of_names(self, rows: Mapping[Hashable, Any]) -> sparse.csr_array:
+        """A matrix of links, from a mapping of new nodes to their neighbors by name."""
         new, old, weights = [], [], []
         for row, (name, neighbors) in enumerate(rows.items()):
             for node in neighbors:

@@ -149,6 +149,7 @@ def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> 
 
 
 def _cluster_table(clustering: "Clustering") -> list[str]:
+    """Lines for the largest clusters, and one for all others."""
     rows = ["  cluster      nodes         volume   conductance"]
     for c in range(min(clustering.n_clusters, CLUSTERS_SHOWN)):
         rows.append(

@@ -125,6 +125,7 @@ def _dense_pairs(operator, k: int, driver: str) -> tuple[np.ndarray, np.ndarray]
 
 
 def _by_arpack(operator, k, rng):
+    """The k largest eigenpairs by ARPACK; pairs that it missed are searched in the complement of those found."""
     values, vectors = _arpack_pairs(operator, k, rng)
     n_rounds = 0
     while _missed_one(operator, values, vectors, rng):
@@ -142,6 +143,7 @@ def _by_arpack(operator, k, rng):
 
 
 def _arpack_pairs(operator, k: int, rng) -> tuple[np.ndarray, np.ndarray]:
+    """What one run of ARPACK finds; _Failed where it does not converge within its budget of products."""
     budget = _Budget(operator)
     n = operator.shape[0]
     n_lanczos = min(n, max(2 * k + 1, LEAST_LANCZOS))

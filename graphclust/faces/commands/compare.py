@@ -66,6 +66,7 @@ def _too_long(one: dict, other: dict) -> set[str]:
 
 
 def _labels(path: str) -> dict:
+    """Node -> label, from a file that names each node once."""
     from graphclust.errors import GraphFormatError, ParameterError
     from graphclust.partition.label_files import read_labels
 
@@ -89,6 +90,7 @@ def _check_same_nodes(one: dict, other: dict, options: argparse.Namespace) -> No
 
 
 def _as_text(facts: dict[str, Any]) -> str:
+    """The figures of the comparison, for a terminal."""
     from graphclust.errors import amount
 
     a, b = facts["n_clusters"]

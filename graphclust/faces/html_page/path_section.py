@@ -36,6 +36,7 @@ def other_numbers(path: ClusterPath, suggestion: Suggestion, clustering: Cluster
 
 
 def _chart(path: ClusterPath, suggested: int, k: int) -> str:
+    """The value of each k as a chart in SVG: dots by the width of their range, lines at the suggestion and this k."""
     ks, values, widths, name = values_of(path)
     x = _scaled(np.log(ks.astype(np.float64)), LEFT, WIDTH - TOP)
     y = _scaled(values, HEIGHT - BOTTOM, TOP)
@@ -75,6 +76,7 @@ def _chart(path: ClusterPath, suggested: int, k: int) -> str:
 
 
 def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
+    """The unions as a tree in SVG, cut at the suggestion, with the clusters of this page below its leaves."""
     tree = drawn_tree(path)
     clusters = clusters_of_leaves(path, tree["leaves"], clustering)
     x, height = np.array(tree["icoord"]), np.array(tree["dcoord"])
