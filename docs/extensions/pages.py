@@ -51,8 +51,20 @@ def make_gallery() -> None:
         shutil.copy(path, folder)
         parts.append(card(path))
     names = "\n".join(path.stem for path in notebooks)
-    parts += ["::::\n", f"```{{toctree}}\n:hidden:\n\n{names}\nHEADLINES\n```\n"]
+    parts += ["::::\n", browser_pictures(), f"```{{toctree}}\n:hidden:\n\n{names}\nHEADLINES\n```\n"]
     (folder / "index.md").write_text("\n".join(parts))
+
+
+def browser_pictures() -> str:
+    """What a browser showed of the page and the site when the tests last opened them; nothing where they did not."""
+    shots = sorted((HERE / "pictures").glob("*.png"))
+    if not shots:
+        return ""
+    cards = [
+        f":::{{grid-item-card}} {shot.stem.replace('-', ', ')}\n:img-top: ../pictures/{shot.name}\n:::\n"
+        for shot in shots
+    ]
+    return "\n".join(["## In a browser\n", "::::{grid} 1 2 2 4\n:gutter: 3\n", *cards, "::::\n"])
 
 
 def card(path: pathlib.Path) -> str:

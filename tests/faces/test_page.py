@@ -337,7 +337,9 @@ def test_the_file_appears_whole_or_not_at_all(clustering, tmp_path):
 
 
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=8000")
-LOOK = """<!DOCTYPE html><body><iframe src="$page" width="$width" height="900" style="border:0"></iframe><script>
+PICTURES = pathlib.Path(__file__).parents[1] / "docs" / "pictures"  # which the gallery shows
+LOOK = """<!DOCTYPE html><body style="margin:0">
+<iframe src="$page" width="$width" height="900" style="border:0"></iframe><script>
 addEventListener("load", () => setTimeout(() => {
   const page = document.querySelector("iframe").contentDocument, query = page.getElementById("query");
   const lists = [...page.querySelectorAll("details.members")];
@@ -352,14 +354,19 @@ addEventListener("load", () => setTimeout(() => {
 </script></body>"""
 
 
-def looked_at(browser, page, folder, width, dark):
-    """What a page in a frame of this width looks like, since no window is narrower than 500; it is not changed."""
+def look_at(browser, page, folder, width, dark):
+    """What a page in a frame of this width says, since no window is narrower than 500; a picture of it is kept."""
     frame = folder / "frame.html"
     frame.write_text(LOOK.replace("$page", page.as_uri()).replace("$width", str(width)))
     theme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-    command = [browser, *OPTIONS, theme, "--allow-file-access-from-files", "--window-size=1400,1000", "--dump-dom"]
-    ended = subprocess.run([*command, frame.as_uri()], capture_output=True, text=True, timeout=120)
+    PICTURES.mkdir(exist_ok=True)
+    shot = PICTURES / f"{page.stem}-{width}-{'dark' if dark else 'light'}.png"
+    shot.unlink(missing_ok=True)
+    looks = [theme, "--allow-file-access-from-files", f"--window-size={max(width, 500)},900", f"--screenshot={shot}"]
+    command = [browser, *OPTIONS, *looks, "--dump-dom", frame.as_uri()]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0 and not re.search("CONSOLE.*(Uncaught|Refused|ERR_)", ended.stderr), ended.stderr
+    assert shot.read_bytes().startswith(b"\x89PNG") and shot.stat().st_size > 10_000
     (said,) = re.findall(r'data-said="([^"]*)"', ended.stdout)
     return json.loads(unescape(said))
 
@@ -389,7 +396,7 @@ def test_a_browser_has_nothing_to_complain_of(clustering, browser, tmp_path):
 def test_nothing_overflows_and_a_member_is_found(full_page, browser, tmp_path, width, dark):
     target = tmp_path / "page.html"
     target.write_text(full_page[2])
-    said = looked_at(browser, target, tmp_path, width, dark)
+    said = look_at(browser, target, tmp_path, width, dark)
     assert said["content"] <= width
     assert (said["found"], said["open"], said["shown"]) == ("1 member", 1, 1)
     assert (said["ground"] != "rgb(255, 255, 255)") == dark
@@ -402,7 +409,7 @@ def test_the_first_page_of_the_site_fits_and_leads_on(browser, tmp_path, width, 
     start = pathlib.Path(__file__).parents[2] / "docs" / "_build" / "index.html"
     if not start.exists():
         pytest.skip("the site is not built")
-    said = looked_at(browser, start, tmp_path, width, dark)
+    said = look_at(browser, start, tmp_path, width, dark)
     assert said["content"] <= width
     paths = [pathlib.Path(url2pathname(urlsplit(link).path)) for link in said["links"] if link.startswith("file:")]
     assert len(paths) > 6 and all(path.exists() for path in paths)
