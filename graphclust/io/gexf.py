@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from graphclust.io.byte_source import Source
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing, NodeNames
-from graphclust.io.xml_elements import MOST_DEPTH, PASS_OVER, XmlElements
+from graphclust.io.xml_elements import MOST_DEPTH, PASS_OVER, Declarations, XmlElements
 from graphclust.progress import Progress
 
 
@@ -16,7 +16,7 @@ def read_gexf(source: Source, listing: NetworkListing, progress: Progress, check
     _Gexf(source.path, listing).elements.read(source, progress, check)
 
 
-class _Gexf:
+class _Gexf(Declarations):
     def __init__(self, path: str, listing: NetworkListing):
         def nothing(attributes: dict[str, str]) -> None: ...
 
@@ -29,14 +29,16 @@ class _Gexf:
                 "default": self._default, "nodes": nothing, "node": self._node, "edges": nothing, "edge": self._edge,
                 "attvalues": nothing, "attvalue": self._attvalue,
             },
-            {"attribute": self._end_attribute, "default": self._end_default, "node": self._leave, "edge": self._leave},
+            {
+                "attribute": self._end_declaration, "default": self._end_default, "node": self._leave,
+                "edge": self._leave,
+            },
         )  # fmt: skip
         self._of_edges: dict[str, EdgeAttribute] = {}
         self._of_nodes: dict[str, NodeNames | None] = {}
         self._weight = listing.edge_attribute("weight")  # of the format itself, which leaves out weights that are 1
         self._weight.may_be_left_out = True
         self._class = ""
-        self._declared: EdgeAttribute | None = None  # by the attribute that is being read
         self._owners: list[tuple[str, int]] = []  # nodes within each other, or an edge
         self._type = "undirected"
         self._has_graph = False
@@ -66,20 +68,6 @@ class _Gexf:
             if names is not None:
                 names.are_text = type == "string"
         return None
-
-    def _end_attribute(self) -> None:
-        self._declared = None
-
-    def _default(self, attributes: dict[str, str]) -> object:
-        if self._declared is None:
-            return PASS_OVER
-        self.elements.collect_text()
-        return None
-
-    def _end_default(self) -> None:
-        text = self.elements.text()
-        if self._declared is not None:
-            self._declared.set_default(text, self.elements.line)
 
     def _node(self, attributes: dict[str, str]) -> object:
         """Add a node, which may be in another one."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from graphclust.io.byte_source import Source
 from graphclust.io.network_listing import EdgeAttribute, NetworkListing, NodeNames, as_number
-from graphclust.io.xml_elements import MOST_DEPTH, PASS_OVER, XmlElements
+from graphclust.io.xml_elements import MOST_DEPTH, PASS_OVER, Declarations, XmlElements
 from graphclust.progress import Progress
 
 _TRUE = {"true", "1"}
@@ -19,7 +19,7 @@ def read_graphml(source: Source, listing: NetworkListing, progress: Progress, ch
     _GraphML(source.path, listing).elements.read(source, progress, check)
 
 
-class _GraphML:
+class _GraphML(Declarations):
     def __init__(self, path: str, listing: NetworkListing):
         self.listing = listing
         self.elements = XmlElements(
@@ -30,14 +30,13 @@ class _GraphML:
                 "node": self._node, "edge": self._edge, "hyperedge": self._hyperedge, "data": self._data,
             },
             {
-                "key": self._end_key, "default": self._end_default, "graph": self._end_owner, "node": self._end_owner,
-                "edge": self._end_owner, "data": self._end_data,
+                "key": self._end_declaration, "default": self._end_default, "graph": self._end_owner,
+                "node": self._end_owner, "edge": self._end_owner, "data": self._end_data,
             },
         )  # fmt: skip
         self._of_edges: dict[str, EdgeAttribute] = {}
         self._of_elements: dict[str, EdgeAttribute] = {}
         self._of_nodes: dict[str, NodeNames | None] = {}
-        self._declared: EdgeAttribute | None = None  # by the key that is being read
         self._owners: list[tuple[str, int]] = []  # what the data belong to: graphs, nodes and edges within each other
         self._directed = [False]  # by default, of each graph that is being read
         self._keep: Callable[[str], object] = str  # what becomes of the text that is being read
@@ -56,20 +55,6 @@ class _GraphML:
         if owner in ("edge", "all"):
             self._declared = self._of_edges[id] = self.listing.edge_attribute(name, type)
         return None
-
-    def _end_key(self) -> None:
-        self._declared = None
-
-    def _default(self, attributes: dict[str, str]) -> object:
-        if self._declared is None:
-            return PASS_OVER
-        self.elements.collect_text()
-        return None
-
-    def _end_default(self) -> None:
-        text = self.elements.text()
-        if self._declared is not None:
-            self._declared.set_default(text, self.elements.line)
 
     def _graph(self, attributes: dict[str, str]) -> object:
         if self._owners:

@@ -8,6 +8,7 @@ from xml.parsers import expat
 
 from graphclust.errors import GraphClustError, GraphFormatError
 from graphclust.io.byte_source import Source
+from graphclust.io.network_listing import EdgeAttribute
 from graphclust.progress import Progress
 
 PASS_OVER = object()  # what a handler returns for an element that is of no use
@@ -119,3 +120,24 @@ class XmlElements:
 
 _CODES = expat.errors.codes
 _UNCLOSED = expat.errors.XML_ERROR_UNCLOSED_TOKEN
+
+
+class Declarations:
+    """What readers of GraphML and GEXF share: the declaration of an edges' attribute may hold its default value."""
+
+    elements: XmlElements
+    _declared: EdgeAttribute | None = None  # by the element that is being read
+
+    def _end_declaration(self) -> None:
+        self._declared = None
+
+    def _default(self, attributes: dict[str, str]) -> object:
+        if self._declared is None:
+            return PASS_OVER
+        self.elements.collect_text()
+        return None
+
+    def _end_default(self) -> None:
+        text = self.elements.text()
+        if self._declared is not None:
+            self._declared.set_default(text, self.elements.line)

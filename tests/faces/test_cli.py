@@ -12,6 +12,7 @@ import time
 import networkx as nx
 import numpy as np
 import pytest
+from shell import said
 
 from graphclust.faces import cli
 from graphclust.io import toy_graphs
@@ -31,16 +32,6 @@ def edges(tmp_path) -> pathlib.Path:
     path = tmp_path / "cliques.txt"
     path.write_text(TWO_CLIQUES)
     return path
-
-
-def said(capsys, *arguments) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command, run within this process."""
-    try:
-        code = cli.main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        code = end.code
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def test_two_cliques_are_found_and_written(capsys, edges, tmp_path):

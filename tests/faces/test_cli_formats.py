@@ -12,21 +12,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from graph_files import same_csr
+from shell import said
 
 from graphclust import GraphWarning, classic_graph, load_graph, read_labels, save_graph, save_store
 from graphclust.faces import cli
 
 TWO_CLIQUES = "".join(f"{u} {v}\n" for u, v in nx.barbell_graph(6, 0).edges)
-
-
-def said(capsys, *arguments) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command, run within this process."""
-    try:
-        code = cli.main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        code = end.code
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def test_a_graph_from_standard_input_and_labels_to_standard_output(capsys, monkeypatch):

@@ -9,6 +9,7 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
+from shell import said
 
 import graphclust
 from graphclust.faces import cli
@@ -17,16 +18,6 @@ from graphclust.io.points import read_points
 from graphclust.partition.label_files import read_labels, write_labels
 
 COMMANDS = ["cluster", "partition", "path", "info", "convert", "compare", "knn", "demo", "compile", "datasets", "cache"]
-
-
-def said(capsys, *arguments) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command, run within this process."""
-    try:
-        code = cli.main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        code = end.code
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @pytest.fixture

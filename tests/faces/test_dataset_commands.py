@@ -8,10 +8,10 @@ import sys
 
 import http_faults as faults
 import pytest
+from shell import said
 
 from graphclust import fetch_suitesparse
 from graphclust.datasets import cached
-from graphclust.faces import cli
 from graphclust.progress_bar import ProgressLine
 
 SQUARE = "%%MatrixMarket matrix coordinate pattern symmetric\n6 6 5\n2 1\n3 1\n3 2\n5 4\n6 6\n"
@@ -29,12 +29,6 @@ def server(tmp_path, monkeypatch):
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def said(capsys, *arguments: str) -> tuple[int, str, str]:
-    code = cli.main(list(arguments))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 @pytest.mark.slow
