@@ -120,7 +120,7 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
         if resolution not in (None, "auto"):
             raise ParameterError(
                 f"resolution={resolution!r} is not an option of objective {objective!r}; leave it out, or take "
-                "objective 'modularity' or 'constant_potts'"
+                f"objective {' or '.join(map(repr, PLAIN_OBJECTIVES))}"
             )
         return Aim(objective, None)
     if resolution is None or (isinstance(resolution, str) and resolution == "auto"):
