@@ -23,7 +23,7 @@ def test_all_points_of_a_block_are_those_of_little_weight_too():
     kernel = NormalizedCutKernel.of(chain, loops="given", shift=1.0)
     nodes, weights = all_points(kernel, 1, 4)
     assert nodes.tolist() == [1, 2, 3] and weights.tolist() == [0.25] * 3
-    nodes, weights = all_points(kernel.restricted_to(np.array([1, 2, 4]), np.array([0.0, 0.5, 2.0])), 0, 3)
+    nodes, weights = all_points(kernel.restrict_kernel(np.array([1, 2, 4]), np.array([0.0, 0.5, 2.0])), 0, 3)
     assert nodes.tolist() == [1, 2] and weights.tolist() == [0.5, 2.0]
 
 

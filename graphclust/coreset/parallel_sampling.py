@@ -18,8 +18,8 @@ from graphclust.compiled.graphs.seeding import CLIPPED, ENTRIES_READ, SeedDistan
 from graphclust.compiled.runtime import counter_rng
 from graphclust.coreset.row_subset import KernelSource, concatenate_rows, rows_of
 from graphclust.errors import GraphClustError
-from graphclust.graph.executor import ByBlock, Engine, Whole, summed_in_order
-from graphclust.k_means.sampling_rounds import sampled_in_rounds
+from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
+from graphclust.k_means.sampling_rounds import sample_in_rounds
 from graphclust.progress import Progress
 
 N_ROUNDS = 5
@@ -69,20 +69,20 @@ def sample_by_blocks(
         return SampledCoreset(parts, engine.once(join_sample, parts), 0, 0)
     with progress.stage("D²-sampling"):
         rounds = SeedingRounds(engine, key)
-        sampled_in_rounds(rounds, n_seeds, N_ROUNDS, progress)
+        sample_in_rounds(rounds, n_seeds, N_ROUNDS, progress)
         distances, sums = rounds.distances, rounds.sums(second_term)
     with progress.stage("importance sampling"):
         totals = np.array(engine.fetch(engine.each(total_sensitivity, distances, sums)))
-        total = float(summed_in_order(totals.tolist()))
+        total = float(sum_in_order(totals.tolist()))
         counts = np.random.default_rng([key, size]).multinomial(size, totals / totals.sum())
         in_blocks = engine.by_block(counts.tolist())
-        parts = engine.each(drawn_by_importance, distances, in_blocks, sums, total, size, key)
+        parts = engine.each(draw_by_importance, distances, in_blocks, sums, total, size, key)
     joined = engine.once(join_sample, parts)
     return SampledCoreset(parts, joined, int(rounds.tally[CLIPPED]), int(rounds.tally[ENTRIES_READ]))
 
 
 class SeedingRounds:
-    """The rounds of D²-sampling on a graph, as `sampled_in_rounds` wants them."""
+    """The rounds of D²-sampling on a graph, as `sample_in_rounds` wants them."""
 
     def __init__(self, engine: Engine, key: int):
         self.engine, self.key = engine, key
@@ -99,12 +99,12 @@ class SeedingRounds:
         """The total mass, which no later round raises."""
         masses, tallies = zip(*self.engine.fetch(self.engine.each(mass_and_tally, self.distances)), strict=True)
         self.tally = sum(tallies)
-        self.latest_cost = float(summed_in_order(list(masses)))
+        self.latest_cost = float(sum_in_order(list(masses)))
         return self.latest_cost
 
     def draw(self, turn: int, factor: float) -> int:
         """Seeds drawn with probability factor x mass, by everyone for himself; how many they were."""
-        drawn = self.engine.each(drawn_rows, self.distances, factor, self.key, turn)
+        drawn = self.engine.each(draw_independent_rows, self.distances, factor, self.key, turn)
         before = self.n_seeds
         self._approach(self.engine.once(concatenate_rows, drawn))
         return self.n_seeds - before
@@ -118,7 +118,7 @@ class SeedingRounds:
         """What follows from all rounds."""
         volumes = None
         if second_term == "voronoi":
-            volumes = summed_in_order(self.engine.fetch(self.engine.each(seed_volumes, self.distances, self.n_seeds)))
+            volumes = sum_in_order(self.engine.fetch(self.engine.each(seed_volumes, self.distances, self.n_seeds)))
         return SeedSums(self.latest_cost, self.seed_weight, volumes)
 
 
@@ -168,7 +168,7 @@ def mass_and_tally(source: KernelSource, first: int, last: int, distances: Dista
     return distances.mass, distances.tally
 
 
-def drawn_rows(
+def draw_independent_rows(
     source: KernelSource, first: int, last: int, distances: Distances, factor: float, key: int, turn: int
 ) -> ChosenRows:
     """The rows of the nodes of a block that draw themselves."""
@@ -204,7 +204,7 @@ def total_sensitivity(source: KernelSource, first: int, last: int, distances: Di
     return float(np.cumsum(sensitivities(source, first, last, distances, sums))[-1])
 
 
-def drawn_by_importance(
+def draw_by_importance(
     source: KernelSource, first: int, last: int, distances: Distances, n: int, sums: SeedSums, total: float, size: int,
     key: int,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
@@ -226,11 +226,11 @@ def join_sample(source: KernelSource, parts: list[tuple[np.ndarray, np.ndarray]]
     return np.concatenate(nodes), np.concatenate(weights)
 
 
-def sampled_rows(source: KernelSource, first: int, last: int, part: tuple[np.ndarray, np.ndarray]) -> ChosenRows:
+def sample_rows(source: KernelSource, first: int, last: int, part: tuple[np.ndarray, np.ndarray]) -> ChosenRows:
     """The rows of the coreset nodes of a block."""
     return rows_of(source, part[0])
 
 
 def coreset_rows(engine: Engine, sample: SampledCoreset) -> Whole:
     """The rows of all coreset nodes, gathered."""
-    return engine.once(concatenate_rows, engine.each(sampled_rows, sample.parts))
+    return engine.once(concatenate_rows, engine.each(sample_rows, sample.parts))

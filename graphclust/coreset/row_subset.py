@@ -26,10 +26,10 @@ class KernelSource(Protocol):
 def rows_of(source: KernelSource, nodes: np.ndarray) -> ChosenRows:
     """The rows of some nodes, in increasing order."""
     terms = source.terms(nodes)
-    return ChosenRows(nodes, *copied_rows(source.graph.rows, nodes), terms.degrees, terms.self_affinity)
+    return ChosenRows(nodes, *copy_row_subset(source.graph.rows, nodes), terms.degrees, terms.self_affinity)
 
 
-def copied_rows(rows: Rows, nodes: np.ndarray, most: int | None = None) -> Rows:
+def copy_row_subset(rows: Rows, nodes: np.ndarray, most: int | None = None) -> Rows:
     """The rows of some nodes, one after the other; of more than `most` entries so many, evenly from the whole row."""
     lengths = rows.indptr[nodes + 1] - rows.indptr[nodes]
     indptr = np.concatenate([[0], np.cumsum(lengths if most is None else np.minimum(lengths, most))])

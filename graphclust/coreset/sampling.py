@@ -184,7 +184,7 @@ def construct_coreset(
     for round_size in _round_sizes(n_points, size, rounds):
         if (n_points if coreset is None else len(coreset.nodes)) <= round_size:
             continue
-        inner = kernel if coreset is None else kernel.restricted_to(coreset.nodes, coreset.weights)
+        inner = kernel if coreset is None else kernel.restrict_kernel(coreset.nodes, coreset.weights)
         if sampling == "uniform":
             sample = _uniform_sample(inner, round_size, rng)
         elif sampling == "parallel":

@@ -17,7 +17,7 @@ from graphclust.compiled.graphs import shared_neighbors as loops
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.compiled.graphs.row_subset import ChosenRows
 from graphclust.compiled.runtime.blocks import entry_blocks, rows_in_blocks
-from graphclust.coreset.row_subset import KernelSource, copied_rows
+from graphclust.coreset.row_subset import KernelSource, copy_row_subset
 from graphclust.coreset.sampling import Coreset, check_coreset
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
@@ -49,7 +49,7 @@ def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Gra
 
 def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """`two_step_coreset_graph` with the neighbors in the order met."""
-    rows = copied_rows(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
+    rows = copy_row_subset(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
     lengths = kernel.graph.indptr[coreset.nodes + 1] - kernel.graph.indptr[coreset.nodes]
     return _linked(rows, kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths)
 
@@ -57,7 +57,7 @@ def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
 def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Graph:
     """The same from the rows of the coreset nodes; of all other nodes only the degrees of their neighbors are read."""
     whole = Rows(rows.indptr, rows.indices, rows.weights)
-    some = copied_rows(whole, np.arange(len(rows.nodes)), most_neighbors(source.graph))
+    some = copy_row_subset(whole, np.arange(len(rows.nodes)), most_neighbors(source.graph))
     met, columns = np.unique(some.indices, return_inverse=True)
     compact = Rows(some.indptr, columns.astype(np.int32), some.weights)
     return _linked(compact, source.terms(met).degrees, weights / rows.degrees, np.diff(rows.indptr))

@@ -40,7 +40,7 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
     _write(file, {**asdict(replace(info, details={})), "graph_remarks": graph.remarks}, arrays)
 
 
-def kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
+def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
     """Read what `keep_graph` wrote; None where it is not there, or was not as it was written and has been removed.
 
     details : whether to read what is known beside the graph, too.
@@ -85,8 +85,8 @@ def keep_communities(file: pathlib.Path, communities: Communities, n_unknown: in
     _write(file, {"n_unknown": n_unknown, "named": communities.names is not None}, arrays)
 
 
-def kept_communities(file: pathlib.Path) -> tuple[Communities, int] | None:
-    """Read what `keep_communities` wrote, as `kept_graph` does."""
+def read_kept_communities(file: pathlib.Path) -> tuple[Communities, int] | None:
+    """Read what `keep_communities` wrote, as `read_kept_graph` does."""
     found = _read(file)
     if found is None:
         return None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from graphclust.checks import as_choice, as_whole_number
 from graphclust.datasets import cache
 from graphclust.datasets.archives import check_matrix
-from graphclust.datasets.array_cache import VERSION, keep_graph, kept_graph
+from graphclust.datasets.array_cache import VERSION, keep_graph, read_kept_graph
 from graphclust.datasets.catalogue import CatalogueEntry, entry_at
 from graphclust.datasets.download import download, is_whole, kept
 from graphclust.datasets.urls import address_of
@@ -121,7 +121,7 @@ def prospect(address: str, memory_limit: int | None = None) -> str | None:
     return f"{entry}; about {needed} of memory to read it, of {there}: {enough}"
 
 
-def fetched_graph(
+def fetch_graph(
     entry: CatalogueEntry,
     path: str,
     file_name: str,
@@ -140,15 +140,15 @@ def fetched_graph(
     folder = cache.dataset_folder(entry.source, entry.full_name)
     converted = folder / f"{file_name}.{request.form}.npz"
     with progress.stage("reading"):
-        found = kept_graph(converted, details)
+        found = read_kept_graph(converted, details)
     if found is not None:
         return found
     check_before(entry, request.memory_limit)
     with cache.locked(folder):
-        found = kept_graph(converted, details)  # another process may have made it while this one waited
+        found = read_kept_graph(converted, details)  # another process may have made it while this one waited
         if found is not None:
             return found
-        file = fetched_file(entry, path, folder / file_name, request, progress)
+        file = fetch_file(entry, path, folder / file_name, request, progress)
 
         def read() -> tuple[Graph, LoadInfo]:
             check_matrix(file, entry)
@@ -162,7 +162,7 @@ def fetched_graph(
     return graph, info
 
 
-def fetched_file(
+def fetch_file(
     entry: CatalogueEntry, path: str, file: pathlib.Path, request: Request, progress: Progress
 ) -> pathlib.Path:
     """A file of a data set that is locked; downloaded unless the cache has it and it still is what its record says."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.datasets import cache
-from graphclust.datasets.array_cache import VERSION, keep_communities, kept_communities
+from graphclust.datasets.array_cache import VERSION, keep_communities, read_kept_communities
 from graphclust.datasets.catalogue import SNAP, CatalogueEntry, entry_named
 from graphclust.datasets.community_files import read_communities
-from graphclust.datasets.resolve import DatasetInfo, Request, fetched_file, fetched_graph, largest_component_of, parsed
+from graphclust.datasets.resolve import DatasetInfo, Request, fetch_file, fetch_graph, largest_component_of, parsed
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
@@ -84,7 +84,7 @@ def fetch_snap(
     which = as_choice(communities, "communities", tuple(GRAPHS[name].communities))
     request = Request(memory_limit=memory_limit, max_download_bytes=max_download_bytes, mirror=mirror)
     progress = as_progress(progress)
-    graph, load = fetched_edges(entry, request, progress)
+    graph, load = fetch_edges(entry, request, progress)
     known = None
     labels = None
     if return_info:
@@ -100,10 +100,10 @@ def fetch_snap(
     return graph
 
 
-def fetched_edges(entry: CatalogueEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
+def fetch_edges(entry: CatalogueEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
     """The graph of an edge list, and what `load_graph` says of it."""
     path = GRAPHS[entry.name].edges
-    return fetched_graph(entry, path, path.rpartition("/")[2], SNAP, request, progress)
+    return fetch_graph(entry, path, path.rpartition("/")[2], SNAP, request, progress)
 
 
 def _communities(entry: CatalogueEntry, which: str, graph: Graph, request: Request, progress: Progress) -> Communities:
@@ -112,14 +112,14 @@ def _communities(entry: CatalogueEntry, which: str, graph: Graph, request: Reque
     folder = cache.dataset_folder(SNAP, entry.name)
     file: pathlib.Path = folder / path.rpartition("/")[2]
     converted = file.with_name(f"{file.name}.v{VERSION}.npz")
-    found = kept_communities(converted)
+    found = read_kept_communities(converted)
     if found is not None:
         return found[0]
     with cache.locked(folder):
-        found = kept_communities(converted)
+        found = read_kept_communities(converted)
         if found is not None:
             return found[0]
-        fetched_file(entry, path, file, request, progress)
+        fetch_file(entry, path, file, request, progress)
         written = GRAPHS[entry.name].written
         starts, ids, names = parsed(file, functools.partial(read_communities, file, written, progress))
         nodes = None if graph.nodes is None else np.asarray(graph.nodes)

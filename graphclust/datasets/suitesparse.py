@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.checks import as_choice
 from graphclust.datasets.catalogue import SUITESPARSE, CatalogueEntry, entry_named
-from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, Request, fetched_graph, largest_component_of
+from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, Request, fetch_graph, largest_component_of
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.io.load import LoadInfo
@@ -101,7 +101,7 @@ def fetch_suitesparse(
         weights, symmetrize, entry.bipartite if bipartite is None else bool(bipartite), memory_limit,
         max_download_bytes, mirror,
     )  # fmt: skip
-    graph, load = fetched_matrix(entry, request, progress, return_info)
+    graph, load = fetch_matrix(entry, request, progress, return_info)
     info = _info(entry, load, graph.n_nodes, communities)
     if largest_component:
         graph, info = largest_component_of(graph, info)
@@ -112,11 +112,11 @@ def fetch_suitesparse(
     return graph
 
 
-def fetched_matrix(
+def fetch_matrix(
     entry: CatalogueEntry, request: Request, progress: ProgressLike, details: bool
 ) -> tuple[Graph, LoadInfo]:
     """The graph of a matrix, and what `load_graph` says of it."""
-    return fetched_graph(
+    return fetch_graph(
         entry, f"MM/{entry.full_name}.tar.gz", f"{entry.name}.tar.gz", SUITESPARSE, request, progress, details
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.distributed.engine import DaskEngine, Origin, check_client, look_at_workers, running_workers, versions
+from graphclust.distributed.engine import DaskEngine, Origin, check_client, count_workers, look_at_workers, versions
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import Engine
@@ -90,7 +90,7 @@ def coreset_sc(
     graph_to_cluster(graph, k, "weight", None, progress)
     origin = Origin(graph.path, graph.key, versions())
     with progress.stage("workers"):
-        if not running_workers(client):
+        if not count_workers(client):
             client_waits(client, patience)
         look_at_workers(client, origin, patience)
     remarks = list(graph.remarks)

@@ -22,7 +22,7 @@ import numpy as np
 
 from graphclust.errors import GraphClustError, GraphFormatError, ParameterError
 from graphclust.graph.container import Graph
-from graphclust.graph.executor import ByBlock, Whole, taken_apart, values_by_block
+from graphclust.graph.executor import ByBlock, Whole, take_apart, values_by_block
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.components import masked, searched_nodes
@@ -62,7 +62,7 @@ class DaskEngine:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> ByBlock:
         """The step on every partition."""
-        values, by_block = taken_apart(arguments)
+        values, by_block = take_apart(arguments)
         futures = []
         for part, (first, last) in enumerate(self.partitions):
             own = [value[part] if split else value for value, split in zip(values, by_block, strict=True)]
@@ -73,7 +73,7 @@ class DaskEngine:
 
     def once(self, function: Callable[..., Any], *arguments: Any) -> Whole:
         """The step on some worker."""
-        values, by_block = taken_apart(arguments)
+        values, by_block = take_apart(arguments)
         self.n_tasks += 1
         return Whole(self._submit(-1, run_once, self.origin, function, by_block, *values))
 
@@ -149,7 +149,7 @@ def source_at(origin: Origin | None) -> GraphSource | None:
     place = (origin.path, origin.key, origin.part)
     with _open_lock:
         if place not in _opened:
-            graph: Graph = _checked_store(origin)
+            graph: Graph = _open_checked_store(origin)
             if origin.part is not None:
                 graph = masked(graph, searched_nodes(graph, *origin.part, [], Progress()))
             source = GraphSource(graph)
@@ -170,7 +170,7 @@ def check_versions(origin: Origin) -> None:
         )
 
 
-def _checked_store(origin: Origin) -> StoredGraph:
+def _open_checked_store(origin: Origin) -> StoredGraph:
     """The client's store, opened by a worker; GraphFormatError where it is missing or another one."""
     where = here()
     try:
@@ -206,7 +206,7 @@ def versions() -> dict[str, str]:
 
 def look_at_workers(client: Any, origin: Origin, patience: float) -> None:
     """Have every worker open the store once, before anything else is done: its error is the first to be seen."""
-    workers = running_workers(client)
+    workers = count_workers(client)
     futures = [
         client.submit(can_open, origin, workers=[worker], key=f"graphclust-look-{uuid.uuid4().hex}", pure=False)
         for worker in workers
@@ -233,7 +233,7 @@ def wait_for(client: Any, futures: list[Any], patience: float) -> None:
             wait(futures, timeout=POLL)
         if client.status in ("closed", "closing"):
             raise GraphClustError("the client was closed while its tasks ran; open one and run it again")
-        if running_workers(client):
+        if count_workers(client):
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > patience:
             raise GraphClustError(
@@ -242,7 +242,7 @@ def wait_for(client: Any, futures: list[Any], patience: float) -> None:
             )
 
 
-def running_workers(client: Any) -> list[str]:
+def count_workers(client: Any) -> list[str]:
     """Addresses of the workers that take tasks; none where the scheduler does not answer."""
     if client.status != "running":
         return []

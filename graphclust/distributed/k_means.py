@@ -10,7 +10,7 @@ from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole
 from graphclust.distributed.engine import DaskEngine, check_client
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.executor import ByBlock, Engine, summed_in_order
+from graphclust.graph.executor import ByBlock, Engine, sum_in_order
 from graphclust.k_means.blocks import BlockSums, block_sums, nearest_centroids
 from graphclust.k_means.candidates import Part, candidates_by_blocks
 from graphclust.k_means.centroid_update import own_sq_distances
@@ -104,7 +104,7 @@ def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int,
     n = int(engine.boundaries[-1])
     while True:
         sums = BlockSums(
-            *(summed_in_order(list(column)) for column in zip(*sums_of(engine, parts, centroids), strict=True))
+            *(sum_in_order(list(column)) for column in zip(*sums_of(engine, parts, centroids), strict=True))
         )
         if len(history) == max_iter:
             break

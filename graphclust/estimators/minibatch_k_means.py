@@ -14,7 +14,7 @@ from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import n_runs, starts
 from graphclust.k_means.blocks import block_sums, nearest_centroids
-from graphclust.k_means.initialization import start_from_some, starting_centroids
+from graphclust.k_means.initialization import initial_centroids, start_from_some
 from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.k_means.minibatch import MiniBatch, minibatch_kmeans
 from graphclust.k_means.points import as_points as dense_or_sparse
@@ -145,7 +145,7 @@ class MiniBatchKMeans(CentroidModel):
             rng = as_rng(self.random_state)
             n_seeds = as_n_clusters(self.n_clusters, X.shape[0])
             (init,) = starts(self.init, 1, X, n_seeds, rng)
-            seeds = starting_centroids(points, weights, n_seeds, init, rng, Progress())
+            seeds = initial_centroids(points, weights, n_seeds, init, rng, Progress())
             self._learner = self._learner_from(seeds, rng)
         k = as_whole_number(self.n_clusters, "n_clusters", at_least=1)
         self._learner.add_centroids(points, weights, k)

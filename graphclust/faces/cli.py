@@ -66,7 +66,7 @@ def _run(arguments: list[str] | None) -> int:
         with warnings.catch_warnings():
             for category in (GraphWarning, ConvergenceWarning):  # the reports carry these sentences
                 warnings.simplefilter("ignore", category)
-            with _threads(options.threads), _logged(options.verbose):
+            with _threads(options.threads), _log_to_stderr(options.verbose):
                 options.run(options, Progress(None if options.quiet else line))
         return 0
     except KeyboardInterrupt as stop:
@@ -107,7 +107,7 @@ def _threads(n: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def _logged(verbose: bool) -> Iterator[None]:
+def _log_to_stderr(verbose: bool) -> Iterator[None]:
     """What the library logs goes to stderr, if asked for."""
     import logging
 

@@ -51,11 +51,11 @@ class InProcess:
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> ByBlock:
         """`function(source, first, last, *arguments)` for each block."""
-        return ByBlock(values_by_block(self.source, self.boundaries, function, *taken_apart(arguments)))
+        return ByBlock(values_by_block(self.source, self.boundaries, function, *take_apart(arguments)))
 
     def once(self, function: Callable[..., Any], *arguments: Any) -> Whole:
         """`function(source, *arguments)`; a ByBlock among them comes as a list."""
-        values, _ = taken_apart(arguments)
+        values, _ = take_apart(arguments)
         with np.errstate(all="ignore"):
             return Whole(function(self.source, *values))
 
@@ -68,7 +68,7 @@ class InProcess:
         return found.values if isinstance(found, ByBlock) else found.value
 
 
-def taken_apart(arguments: tuple[Any, ...]) -> tuple[list[Any], list[bool]]:
+def take_apart(arguments: tuple[Any, ...]) -> tuple[list[Any], list[bool]]:
     """What the arguments of a step stand for, and which of them go block by block."""
     by_block = [isinstance(argument, ByBlock) for argument in arguments]
     values = [
@@ -94,7 +94,7 @@ def values_by_block(
     return map_blocks(of_block, boundaries)
 
 
-def summed_in_order(parts: list[Any]) -> Any:
+def sum_in_order(parts: list[Any]) -> Any:
     """The sum of numbers or arrays, added from the first to the last."""
     total = parts[0]
     for part in parts[1:]:

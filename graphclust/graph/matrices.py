@@ -32,7 +32,7 @@ def as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
     return result, (remark_on_duplicates(n_duplicates, pattern),) if n_duplicates else ()
 
 
-def checked_csr(matrix: Any, name: str) -> sparse.csr_array:
+def as_checked_csr(matrix: Any, name: str) -> sparse.csr_array:
     """A SciPy matrix of any format in CSR, no entry stored beyond the last row; shares its arrays where it is CSR.
 
     Whoever follows the arrays of another's matrix, SciPy included, takes them from here: a row start or an index that

@@ -43,7 +43,7 @@ BROKEN = (
 
 
 @contextmanager
-def named_failures(path: str, complaint: str) -> Iterator[None]:
+def name_failures(path: str, complaint: str) -> Iterator[None]:
     """Turn every failure of the block into one error with the path: GraphFormatError, or for memory ResourceLimitError.
 
     complaint : what the file is not, such as "holds no matrix". Errors of this package, and those of the system that
@@ -208,13 +208,13 @@ def open_archive(
 ) -> Iterator[ArrayArchive]:
     """The arrays of an .npz file, to be read within the block.
 
-    path : what errors call the file.  complaint : see `named_failures`.
+    path : what errors call the file.  complaint : see `name_failures`.
     memory_limit : most bytes of the arrays that are read together; None allows 200 for each byte of the file, at least
         256 MiB and at most what the machine has.
 
     Raises GraphFormatError for what is no such archive or a damaged one; ResourceLimitError; OSError as `open` does.
     """
-    with named_failures(path, complaint), _opened(file) as stream:
+    with name_failures(path, complaint), _opened(file) as stream:
         file_bytes = stream.seek(0, io.SEEK_END)
         with zipfile.ZipFile(stream) as archive:
             yield ArrayArchive(archive, path, file_bytes, memory_limit)
@@ -224,7 +224,7 @@ def read_array(
     file: str | os.PathLike | IO[bytes], path: str, complaint: str, memory_limit: int | None = None
 ) -> np.ndarray:
     """The array of an .npy file; arguments and errors as of `open_archive`."""
-    with named_failures(path, complaint), _opened(file) as stream:
+    with name_failures(path, complaint), _opened(file) as stream:
         file_bytes = stream.seek(0, io.SEEK_END)
         stream.seek(0)
         header = read_header(stream)

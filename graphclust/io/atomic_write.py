@@ -67,7 +67,7 @@ def whole_file(
     check_target(path, overwrite)
     name = os.fsdecode(path)
     try:
-        yield from _straight(name) if is_pipe(name) else _renamed_when_whole(name, overwrite)
+        yield from _straight(name) if is_pipe(name) else _rename_when_whole(name, overwrite)
     except OSError as problem:
         if problem.errno not in (None, *_NO_ROOM):  # NumPy's own complaint of a short write has no number
             raise
@@ -84,7 +84,7 @@ def _straight(name: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _renamed_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
+def _rename_when_whole(name: str, overwrite: bool) -> Iterator[IO[bytes]]:
     """A file beside the target, which takes its name once it is whole and on the disk, and else goes."""
     folder = os.path.dirname(name) or "."
     with ExitStack() as stack:

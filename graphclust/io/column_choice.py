@@ -8,11 +8,11 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.column_names import (
+    find_ends,
     is_number,
     is_of_an_edge,
     is_table_of_nodes,
     means_weight,
-    named_ends,
     plain_name,
     weight_among,
 )
@@ -102,7 +102,7 @@ def _ends_by_name(
     names: list[str], weight: int | None, sure: bool, rows: Callable[[], list[list[str]]], path: str
 ) -> Choice:
     """The columns of the two ends by their names; by the rows where the names leave a choice; refused where both do."""
-    pairs = [pair for pair in named_ends(names) if weight not in pair]
+    pairs = [pair for pair in find_ends(names) if weight not in pair]
     if len(pairs) == 1:
         return Choice(*pairs[0], weight, sure)
     if is_table_of_nodes(names):

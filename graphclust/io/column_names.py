@@ -99,7 +99,7 @@ def are_ends(one: str, other: str) -> bool:
     return first is not None and second is not None and (first[1], first[2], second[2]) == (second[1], "a", "b")
 
 
-def named_ends(names: list[str]) -> list[tuple[int, int]]:
+def find_ends(names: list[str]) -> list[tuple[int, int]]:
     """Places of the two columns that are the ends by their names: one pair, none, or several that are as good."""
     plain = [plain_name(name) for name in names]
     for column, name in enumerate(plain):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.array_files import named_failures
+from graphclust.io.array_files import name_failures
 from graphclust.io.byte_source import Source
 from graphclust.io.communities import communities_of_columns
 from graphclust.io.lines import NegativeOrInfinite
@@ -61,7 +61,7 @@ def _detail(name: str, matrix: Any, n_nodes: int) -> dict[str, Any]:
 
 def _read_matrix(source: Source, n_bytes: int) -> np.ndarray | sparse.coo_array:
     """A general matrix: numbers column by column as an array, coordinates as a sparse one."""
-    with named_failures(source.path, "holds no matrix"):
+    with name_failures(source.path, "holds no matrix"):
         blocks = source.line_blocks(Progress())
         first = next(blocks, None)
         if first is None:

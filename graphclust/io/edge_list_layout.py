@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from graphclust.errors import GraphFormatError
 from graphclust.io.byte_source import HEAD
 from graphclust.io.column_choice import Choice, Columns, choose, refuse_columns
-from graphclust.io.column_names import is_number, is_table_of_nodes, name_both_ends, named_ends, plain_name
+from graphclust.io.column_names import find_ends, is_number, is_table_of_nodes, name_both_ends, plain_name
 from graphclust.io.comment_lines import COMMENTS, has_shape, is_row, names_of_columns
 from graphclust.io.lines import quote
 
@@ -53,10 +53,10 @@ class Layout:
 
 def data_lines(head: bytes, most: int = 2) -> list[bytes]:
     """The first lines that are neither blank nor comments."""
-    return [line for _, line in _numbered_lines(head, most)]
+    return [line for _, line in _number_lines(head, most)]
 
 
-def _numbered_lines(head: bytes, most: int) -> list[tuple[int, bytes]]:
+def _number_lines(head: bytes, most: int) -> list[tuple[int, bytes]]:
     """The same lines with their numbers, from 1."""
     return list(itertools.islice((row for row in _lines(head) if not row[1].startswith(COMMENTS)), most))
 
@@ -79,7 +79,7 @@ def layout_of(
 ) -> Layout:
     """Read the layout off the first lines of data, as far as the caller has not named the columns."""
     asked = columns or Columns()
-    numbered = _numbered_lines(head, 2)
+    numbered = _number_lines(head, 2)
     lines = [line.decode("utf-8", "replace") for _, line in numbered]
     if not lines:
         return _layout_of_marked_rows(head, weights, text_ids)
@@ -89,7 +89,7 @@ def layout_of(
         delimiter = None  # blanks may be among the tabs
     fields = _fields_of(head, lines[0], delimiter, path)
     first_line, second_line = numbered[0][0], numbered[-1][0]
-    marked = list(_marked_rows(head, delimiter, len(fields)))
+    marked = list(_find_marked_rows(head, delimiter, len(fields)))
     below = [row for line, row in marked if line > first_line]
     following = _fields_of(head, lines[1], delimiter, path) if len(lines) > 1 else below[0] if below else []
     has_header = asked.header
@@ -230,8 +230,8 @@ def _layout_of_marked_rows(head: bytes, weights: str | None, text_ids: bool | No
     if text_ids is False or not names:
         return nothing
     delimiter = _delimiter_of(names[0].decode("utf-8", "replace"))
-    n_columns = len(next((row for n in (2, 3) for _, row in _marked_rows(head, delimiter, n)), []))
-    rows = list(_marked_rows(head, delimiter, n_columns))
+    n_columns = len(next((row for n in (2, 3) for _, row in _find_marked_rows(head, delimiter, n)), []))
+    rows = list(_find_marked_rows(head, delimiter, n_columns))
     if delimiter is None or len(rows) < len(names) or names_of_columns(rows[0][1]):
         return nothing
     choice = Choice(0, 1, 2 if n_columns == 3 else None, sure=False)
@@ -239,7 +239,7 @@ def _layout_of_marked_rows(head: bytes, weights: str | None, text_ids: bool | No
     return replace(layout, text_ids=True, n_passed=rows[0][0] - 1)
 
 
-def _marked_rows(head: bytes, delimiter: str | None, n_columns: int) -> Iterator[tuple[int, list[str]]]:
+def _find_marked_rows(head: bytes, delimiter: str | None, n_columns: int) -> Iterator[tuple[int, list[str]]]:
     """Line and fields of each of the first thousand lines that can be rows though they start with # or %.
 
     A row of numbers with a mark before it was put out of use.
@@ -271,7 +271,7 @@ def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: 
             return True
     if is_table_of_nodes(fields):
         return not _named_again(head, fields[:2], delimiter)
-    ends = [fields[column] for pair in named_ends(fields) for column in pair]
+    ends = [fields[column] for pair in find_ends(fields) for column in pair]
     return bool(ends) and not _named_again(head, ends, delimiter)
 
 

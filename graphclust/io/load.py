@@ -185,7 +185,7 @@ def load_graph(
             refuse_columns_of(reading.columns, "store", os.fsdecode(path))
             graph, info = _load_store(path, format, weights, bipartite, progress)
         else:
-            fetched = _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
+            fetched = _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, return_info)
             graph, info = fetched or _load(
                 path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info
             )
@@ -215,7 +215,7 @@ def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
         )
 
 
-def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress, details):
+def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, details):
     """What a collection has under this name; None for the path of a file."""
     from graphclust.datasets.catalogue import entry_at
 
@@ -223,8 +223,8 @@ def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress,
     if entry is None:
         return None
     from graphclust.datasets.resolve import Request
-    from graphclust.datasets.snap import fetched_edges
-    from graphclust.datasets.suitesparse import fetched_matrix
+    from graphclust.datasets.snap import fetch_edges
+    from graphclust.datasets.suitesparse import fetch_matrix
 
     if format not in (None, entry.source):
         raise ParameterError(f"format={format!r} does not suit {path!r}, which has the format {entry.source!r}")
@@ -233,8 +233,8 @@ def _fetched(path, format, symmetrize, weights, memory_limit, reading, progress,
         raise ParameterError(f"bipartite=True does not suit {path}, whose nodes are all of one kind; leave it out")
     request = Request(weights, symmetrize, reading.bipartite or entry.bipartite, memory_limit)
     if entry.source == "snap":
-        return fetched_edges(entry, request, progress)
-    return fetched_matrix(entry, request, progress, details)
+        return fetch_edges(entry, request, progress)
+    return fetch_matrix(entry, request, progress, details)
 
 
 def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, progress, return_info):

@@ -37,7 +37,7 @@ def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
     return network
 
 
-def named_network(graph: Graph, format: str) -> networkx.Graph:
+def name_network(graph: Graph, format: str) -> networkx.Graph:
     """The graph as NetworkX's, with nodes that `load_graph` calls as the graph does.
 
     It takes ids that are all whole numbers for numbers; where they are text, the attribute "name" says so. Raises

@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from graphclust.errors import ParameterError
-from graphclust.io.array_files import MAGIC, named_failures, open_archive, read_array
+from graphclust.io.array_files import MAGIC, name_failures, open_archive, read_array
 from graphclust.io.pipes import is_pipe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: any white space
@@ -61,7 +61,7 @@ def points_of(stream: IO[bytes], name: str, memory_limit: int | None = None) -> 
 
 
 def _checked(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
-    with named_failures(name, _COMPLAINT), np.errstate(over="ignore"):  # a longer float becomes infinite
+    with name_failures(name, _COMPLAINT), np.errstate(over="ignore"):  # a longer float becomes infinite
         points = read()
         if points.ndim != 2 or points.dtype.kind not in "biuf":
             raise ValueError(f"shape {points.shape} and dtype {points.dtype}, expected numbers in two dimensions")

@@ -22,7 +22,7 @@ from graphclust.graph.from_csr import graph_from_csr
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.column_names import is_number
 from graphclust.io.graph_input import as_graph
-from graphclust.io.network_writers import NETWORK_FORMATS, named_network, network_bytes, write_network
+from graphclust.io.network_writers import NETWORK_FORMATS, name_network, network_bytes, write_network
 from graphclust.io.node_names import as_texts
 from graphclust.io.pipes import is_pipe
 
@@ -166,7 +166,7 @@ def content_of(graph: Graph, format: str) -> GraphContent:
         n_bytes = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
         return GraphContent(lambda file: sparse.save_npz(file, matrix), lambda: n_bytes)
     if format in NETWORK_FORMATS:
-        network = named_network(graph, format)
+        network = name_network(graph, format)
         return GraphContent(lambda file: write_network(file, network, format), lambda: network_bytes(network, format))
     formatted = {"matrix_market": _matrix_market, "snap": _snap, "csv": _csv, "metis": _metis}[format]
     lines, n_rows = formatted(graph), graph.n_nodes if format == "metis" else graph.n_edges

@@ -50,10 +50,10 @@ class StoredGraph(Graph):
     key: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self.path, self.key)
+        return _reopen, (self.path, self.key)
 
 
-def _reopened(path: str, key: str) -> StoredGraph:
+def _reopen(path: str, key: str) -> StoredGraph:
     graph = _mapped(path)
     if graph.key != key:
         raise GraphFormatError("is not the store that was pickled: another graph was written to its place", path)
@@ -152,7 +152,7 @@ def _mapped(folder: str) -> StoredGraph:
         try:
             header = read_header(folder)
             key = header["id"]
-            graph = _mapped_by(header, folder)
+            graph = _map_by(header, folder)
         except (GraphFormatError, OSError, ValueError):  # NumPy's own of a file that has become shorter
             if not left or _key_of(folder) == key:
                 raise
@@ -169,7 +169,7 @@ def _key_of(folder: str) -> str | None:
     return None
 
 
-def _mapped_by(header: dict[str, Any], folder: str) -> StoredGraph:
+def _map_by(header: dict[str, Any], folder: str) -> StoredGraph:
     """The graph of a store, its arrays mapped, not read."""
     n, n_entries = header["n_nodes"], header["n_entries"]
     arrays = {array: open_array(folder, array, length_of(array, n, n_entries)) for array in header["arrays"]}

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from graphclust.errors import GraphFormatError, escape_controls
-from graphclust.io.array_files import named_failures, parse_json
+from graphclust.io.array_files import name_failures, parse_json
 from graphclust.io.array_files import read_header as read_array_header
 from graphclust.io.partial_stores import remove_partial
 from graphclust.io.temporaries import check_length, replace_folder, take_back, temporary_folder
@@ -224,7 +224,7 @@ def open_array(folder: str, array: str, length: int) -> np.ndarray:
     try:
         with open(path, "rb") as file:
             n_bytes = os.fstat(file.fileno()).st_size
-            with named_failures(path, "is no .npy file"):
+            with name_failures(path, "is no .npy file"):
                 header = read_array_header(file)
             offset = file.tell()
     except FileNotFoundError:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
-from graphclust.io.array_files import named_failures
+from graphclust.io.array_files import name_failures
 from graphclust.io.column_choice import Columns
-from graphclust.io.column_names import named_ends, weight_among
+from graphclust.io.column_names import find_ends, weight_among
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.tables import edges_of_table
 from graphclust.io.weight_checks import refuse_impossible
@@ -53,14 +53,14 @@ def _read_parquet(path: str, n_bytes: int, weights: str, asked: Columns, memory_
         raise ImportError(f'{path} is a Parquet file, which pyarrow reads: pip install "graphclust[dask]"') from None
     if asked.header is not None:
         raise ParameterError(f"header={asked.header!r} is for text, and {path} is a Parquet file; leave it out")
-    with named_failures(path, "is no Parquet file"):
+    with name_failures(path, "is no Parquet file"):
         metadata = parquet.read_metadata(path)
         names = parquet.read_schema(path).names
     check_memory(path, 1, metadata.num_rows, True, n_bytes, memory_limit)
     source, target, weight = _columns(names, asked, path)
     weight = None if weights == "ignore" else weight
     wanted = [name for name in (source, target, weight) if name is not None]
-    with named_failures(path, "is no Parquet file"):
+    with name_failures(path, "is no Parquet file"):
         table = parquet.read_table(path, columns=wanted)
     if weights == "abs" and weight is not None:
         sizes = array(np.abs(np.asarray(table[weight], np.float64)))
@@ -83,7 +83,7 @@ def _columns(names: list[str], asked: Columns, path: str) -> tuple[str, str, str
 
     ends = chosen("source"), chosen("target")
     if None in ends:
-        pairs = named_ends(names) or ([(0, 1)] if len(names) == 2 else [])
+        pairs = find_ends(names) or ([(0, 1)] if len(names) == 2 else [])
         if len(pairs) != 1:
             raise GraphFormatError(
                 f"has the columns {names}, of which no two are plainly the ends of an edge; name them by source= and "
@@ -104,7 +104,7 @@ def _read_matlab(path: str, n_bytes: int, weights: str, memory_limit: int | None
     with open(path, "rb") as file:
         if file.read(10) == b"MATLAB 7.3":
             raise GraphFormatError("is of MATLAB 7.3, expected version 7 or older; save it with the option -v7", path)
-    with named_failures(path, "holds no matrix of MATLAB"):
+    with name_failures(path, "holds no matrix of MATLAB"):
         for _, shape, _ in io.whosmat(path):
             check_memory(path, max(shape, default=1), 0, True, n_bytes, memory_limit)
         variables = io.loadmat(path)

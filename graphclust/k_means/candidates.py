@@ -9,9 +9,9 @@ import numpy as np
 from graphclust.compiled.points.point_seeding import NearestSeeds, Reach, distances_to_seeds
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import run_in_blocks
-from graphclust.graph.executor import ByBlock, Engine, Whole, summed_in_order
+from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
 from graphclust.k_means.points import Points
-from graphclust.k_means.sampling_rounds import sampled_in_rounds
+from graphclust.k_means.sampling_rounds import sample_in_rounds
 from graphclust.k_means.seeding import unseeded
 from graphclust.progress import Progress
 
@@ -54,14 +54,14 @@ def candidates_by_blocks(
 ) -> Candidates:
     """The candidates of n_rounds rounds, or more while they are fewer than k."""
     rounds = PointRounds(engine, parts, key)
-    sampled_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1, most_rounds=n_rounds + k)
+    sample_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1, most_rounds=n_rounds + k)
     masses = engine.fetch(engine.each(nearest_masses, parts, rounds.distances, rounds.n_drawn))
     drawn = engine.fetch(rounds.drawn)
-    return Candidates(drawn.rows, drawn.points, summed_in_order(masses))
+    return Candidates(drawn.rows, drawn.points, sum_in_order(masses))
 
 
 class PointRounds:
-    """The rounds of k-means||, as `sampled_in_rounds` wants them; the first candidate is drawn by weight alone."""
+    """The rounds of k-means||, as `sample_in_rounds` wants them; the first candidate is drawn by weight alone."""
 
     def __init__(self, engine: Engine, parts: ByBlock, key: int):
         self.engine, self.parts, self.key = engine, parts, key
@@ -74,16 +74,16 @@ class PointRounds:
         targets[block] = target - (totals[block - 1] if block else 0.0)
         self.distances = engine.each(no_distances, parts)
         self.drawn, self.n_drawn = engine.once(nothing_drawn), 0
-        self._approach(engine.each(drawn_by_weight, parts, engine.by_block(targets)))
+        self._approach(engine.each(draw_by_weight, parts, engine.by_block(targets)))
 
     def cost(self) -> float:
         """The total mass."""
-        return float(summed_in_order(self.engine.fetch(self.engine.each(mass_of, self.distances))))
+        return float(sum_in_order(self.engine.fetch(self.engine.each(mass_of, self.distances))))
 
     def draw(self, turn: int, factor: float) -> int:
         """Candidates drawn with probability factor x mass, each point for itself; how many they were."""
         before = self.n_drawn
-        self._approach(self.engine.each(drawn_by_mass, self.parts, self.distances, factor, self.key, turn))
+        self._approach(self.engine.each(draw_by_mass, self.parts, self.distances, factor, self.key, turn))
         return self.n_drawn - before
 
     def _approach(self, drawn: ByBlock) -> None:
@@ -91,7 +91,7 @@ class PointRounds:
         together: Whole = engine.once(join_draws, drawn)
         bounds = engine.once(bounds_to_candidates, self.drawn, together)
         self.distances = engine.each(approached, self.parts, self.distances, together, bounds, self.n_drawn)
-        self.drawn = engine.once(added_draws, self.drawn, together)
+        self.drawn = engine.once(add_draws, self.drawn, together)
         self.n_drawn = engine.fetch(engine.once(count_drawn, self.drawn))
 
 
@@ -110,7 +110,7 @@ def nothing_drawn(source: Any) -> Drawn | None:
     return None
 
 
-def drawn_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> Drawn:
+def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> Drawn:
     """The point of a block at which its running weight exceeds the target; none where that is negative."""
     if target < 0.0:
         return Drawn(np.empty(0, np.int64), part.points.rows(np.arange(0)))
@@ -120,7 +120,7 @@ def drawn_by_weight(source: Any, first: int, last: int, part: Part, target: floa
     return Drawn(first + row, part.points.rows(row))
 
 
-def drawn_by_mass(
+def draw_by_mass(
     source: Any, first: int, last: int, part: Part, distances: PointDistances, factor: float, key: int, turn: int
 ) -> Drawn:
     """The points of a block that draw themselves."""
@@ -134,7 +134,7 @@ def join_draws(source: Any, parts: list[Drawn]) -> Drawn:
     return Drawn(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def added_draws(source: Any, before: Drawn | None, new: Drawn) -> Drawn:
+def add_draws(source: Any, before: Drawn | None, new: Drawn) -> Drawn:
     """All candidates so far."""
     return new if before is None else join_draws(source, [before, new])
 

@@ -56,7 +56,7 @@ def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) 
     return sq_distances
 
 
-def updated_centroids(points: Points, weights: np.ndarray, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def update_centroids(points: Points, weights: np.ndarray, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Means (k', d) and masses (k',) of the clusters; `labels` is changed where a cluster was empty.
 
     Each empty cluster takes the point with the largest w |x - its mean|^2. Where every other cluster is already one

@@ -13,7 +13,7 @@ from graphclust.progress import Progress
 INITS = ("k-means++", "greedy k-means++", "k-means||", "random")
 
 
-def starting_centroids(
+def initial_centroids(
     points: Points, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
 ) -> np.ndarray:
     """Centroids (k', d) to start from: the given ones, or what the seeding named by `init` finds."""
@@ -34,7 +34,7 @@ def start_from_some(
     if isinstance(init, str):
         weighted = rows[weights[rows] > 0.0]
         if len(weighted) >= k:
-            some = starting_centroids(points.chosen(weighted), weights[weighted], k, init, rng, Progress())
+            some = initial_centroids(points.chosen(weighted), weights[weighted], k, init, rng, Progress())
             if len(some) == k:
                 return some
-    return starting_centroids(points, weights, k, init, rng, Progress())
+    return initial_centroids(points, weights, k, init, rng, Progress())

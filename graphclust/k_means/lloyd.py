@@ -13,7 +13,7 @@ import numpy.typing as npt
 from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
 from graphclust.errors import warn_caller
 from graphclust.k_means.energy_curve import ValidationCurve
-from graphclust.k_means.initialization import starting_centroids
+from graphclust.k_means.initialization import initial_centroids
 from graphclust.k_means.lloyd_iteration import KMeansResult, lloyd
 from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
@@ -75,7 +75,7 @@ def kmeans(
         for _ in range(n_init if isinstance(init, str) else 1):
             if best is not None and progress.out_of_time():
                 break
-            start = starting_centroids(points, weights, k, init, rng, progress)
+            start = initial_centroids(points, weights, k, init, rng, progress)
             result = lloyd(points, weights, start, max_iter, tol, ValidationCurve(validation, points.d), progress)
             best = _better(best, result)
     assert best is not None

@@ -7,7 +7,7 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment, assign_once
-from graphclust.k_means.centroid_update import own_sq_distances, updated_centroids
+from graphclust.k_means.centroid_update import own_sq_distances, update_centroids
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.points import Points, as_points
 from graphclust.k_means.running_sums import Tally
@@ -115,7 +115,7 @@ def grow_batch(
         centroids, moved = tally.renew(bounds.centroids)
         if final or (n_rows == points.n and (tally.counts == 0).any()):
             labels[order] = bounds.labels
-            centroids, _ = updated_centroids(points, weights, labels, k)
+            centroids, _ = update_centroids(points, weights, labels, k)
             if len(centroids) < k:
                 return lloyd(points, weights, centroids, max_iter, tol, curve, progress)
             tally.recount(labels[order])

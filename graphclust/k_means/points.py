@@ -25,7 +25,7 @@ from graphclust.compiled.points.sparse_assignment import (
 from graphclust.compiled.points.tiled_assignment import assign_in_tiles
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.graph.matrices import checked_csr
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.scales import largest_size, times_power_of_two
 
 # Work below which a second thread costs more than it saves, and above which a block would run for too long.
@@ -235,7 +235,7 @@ def _sparse_points(X: Any, name: str) -> SparsePoints:
         raise GraphValidationError(f"{name} has shape {X.shape}, expected (n_points, n_features), both >= 1")
     if X.shape[1] > np.iinfo(np.int32).max:
         raise GraphValidationError(f"{name} has {X.shape[1]} features, expected at most {np.iinfo(np.int32).max}")
-    matrix = checked_csr(X, name).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
+    matrix = as_checked_csr(X, name).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=False)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()

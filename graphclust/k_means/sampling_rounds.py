@@ -15,7 +15,7 @@ class Rounds(Protocol):
     def draw(self, turn: int, factor: float) -> int: ...
 
 
-def sampled_in_rounds(
+def sample_in_rounds(
     rounds: Rounds, n_wanted: float, n_rounds: int, progress: Progress, *, at_least: int = 0, most_rounds: int = 0
 ) -> None:
     """About n_wanted candidates in n_rounds rounds, an equal share in each.

@@ -18,9 +18,9 @@ from scipy import sparse
 from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment
-from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, updated_centroids
+from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, update_centroids
 from graphclust.k_means.energy_curve import ValidationCurve
-from graphclust.k_means.initialization import starting_centroids
+from graphclust.k_means.initialization import initial_centroids
 from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_cluster_count, as_points
 from graphclust.k_means.seeding import warn_if_fewer
@@ -85,7 +85,7 @@ def spherical_kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     progress = as_progress(progress)
     curve = ValidationCurve(validation, directions.d)
-    centroids = _unit(starting_centroids(directions, weights, k, init, rng, progress))
+    centroids = _unit(initial_centroids(directions, weights, k, init, rng, progress))
     bounds = BoundedAssignment(directions, centroids)
     labels = np.full(directions.n, -1)
     history: list[float] = []
@@ -105,7 +105,7 @@ def spherical_kmeans(
                 break
             progress.offer(partial(result_of, nearest.copy(), centroids, history[-1]))
             labels[:] = nearest
-            means, _ = updated_centroids(directions, weights, labels, len(centroids))
+            means, _ = update_centroids(directions, weights, labels, len(centroids))
             if len(means) == len(centroids):
                 # Where directions cancel out any centroid is as good: the cluster keeps its own.
                 means = np.where(np.abs(means).max(axis=1, keepdims=True) > 0.0, means, centroids)

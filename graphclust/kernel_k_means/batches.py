@@ -14,7 +14,7 @@ from graphclust.progress import Progress
 RATES = ("sqrt", "count")
 
 
-def starting_rows(
+def initial_rows(
     kernel: Kernel, weights: np.ndarray, k: int, init: Any, rng: np.random.Generator, progress: Progress
 ) -> tuple[np.ndarray, int]:
     """The points that the centers start from, drawn, or given as k row numbers; how many distances were clipped."""
@@ -30,7 +30,7 @@ def starting_rows(
     return rows, 0
 
 
-def drawn_batches(
+def draw_batches(
     batches: Iterable[Any] | None, weights: np.ndarray, batch_size: int, max_iter: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
     """The given batches, or points drawn with repetition, in proportion to weight."""

@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_array, as_number
 from graphclust.compiled.points.kernel_entries import gather_entries
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
-from graphclust.graph.matrices import checked_csr
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.io.graph_input import as_graph
 from graphclust.kernel_k_means.kernel import Kernel, Rows
 from graphclust.neighbors.graphs import knn_graph
@@ -77,7 +77,7 @@ class SparseKernel(Kernel):
         if not sparse.issparse(K):
             raise TypeError(f"K is a {type(K).__name__}, expected a SciPy sparse matrix")
         _check_square(K.shape)
-        self.K = checked_csr(K, "K").astype(np.float64, copy=False)
+        self.K = as_checked_csr(K, "K").astype(np.float64, copy=False)
         if not self.K.has_canonical_format:
             self.K = self.K.copy()  # of a caller's matrix nothing is changed
             self.K.sum_duplicates()
@@ -236,7 +236,7 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
 
 def _given_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
-    Y = checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
+    Y = as_checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
     if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():
         raise GraphValidationError(f"Y has shape {Y.shape}, expected finite numbers, shape (m, {n})")
     some = Y[:, columns].toarray() if sparse.issparse(Y) else Y[:, columns]

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.k_means.points import as_cluster_count
-from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, starting_rows
+from graphclust.kernel_k_means.batches import RATES, draw_batches, initial_rows, shares
 from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labeled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -70,7 +70,7 @@ def minibatch_kernel_kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)
     as_choice(rate, "rate", RATES)
-    seeds, n_clipped = starting_rows(kernel_, weights, k, init, rng, progress)
+    seeds, n_clipped = initial_rows(kernel_, weights, k, init, rng, progress)
     k = len(seeds)
     inner = np.zeros((k, kernel_.n))
     kernel_.add_sums(sparse.eye_array(k, format="csc"), seeds, slice(None), inner, Progress())
@@ -80,7 +80,7 @@ def minibatch_kernel_kmeans(
     history: list[float] = []
     with progress.interruptible(), progress.stage("kernel k-means"):
         progress.offer(lambda: (sq_norms[:, None] - 2.0 * inner).argmin(axis=0))
-        for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):
+        for batch in draw_batches(batches, weights, batch_size, max_iter, rng):
             to_centers = sq_norms[:, None] - 2.0 * inner[:, batch]
             labels = to_centers.argmin(axis=0)
             history.append(float((kernel_.diagonal[batch] + to_centers.min(axis=0)).mean()))

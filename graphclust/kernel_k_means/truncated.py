@@ -17,7 +17,7 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.k_means.points import as_cluster_count
-from graphclust.kernel_k_means.batches import RATES, drawn_batches, shares, starting_rows
+from graphclust.kernel_k_means.batches import RATES, draw_batches, initial_rows, shares
 from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labeled
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel
@@ -77,12 +77,12 @@ def truncated_kernel_kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = -np.inf if tol is None else as_number(tol, "tol", at_least=0.0)
     as_choice(rate, "rate", RATES)
-    seeds, n_clipped = starting_rows(kernel_, weights, k, init, rng, progress)
+    seeds, n_clipped = initial_rows(kernel_, weights, k, init, rng, progress)
     clusters = [Window(seed, float(kernel_.diagonal[seed]), tau, renormalize) for seed in seeds]
     totals = np.zeros(len(seeds))
     history: list[float] = []
     with progress.stage("kernel k-means"):
-        for batch in drawn_batches(batches, weights, batch_size, max_iter, rng):
+        for batch in draw_batches(batches, weights, batch_size, max_iter, rng):
             products = _products_of_means(kernel_, [rows for cluster in clusters for rows in cluster.rows], batch)
             to_centers = _relative_sq_distances(clusters, products)
             labels = to_centers.argmin(axis=0)

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import norm as sparse_norm
 
 from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphValidationError
-from graphclust.graph.matrices import checked_csr
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.scales import balanced_rows, exponent_beyond, largest_size, times_power_of_two
 
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
@@ -34,7 +34,7 @@ def as_points(X: Any, name: str = "X", at_least: int = 2) -> Any:
             f"{name} has shape {points.shape}, expected (n, d) with n >= {at_least} points and d >= 1"
         )
     if given_as_matrix:
-        points = checked_csr(points, "X").astype(np.float64, copy=False)
+        points = as_checked_csr(points, "X").astype(np.float64, copy=False)
         if not points.has_canonical_format:
             points = points.copy()  # of a caller's matrix nothing is changed
             points.sum_duplicates()

@@ -106,7 +106,7 @@ class NormalizedCutKernel:
         """Degrees, self-affinities and point weights of some nodes."""
         return KernelTerms(self.degrees[at], self.self_affinity[at], self.point_weights[at])
 
-    def restricted_to(self, nodes: np.ndarray, weights: np.ndarray) -> NormalizedCutKernel:
+    def restrict_kernel(self, nodes: np.ndarray, weights: np.ndarray) -> NormalizedCutKernel:
         """The same kernel between some nodes only (increasing), with other point weights, both of shape (m,)."""
         return NormalizedCutKernel(self.graph.subgraph(nodes), self.degrees[nodes], self.self_affinity[nodes], weights)
 

@@ -49,7 +49,7 @@ def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDAr
         if labels.dtype.kind in "USb":
             labels = np.unique(labels, return_inverse=True)[1]
         elif labels.dtype.kind == "O":
-            labels = _numbered_objects(labels, name)
+            labels = _number_objects(labels, name)
         elif labels.dtype.kind in "iu" and labels.min() >= -1 and not fits_numbers(labels, n_nodes):
             distinct, labels = np.unique(labels, return_inverse=True)
             labels = labels - int(distinct[0] == -1)
@@ -210,7 +210,7 @@ def _as_array(labels: Any, name: str) -> np.ndarray:
     return array
 
 
-def _numbered_objects(labels: np.ndarray, name: str) -> np.ndarray:
+def _number_objects(labels: np.ndarray, name: str) -> np.ndarray:
     """A number for each label of any hashable type, -1 for those that mean none."""
     values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
     kinds = {type(value) for value in values}

@@ -24,7 +24,7 @@ from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.shared_neighbors import link_rows
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
-from graphclust.graph.executor import ByBlock, Engine, Whole, summed_in_order
+from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
 from graphclust.objective.objective import CUT, Units, weighed
 from graphclust.partition import blockwise as steps
 from graphclust.partition.blockwise import GraphSource
@@ -159,7 +159,7 @@ class InBlocks:
     def sums(self, labels: Whole, k: int, name: str) -> ClusterSums:
         """The sums of the clusters, added in block order."""
         parts = self.engine.fetch(self.engine.each(steps.cluster_sums, labels, k, name))
-        return ClusterSums(*(summed_in_order(list(column)) for column in zip(*parts, strict=True)))
+        return ClusterSums(*(sum_in_order(list(column)) for column in zip(*parts, strict=True)))
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
         """See `WholeGraph`; the parts are told from one another in one place, which reads a few entries of each row."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphclust.checks import as_labels, as_names, refuse_swapped
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
-from graphclust.io.array_files import named_failures, open_archive, parse_json
+from graphclust.io.array_files import name_failures, open_archive, parse_json
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.pipes import is_pipe
 from graphclust.partition.clustering import Clustering
@@ -178,7 +178,7 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
         raise ParameterError(
             f"path={name!r} is a graph file, expected labels; networkx.read_{kind} reads its attribute"
         )
-    with named_failures(name, _COMPLAINT):
+    with name_failures(name, _COMPLAINT):
         if kind == "npz":
             nodes, labels = _read_npz(name, memory_limit)
         elif kind == "json":

@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.edits import Edges
-from graphclust.graph.matrices import checked_csr
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.progress import ProgressLike
@@ -182,7 +182,7 @@ def as_rows(rows: Any, n_old: int) -> sparse.csr_array:
         )
     if array.dtype.kind not in "biuf":
         raise TypeError(f"rows has dtype {array.dtype}, expected numbers: the weights of links")
-    matrix = checked_csr(array, "rows") if sparse.issparse(array) else sparse.csr_array(array)
+    matrix = as_checked_csr(array, "rows") if sparse.issparse(array) else sparse.csr_array(array)
     matrix = matrix.astype(np.float64, copy=False)
     bad = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0.0)))
     if len(bad):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.errors import GraphValidationError
-from graphclust.graph.matrices import checked_csr
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.spectral.embedding import ROW_SCALES, scale_rows
 
@@ -53,7 +53,7 @@ def block_power_embedding(
             f"B is a {type(B).__name__}, expected a SciPy sparse array, such as two_step_factor gives; a graph itself "
             "is embedded by spectral_embedding"
         )
-    B = checked_csr(B, "B")
+    B = as_checked_csr(B, "B")
     m = B.shape[0]
     n_columns = as_whole_number(n_columns, "n_columns", at_least=1, at_most=m, why=", the number of rows")
     n_steps = as_whole_number(n_steps, "n_steps", at_least=1)

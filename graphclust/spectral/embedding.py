@@ -93,12 +93,12 @@ def fast_spectral_embedding(
     >>> fast_spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).shape
     (6, 2)
     """
-    return walked_columns(
+    return walk_columns(
         G, k, degrees=degrees, n_columns=n_columns, n_steps=n_steps, weight=weight, rng=rng, progress=progress
     )[0]  # fmt: skip
 
 
-def walked_columns(
+def walk_columns(
     G: GraphLike, k: int, *, degrees=None, n_columns=None, n_steps=None, weight="weight", rng=None, progress=None
 ) -> tuple[np.ndarray, float]:
     """`fast_spectral_embedding`, and about how many eigenvectors its columns are still made of.

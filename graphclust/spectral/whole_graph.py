@@ -15,7 +15,7 @@ from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
-from graphclust.spectral.embedding import spectral_embedding, walked_columns
+from graphclust.spectral.embedding import spectral_embedding, walk_columns
 from graphclust.spectral.rounding import ROUNDINGS
 
 __all__ = ["fast_spectral_clustering", "spectral_clustering"]
@@ -108,7 +108,7 @@ def fast_spectral_clustering(
     (rng, seed), progress = as_seeded(rng), as_progress(progress)
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
-        points, n_left = walked_columns(graph, k, rng=rng, progress=progress)
+        points, n_left = walk_columns(graph, k, rng=rng, progress=progress)
     remarks = list(graph.remarks)
     if not k / LEFT_SHARE <= n_left <= LEFT_TIMES * k and k > 1 and not progress.cut_short:
         remarks.append(

@@ -77,14 +77,14 @@ def loading() -> None:
     """Fetch twice by name, then read the bare arrays; print the seconds of each."""
     from graphclust import fetch_suitesparse
     from graphclust.datasets import cache_folder
-    from graphclust.datasets.array_cache import kept_graph
+    from graphclust.datasets.array_cache import read_kept_graph
 
     seconds = []
     start = time.perf_counter()
     fetch_suitesparse("Newman/karate")
     seconds.append(time.perf_counter() - start)
     (converted,) = cache_folder().rglob("*.npz")
-    kept_graph(converted)  # compiles
+    read_kept_graph(converted)  # compiles
     for read in (lambda: fetch_suitesparse("Newman/karate"), lambda: dict(np.load(converted))):
         times = []
         for _ in range(REPEATS):

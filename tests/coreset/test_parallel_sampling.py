@@ -17,8 +17,8 @@ from graphclust.coreset.sampling import Coreset, construct_coreset, importance_s
 from graphclust.coreset.seeding import Seeds
 from graphclust.coreset.shared_neighbors import link_coreset, link_rows
 from graphclust.errors import GraphClustError
-from graphclust.graph.executor import InProcess, summed_in_order
-from graphclust.k_means.sampling_rounds import sampled_in_rounds
+from graphclust.graph.executor import InProcess, sum_in_order
+from graphclust.k_means.sampling_rounds import sample_in_rounds
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.progress import Progress
 
@@ -51,7 +51,7 @@ class SeenRounds(steps.SeedingRounds):
 
 def seeding(kernel, boundaries, key, n_seeds, n_rounds=3):
     rounds = SeenRounds(InProcess(kernel, np.array(boundaries)), key)
-    sampled_in_rounds(rounds, n_seeds, n_rounds, Progress())
+    sample_in_rounds(rounds, n_seeds, n_rounds, Progress())
     return rounds
 
 
@@ -114,7 +114,7 @@ def test_each_node_is_drawn_in_proportion_to_its_mass(kernel):
     drawn = np.zeros(60)
     n_runs = 4000
     for key in range(n_runs):
-        for rows in engine.fetch(engine.each(steps.drawn_rows, rounds.distances, factor, key, 0)):
+        for rows in engine.fetch(engine.each(steps.draw_independent_rows, rounds.distances, factor, key, 0)):
             drawn[rows.nodes] += 1
 
     def worst(probabilities):
@@ -146,7 +146,7 @@ def test_draws_within_a_block_follow_the_shares(kernel):
     shares = steps.sensitivities(kernel, 0, 60, state, sums)
     probabilities = shares / shares.sum()
     size = 40_000
-    nodes, weights = steps.drawn_by_importance(kernel, 0, 60, state, size, sums, float(shares.sum()), size, 5)
+    nodes, weights = steps.draw_by_importance(kernel, 0, 60, state, size, sums, float(shares.sum()), size, 5)
     counts = np.zeros(60)
     counts[nodes] = np.round(weights * probabilities[nodes] * size / kernel.point_weights[nodes])
     assert counts.sum() == size
@@ -177,7 +177,7 @@ def test_a_coreset_as_large_as_the_graph_is_the_graph(kernel):
 def test_nodes_without_weight_are_never_drawn():
     inner = NormalizedCutKernel.of(make("block model"))
     weights = np.where(np.arange(inner.n_nodes) % 3 == 0, 0.0, 2.0)
-    restricted = inner.restricted_to(np.arange(inner.n_nodes), weights)
+    restricted = inner.restrict_kernel(np.arange(inner.n_nodes), weights)
     for seed in range(20):
         nodes = construct_coreset(restricted, 2, 12, sampling="parallel", rng=seed).nodes
         assert (nodes % 3 > 0).all()
@@ -232,7 +232,7 @@ def test_map_blocks_keeps_the_order_of_the_blocks():
         (10, 20, 1),
         (20, 23, 2),
     ]
-    assert summed_in_order([1e16, 1.0, -1e16]) == 0.0
+    assert sum_in_order([1e16, 1.0, -1e16]) == 0.0
 
 
 def test_importance_sampling_of_the_tree_is_untouched():

@@ -14,7 +14,7 @@ from test_coreset import some_coreset
 from graphclust import coreset_sc
 from graphclust.compiled.graphs.objective import Rows
 from graphclust.coreset import shared_neighbors
-from graphclust.coreset.row_subset import copied_rows
+from graphclust.coreset.row_subset import copy_row_subset
 from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.shared_neighbors import MOST_VISITORS, two_step_coreset_graph, two_step_factor
 from graphclust.errors import ParameterError
@@ -109,7 +109,7 @@ def test_of_long_rows_one_entry_stands_for_each_run_of_them():
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     rows = Rows(indptr, np.arange(indptr[-1], dtype=np.int32) * 7, np.arange(float(indptr[-1])))
     nodes = np.array([0, 1, 2, 3, 4, 3])
-    some = copied_rows(rows, nodes, 10)
+    some = copy_row_subset(rows, nodes, 10)
     assert np.diff(some.indptr).tolist() == [10, 3, 0, 10, 10, 10]
     assert (some.indices == some.weights * 7).all()
     parts = np.split(some.weights, some.indptr[1:-1])
@@ -118,9 +118,9 @@ def test_of_long_rows_one_entry_stands_for_each_run_of_them():
         assert ((part - start) // length).tolist() == list(range(10))
         assert len(set(((part - start) % length).tolist())) > 3  # not the same of each run
     assert (parts[3] == parts[5]).all()
-    whole = copied_rows(rows, nodes)
+    whole = copy_row_subset(rows, nodes)
     assert (whole.weights == np.concatenate([rows.weights, rows.weights[103:1103]])).all()
-    assert len(copied_rows(rows._replace(weights=np.empty(0)), nodes, 10).weights) == 0
+    assert len(copy_row_subset(rows._replace(weights=np.empty(0)), nodes, 10).weights) == 0
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from typing import Any
 import http_faults as faults
 import pytest
 
-from graphclust.datasets.array_cache import kept_graph
+from graphclust.datasets.array_cache import read_kept_graph
 from graphclust.datasets.cache import sha256_of
 
 NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
@@ -86,7 +86,7 @@ def kill_and_look(ask, server, folder: pathlib.Path, times: int) -> None:
             ask(kill_at=rng.randint(1, unharmed["calls"]))
         assert not archive.exists() or archive.read_bytes() == server.files[PATH]
         for converted in place.glob("karate.tar.gz.*.npz"):
-            assert kept_graph(converted) is not None
+            assert read_kept_graph(converted) is not None
     (answer,) = ask()
     assert answer.get("n_nodes") == 34, answer
     names = {file.name for file in place.iterdir()}

@@ -28,7 +28,7 @@ from graphclust import (
 )
 from graphclust.datasets import cached, clear_cache
 from graphclust.datasets import download as downloads
-from graphclust.datasets.array_cache import keep_graph, kept_graph
+from graphclust.datasets.array_cache import keep_graph, read_kept_graph
 from graphclust.datasets.catalogue import entry_named
 from graphclust.datasets.download import Patience
 
@@ -318,7 +318,7 @@ def test_d20_a_damaged_conversion_is_made_anew(server, folder):
     n_found = 0
     for at in range(0, len(content), 61):
         flipped(converted, at)
-        kept = kept_graph(converted)
+        kept = read_kept_graph(converted)
         n_found += kept is None
         assert kept is None or kept[0] == expected  # not every byte of a zip archive means something
         converted.write_bytes(content)
@@ -336,27 +336,27 @@ def test_d20_a_bit_of_a_conversion(tmp_path):
     converted = tmp_path / "a.npz"
     keep_graph(converted, *expected)
     content = converted.read_bytes()
-    assert kept_graph(converted) == expected
+    assert read_kept_graph(converted) == expected
     directory = content.index(b"PK\1\2")
     for at in (*range(0, directory, 7), *range(directory, len(content))):
         flipped(converted, at)
-        assert kept_graph(converted) in (None, expected)
+        assert read_kept_graph(converted) in (None, expected)
         converted.write_bytes(content)
 
 
 def test_no_pickle_and_no_larger_array_than_its_file_is_read(folder, server):
     fetch_suitesparse(NAME)
     (converted,) = folder.rglob("*.npz")
-    graph, info = kept_graph(converted)
+    graph, info = read_kept_graph(converted)
     for index in (graph.n_nodes, -1):
         outside = replace(graph, indices=np.array([*graph.indices[:-1], index], np.int32))
         keep_graph(converted, outside, info)
-        assert kept_graph(converted) is None and not converted.exists()
+        assert read_kept_graph(converted) is None and not converted.exists()
     np.savez(converted, header=np.array([print], dtype=object))
-    assert kept_graph(converted) is None and not converted.exists()
+    assert read_kept_graph(converted) is None and not converted.exists()
     with zipfile.ZipFile(converted, "w") as archive, archive.open("header.npy", "w") as member:
         np.lib.format.write_array_header_1_0(member, {"descr": "<i8", "fortran_order": False, "shape": (10**13,)})
-    assert kept_graph(converted) is None
+    assert read_kept_graph(converted) is None
 
 
 def test_memory_is_asked_for_before_a_download(server):

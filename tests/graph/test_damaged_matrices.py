@@ -7,7 +7,7 @@ from gate_inputs import fingerprint, raw_csr
 from scipy import sparse
 
 import graphclust as gc
-from graphclust.graph.matrices import checked_csr
+from graphclust.graph.matrices import as_checked_csr
 
 MATRIX = sparse.csr_array(nx.to_scipy_sparse_array(nx.karate_club_graph(), dtype=np.float64))
 N = 34
@@ -122,7 +122,7 @@ def test_damaged_arrays_of_every_other_format_are_refused():
         lil,
         dok,
     ):
-        for take in (gc.as_graph, lambda X: gc.kmeans(X, 2, rng=0), gc.SparseKernel, lambda X: checked_csr(X, "X")):
+        for take in (gc.as_graph, lambda X: gc.kmeans(X, 2, rng=0), gc.SparseKernel, lambda X: as_checked_csr(X, "X")):
             with pytest.raises(gc.GraphValidationError):
                 take(matrix)
 
@@ -131,7 +131,7 @@ def test_damaged_arrays_of_every_other_format_are_refused():
 def test_whole_matrices_of_every_format_are_taken_as_they_are(kind):
     matrix = MATRIX.asformat(kind)
     before = fingerprint(matrix)
-    found = checked_csr(matrix, "X")
+    found = as_checked_csr(matrix, "X")
     assert (found != MATRIX).nnz == 0 and fingerprint(matrix) == before
     assert np.array_equal(gc.kmeans(matrix, 3, rng=0).labels, gc.kmeans(MATRIX, 3, rng=0).labels)
 
@@ -140,7 +140,7 @@ def test_entries_behind_the_last_row_are_no_entries():
     """As SciPy leaves them where it drops entries in place."""
     indices, data = np.append(MATRIX.indices, [5, 5]), np.append(MATRIX.data, [9.0, np.nan])
     longer = raw_csr(MATRIX.indptr, indices, data)
-    assert np.array_equal(checked_csr(longer, "X").data, MATRIX.data)
+    assert np.array_equal(as_checked_csr(longer, "X").data, MATRIX.data)
     assert np.array_equal(gc.kmeans(longer, 3, rng=0).centroids, gc.kmeans(MATRIX, 3, rng=0).centroids)
     assert np.array_equal(gc.SparseKernel(longer).diagonal, MATRIX.diagonal())
 

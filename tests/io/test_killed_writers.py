@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from graphclust import open_store, save_graph
-from graphclust.datasets.array_cache import kept_graph
+from graphclust.datasets.array_cache import read_kept_graph
 from graphclust.io.store import is_store
 
 N_KILLS = 200
@@ -68,7 +68,7 @@ def contents(folder: pathlib.Path, server_files: dict) -> dict[str, str]:
             if file.name.endswith(".tar.gz"):
                 assert file.read_bytes() in server_files.values()
             elif file.suffix == ".npz" and not file.name.startswith("."):
-                assert kept_graph(file) is not None
+                assert read_kept_graph(file) is not None
         return {"cache": "whole"}
     is_store(folder / "s")  # opening it would do as well: it may have to be taken back
     return {

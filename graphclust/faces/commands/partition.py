@@ -78,7 +78,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.errors import Interrupted
     from graphclust.partition.equal_parts import balanced_partition
 
-    files = _checked_outputs(options)
+    files = check_outputs(options)
     graph, info = loaded(options, progress)
     try:
         parts = balanced_partition(
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         show("\n".join([in_the_shell(str(parts)), *(f"  {f'{what} in':16s} {name}" for what, name in files.items())]))
 
 
-def _checked_outputs(options: argparse.Namespace) -> dict[str, str]:
+def check_outputs(options: argparse.Namespace) -> dict[str, str]:
     """What is to be written where, refused before any work where that cannot be."""
     from graphclust.errors import ParameterError
     from graphclust.io.save import format_of
