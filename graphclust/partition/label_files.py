@@ -50,8 +50,8 @@ def write_labels(
         name, "communities", a list of names for each, and "origin".
     labels : a `Clustering`, or whole numbers of shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and
         the options are written too: in tables as lines that start with "# ", which `read_labels` and
-        `pandas.read_csv(..., comment="#")` pass over; in .npz and .graphml as "origin"; not in .part and .gexf, nor in
-        a table that goes into a pipe, which gets rows alone.
+        `pandas.read_csv(..., comment="#")` pass over; in .npz and .graphml as "origin", in .gexf as
+        the description; not in .part, nor in a table that goes into a pipe, which gets rows alone.
     nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 

@@ -199,6 +199,8 @@ class Hierarchy:
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write a .json file as of `to_json`, a .csv or .tsv table of the records, or a .nwk tree as of `to_newick`.
 
+        Version, file, seed and options are in the JSON file alone: tables and trees are for programs that read no more.
+
         overwrite : replace a file that is there. The new file appears whole or not at all.
 
         Raises ParameterError for another ending, FileExistsError, OSError as `open` does.

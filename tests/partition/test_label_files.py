@@ -1,5 +1,8 @@
 """Files of labels: what is written comes back, and what is none is refused."""
 
+import json
+from html import unescape
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -84,6 +87,8 @@ def test_a_graph_file_with_labels(tmp_path, kind):
     write_labels(tmp_path / f"l.{kind}", clustering)
     read = {"graphml": nx.read_graphml, "gexf": nx.read_gexf}[kind](tmp_path / f"l.{kind}")
     assert dict(read.nodes(data="cluster")) == clustering.as_dict()
+    text = unescape((tmp_path / f"l.{kind}").read_text())
+    assert json.dumps(clustering.origin) in text and ("<description>" in text) == (kind == "gexf")
     weights = {frozenset(edge): w for *edge, w in graph.edges(data="weight")}
     assert {frozenset(edge): w for *edge, w in read.edges(data="weight")} == weights
     with pytest.raises(ParameterError, match="expected a Clustering"):
