@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from graphclust.datasets import catalogue
+from graphclust.datasets import catalog
 from graphclust.datasets import download as downloads
 from graphclust.datasets.download import Patience
 
@@ -124,10 +124,10 @@ def as_mirror(monkeypatch: Any):
 
 
 def stand_in(monkeypatch: Any, files: dict[str, bytes]) -> None:
-    """From now on the catalogue gives the matrices that these small files stand for the sizes of the files."""
-    entries = catalogue.entries
+    """From now on the catalog gives the matrices that these small files stand for the sizes of the files."""
+    entries = catalog.entries
 
-    def replaced(entry: catalogue.CatalogueEntry) -> catalogue.CatalogueEntry:
+    def replaced(entry: catalog.CatalogEntry) -> catalog.CatalogEntry:
         packed = files.get(f"/MM/{entry.full_name}.tar.gz", b"")
         with contextlib.suppress(ValueError, zlib.error, tarfile.TarError), tarfile.open(
             fileobj=io.BytesIO(zlib.decompressobj(-15).decompress(packed[10:]))  # without a look at the checksum
@@ -140,7 +140,7 @@ def stand_in(monkeypatch: Any, files: dict[str, bytes]) -> None:
             return replace(entry, rows=rows, columns=columns, entries=n_entries, structure=structure)
         return entry
 
-    monkeypatch.setattr(catalogue, "entries", lambda: tuple(map(replaced, entries())))
+    monkeypatch.setattr(catalog, "entries", lambda: tuple(map(replaced, entries())))
 
 
 def _version(handler: Handler) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""Make the package's catalogue from the published facts of the SuiteSparse collection.
+"""Make the package's catalog from the published facts of the SuiteSparse collection.
 
-    python tests/make_catalogue.py suitesparse_catalogue.csv
+    python tests/make_catalogue.py suitesparse_catalog.csv
 
 The file says nothing of when it was made, so that making it again changes nothing.
 """
@@ -9,11 +9,11 @@ import gzip
 import pathlib
 import sys
 
-CATALOGUE = pathlib.Path(__file__).parents[1] / "graphclust" / "datasets" / "suitesparse.csv.gz"
+CATALOG = pathlib.Path(__file__).parents[1] / "graphclust" / "datasets" / "suitesparse.csv.gz"
 
 
 def main(source: str) -> None:
-    CATALOGUE.write_bytes(gzip.compress(pathlib.Path(source).read_bytes(), compresslevel=9, mtime=0))
+    CATALOG.write_bytes(gzip.compress(pathlib.Path(source).read_bytes(), compresslevel=9, mtime=0))
 
 
 if __name__ == "__main__":

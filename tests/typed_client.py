@@ -50,7 +50,7 @@ def graphs(matrix: Real, path: Path) -> gc.Graph:
         assert_type(known.communities, gc.Communities)
         assert_type(known.communities[0], frozenset[int])
         assert_type(known.communities.labels(fetched.n_nodes), Whole)
-    assert_type(datasets.find("road", kind="graph", entries=(1e6, 1e8), symmetric=True), list[datasets.CatalogueEntry])
+    assert_type(datasets.find("road", kind="graph", entries=(1e6, 1e8), symmetric=True), list[datasets.CatalogEntry])
     gc.fetch_suitesparse(1138)  # type: ignore[call-overload]
     gc.fetch_snap("com-DBLP", weights="abs")  # type: ignore[call-overload]
     assert_type(gc.knn_graph(matrix, 5, rng=0), gc.Graph)

@@ -1,14 +1,14 @@
-"""Graphs of the SuiteSparse collection and of SNAP by name: a catalogue to search, and a cache on this machine."""
+"""Graphs of the SuiteSparse collection and of SNAP by name: a catalog to search, and a cache on this machine."""
 
 from graphclust.datasets.cache import CachedDataset, cache_folder, cached, clear_cache
-from graphclust.datasets.catalogue import CatalogueEntry, find
+from graphclust.datasets.catalog import CatalogEntry, find
 from graphclust.datasets.resolve import DatasetInfo
 from graphclust.datasets.snap import fetch_snap
 from graphclust.datasets.suitesparse import fetch_suitesparse
 
 __all__ = [
     "CachedDataset",
-    "CatalogueEntry",
+    "CatalogEntry",
     "DatasetInfo",
     "cache_folder",
     "cached",

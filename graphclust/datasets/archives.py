@@ -1,4 +1,4 @@
-"""Whether an archive holds the matrix that its name promises: the member, and the sizes of the catalogue."""
+"""Whether an archive holds the matrix that its name promises: the member, and the sizes of the catalog."""
 
 import io
 import pathlib
@@ -6,7 +6,7 @@ import tarfile
 from contextlib import suppress
 from typing import Any
 
-from graphclust.datasets.catalogue import SUITESPARSE, CatalogueEntry
+from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry
 from graphclust.errors import GraphFormatError, IntegrityError, UnsafeArchiveError
 from graphclust.io.byte_source import open_source
 from graphclust.io.suitesparse import MATRIX, refuse_unsafe
@@ -14,7 +14,7 @@ from graphclust.io.suitesparse import MATRIX, refuse_unsafe
 MOST_HEADER_BYTES = 1 << 20  # of comments before the sizes
 
 
-def check_matrix(file: pathlib.Path, entry: CatalogueEntry) -> None:
+def check_matrix(file: pathlib.Path, entry: CatalogEntry) -> None:
     """Refuse the archive of another matrix, by the first that it holds; what is no archive is left to its reader.
 
     Raises IntegrityError, and UnsafeArchiveError as its reader does.
@@ -33,7 +33,7 @@ def check_matrix(file: pathlib.Path, entry: CatalogueEntry) -> None:
     if sizes is None:
         return
     n_rows, n_columns, n_lines = sizes
-    # A symmetric matrix is stored as one triangle; explicit zeros are lines, and no entries of the catalogue.
+    # A symmetric matrix is stored as one triangle; explicit zeros are lines, and no entries of the catalog.
     least = (
         (entry.entries + 1) // 2 if entry.structure in ("symmetric", "Hermitian", "skew-symmetric") else entry.entries
     )

@@ -67,7 +67,7 @@ def needed(name: str) -> Any:
 
 
 def dataset_folder(source: str, full_name: str) -> pathlib.Path:
-    """Where a data set lies or will lie. The name has to be one of the catalogue."""
+    """Where a data set lies or will lie. The name has to be one of the catalog."""
     return cache_folder() / source / full_name
 
 
@@ -143,7 +143,7 @@ def sha256_of(file: pathlib.Path) -> str:
 
 def cached() -> list[CachedDataset]:
     """The data sets in the cache, the largest first; parts of interrupted downloads count."""
-    from graphclust.datasets.catalogue import SNAP, SUITESPARSE
+    from graphclust.datasets.catalog import SNAP, SUITESPARSE
 
     found = []
     for source, pattern in ((SUITESPARSE, "*/*"), (SNAP, "*")):

@@ -14,7 +14,7 @@ from graphclust.checks import as_choice, as_whole_number
 from graphclust.datasets import cache
 from graphclust.datasets.archives import check_matrix
 from graphclust.datasets.array_cache import VERSION, keep_graph, read_kept_graph
-from graphclust.datasets.catalogue import CatalogueEntry, entry_at
+from graphclust.datasets.catalog import CatalogEntry, entry_at
 from graphclust.datasets.download import download, is_whole, kept
 from graphclust.datasets.urls import address_of
 from graphclust.errors import (
@@ -43,7 +43,7 @@ _FLOOR, _BYTES_PER_ENTRY = 1 << 30, 100  # of an archive, with what else is in i
 class DatasetInfo:
     """What is known of a fetched graph beside its edges.
 
-    entry : its line in the catalogue; `entry.citation` says what to cite.
+    entry : its line in the catalog; `entry.citation` says what to cite.
     communities : the sets of nodes that are known, which may overlap, or None.
     labels : int64, shape (n_nodes,): the class of each node where the data set has classes, numbered from 0; else of
         its communities the smallest, of equal ones the first; -1 for a node in none. None if neither is known.
@@ -51,7 +51,7 @@ class DatasetInfo:
     load : what `load_graph` said of the file; its `remarks` say what was assumed and repaired.
     """
 
-    entry: CatalogueEntry
+    entry: CatalogEntry
     communities: Communities | None
     labels: npt.NDArray[np.int64] | None
     node_names: list[str] | None
@@ -86,7 +86,7 @@ class Request:
         return f"{self.weights or 'default'}-{self.symmetrize}-{rows}-v{VERSION}"
 
 
-def check_before(entry: CatalogueEntry, memory_limit: int | None) -> None:
+def check_before(entry: CatalogEntry, memory_limit: int | None) -> None:
     """Refuse, before anything is downloaded, what is no graph, and what would not fit.
 
     Raises GraphValidationError and ResourceLimitError.
@@ -110,7 +110,7 @@ def prospect(address: str, memory_limit: int | None = None) -> str | None:
 
     None for the path of a file, and for a data set that is in the cache.
 
-    Raises ParameterError for a name that is not in the catalogue.
+    Raises ParameterError for a name that is not in the catalog.
     """
     entry = entry_at(address)
     if entry is None or any(dataset.address == entry.address for dataset in cache.cached()):
@@ -122,7 +122,7 @@ def prospect(address: str, memory_limit: int | None = None) -> str | None:
 
 
 def fetch_graph(
-    entry: CatalogueEntry,
+    entry: CatalogEntry,
     path: str,
     file_name: str,
     format: str | None,
@@ -163,7 +163,7 @@ def fetch_graph(
 
 
 def fetch_file(
-    entry: CatalogueEntry, path: str, file: pathlib.Path, request: Request, progress: Progress
+    entry: CatalogEntry, path: str, file: pathlib.Path, request: Request, progress: Progress
 ) -> pathlib.Path:
     """A file of a data set that is locked; downloaded unless the cache has it and it still is what its record says."""
     was_there = file.exists()

@@ -11,7 +11,7 @@ import numpy as np
 from graphclust.checks import as_choice
 from graphclust.datasets import cache
 from graphclust.datasets.array_cache import VERSION, keep_communities, read_kept_communities
-from graphclust.datasets.catalogue import SNAP, CatalogueEntry, entry_named
+from graphclust.datasets.catalog import SNAP, CatalogEntry, entry_named
 from graphclust.datasets.community_files import read_communities
 from graphclust.datasets.resolve import DatasetInfo, Request, fetch_file, fetch_graph, largest_component_of, parsed
 from graphclust.datasets.snap_files import GRAPHS
@@ -100,13 +100,13 @@ def fetch_snap(
     return graph
 
 
-def fetch_edges(entry: CatalogueEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
+def fetch_edges(entry: CatalogEntry, request: Request, progress: ProgressLike) -> tuple[Graph, LoadInfo]:
     """The graph of an edge list, and what `load_graph` says of it."""
     path = GRAPHS[entry.name].edges
     return fetch_graph(entry, path, path.rpartition("/")[2], SNAP, request, progress)
 
 
-def _communities(entry: CatalogueEntry, which: str, graph: Graph, request: Request, progress: Progress) -> Communities:
+def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request, progress: Progress) -> Communities:
     """Known communities, converted once like the graph."""
     path = GRAPHS[entry.name].communities[which]
     folder = cache.dataset_folder(SNAP, entry.name)

@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 
 from graphclust.checks import as_choice
-from graphclust.datasets.catalogue import SUITESPARSE, CatalogueEntry, entry_named
+from graphclust.datasets.catalog import SUITESPARSE, CatalogEntry, entry_named
 from graphclust.datasets.resolve import COMMUNITIES, DatasetInfo, Request, fetch_graph, largest_component_of
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
@@ -63,7 +63,7 @@ def fetch_suitesparse(
 ) -> Graph | tuple[Graph, DatasetInfo]:
     """Fetch a matrix of the SuiteSparse collection as a graph: once over the network, from then on from this machine.
 
-    name : GROUP/NAME as in the catalogue, such as "SNAP/com-DBLP"; `graphclust.datasets.find` searches it.
+    name : GROUP/NAME as in the catalog, such as "SNAP/com-DBLP"; `graphclust.datasets.find` searches it.
     weights, symmetrize, memory_limit : as in `load_graph`. A graph that would need more memory than there is, or than
         `memory_limit`, is refused before it is downloaded.
     bipartite : rows and columns are different nodes; None takes rectangular matrices so, and those of a bipartite kind.
@@ -113,7 +113,7 @@ def fetch_suitesparse(
 
 
 def fetch_matrix(
-    entry: CatalogueEntry, request: Request, progress: ProgressLike, details: bool
+    entry: CatalogEntry, request: Request, progress: ProgressLike, details: bool
 ) -> tuple[Graph, LoadInfo]:
     """The graph of a matrix, and what `load_graph` says of it."""
     return fetch_graph(
@@ -121,7 +121,7 @@ def fetch_matrix(
     )  # fmt: skip
 
 
-def _info(entry: CatalogueEntry, load: LoadInfo, n_nodes: int, communities: str) -> DatasetInfo:
+def _info(entry: CatalogEntry, load: LoadInfo, n_nodes: int, communities: str) -> DatasetInfo:
     """What is known of a graph beside its edges: communities, labels, names, coordinates."""
     details = load.details
     known = details.get(f"communities_{communities}")

@@ -160,7 +160,7 @@ def _stream(
 
 def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
     """Whether a source is no stream of text: a store, SciPy's archive, or the name of a data set."""
-    from graphclust.datasets.catalogue import entry_at
+    from graphclust.datasets.catalog import entry_at
 
     is_whole = is_matrix_archive(source) or whole_format(source) is not None
     return is_store(source) or is_whole or entry_at(source) is not None

@@ -217,7 +217,7 @@ def refuse_columns_of(columns: Columns, format: str, path: str) -> None:
 
 def _fetch(path, format, symmetrize, weights, memory_limit, reading, progress, details):
     """What a collection has under this name; None for the path of a file."""
-    from graphclust.datasets.catalogue import entry_at
+    from graphclust.datasets.catalog import entry_at
 
     entry = entry_at(path)
     if entry is None:

@@ -1,4 +1,4 @@
-"""Mini-batch k-means (Sculley 2010): each step moves the centroids towards the means of a small random batch.
+"""Mini-batch k-means (Sculley 2010): each step moves the centroids toward the means of a small random batch.
 
 A centroid that b_j of the b points of a batch are nearest to moves by the share a of the way to their mean: a = b_j
 over all it ever had (scikit-learn's rate, the running mean), or a = sqrt(b_j / b), which does not tend to 0

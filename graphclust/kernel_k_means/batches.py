@@ -48,7 +48,7 @@ def draw_batches(
 
 
 def shares(counts: np.ndarray, totals: np.ndarray, rate: str) -> np.ndarray:
-    """How far each center goes towards the mean of its `counts` points of the batch; `totals` include them."""
+    """How far each center goes toward the mean of its `counts` points of the batch; `totals` include them."""
     if rate == "sqrt":
         return np.sqrt(counts / counts.sum())
     return np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)

@@ -1,4 +1,4 @@
-"""Mini-batch kernel k-means: each step moves the centers towards the means of a random batch.
+"""Mini-batch kernel k-means: each step moves the centers toward the means of a random batch.
 
 "Mini-batch kernel k-means", Algorithm 1. The inner products of all points with the centers follow by recursion, so a
 step costs O(n (b + k)); the truncated form does without them.
@@ -45,7 +45,7 @@ def minibatch_kernel_kmeans(
     K_or_X, kernel, weight : see `kernel_kmeans`. sample_weight : points are drawn in proportion, and then count alike.
     init : "kernel k-means++", or k row numbers, of the points that the centers start from.
     batch_size : points drawn for a batch, with repetition; may exceed n.
-    rate : how far a center with b_j of the b points of a batch goes towards their mean: "sqrt" for sqrt(b_j / b)
+    rate : how far a center with b_j of the b points of a batch goes toward their mean: "sqrt" for sqrt(b_j / b)
         (Schwartzman 2023), "count" for b_j over all it ever had (scikit-learn). One without points stays.
     max_iter, tol : batches; stop when one lowers its own mean squared distance by less than `tol`, >= 0; None never.
     batches : row numbers of each batch, instead of drawing them; max_iter still holds.

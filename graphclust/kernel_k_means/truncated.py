@@ -55,7 +55,7 @@ def truncated_kernel_kmeans(
         b = 1024, rate "sqrt") ARI and NMI at 50 are within 0.01 of their values at 200, which takes 1.2 to 1.9 times
         as long.
     renormalize : divide the coefficients that were kept by their sum. The paper's algorithm does not, and its centers
-        shrink towards 0, each by a factor of its own.
+        shrink toward 0, each by a factor of its own.
     All else : see `minibatch_kernel_kmeans`, which it equals for tau large enough.
 
     Raises GraphValidationError, ParameterError or TypeError for data, weights or parameters that cannot be used.
@@ -120,7 +120,7 @@ class Window:
         self.sq_norm = self_affinity
 
     def learn(self, rows: np.ndarray, share: float, cross: np.ndarray, within: float) -> None:
-        """Go by `share` towards the mean of these rows; cross : its products with the old means; within : |mean|^2."""
+        """Go by `share` toward the mean of these rows; cross : its products with the old means; within : |mean|^2."""
         q = len(self.rows)
         gram = np.empty((q + 1, q + 1))
         gram[:q, :q], gram[q, :q], gram[:q, q], gram[q, q] = self.gram, cross, cross, within

@@ -210,7 +210,7 @@ def is_doubtful(leaving: float, k: int, mean_links: float) -> bool:
     leaving : share of the volume that leaves a cluster, on average: the normalized cut over k.
 
     A step of the walk keeps the share stays = (1 - leaving - 1/k) / (1 - 1/k) of what it knows about the cluster, two
-    steps keep stays^2. Of a graph in which a node has c links that keep the share s, clusters can be learnt only if
+    steps keep stays^2. Of a graph in which a node has c links that keep the share s, clusters can be learned only if
     c s^2 > 1 (Kesten & Stigum 1966; Decelle et al. 2011); on planted graphs of 60 blocks all were found at 5.2, and not
     always at 3.9. Where too much was lost the cut found is larger, and so the doubt.
     """

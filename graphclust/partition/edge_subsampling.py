@@ -14,7 +14,7 @@ def edges_left_out(graph: Graph, share: float, rng: np.random.Generator) -> Grap
     low, high = np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)
     bits = low.astype(np.uint64) * np.uint64(FACTORS[0]) + high.astype(np.uint64) * np.uint64(FACTORS[1])
     bits += rng.integers(2**64, dtype=np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64's finaliser
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64's finalizer
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     bits ^= bits >> np.uint64(31)
     stays = (bits >= np.uint64(share * 2.0**64)) | (low == high)

@@ -1,4 +1,4 @@
-"""The catalogue of graphs by name: what is in it, how it is searched, and who is nearest to a name that is not."""
+"""The catalog of graphs by name: what is in it, how it is searched, and who is nearest to a name that is not."""
 
 import csv
 import gzip
@@ -8,13 +8,13 @@ import pytest
 
 import graphclust
 from graphclust import ParameterError
-from graphclust.datasets import CatalogueEntry, find
-from graphclust.datasets.catalogue import entries, entry_at, entry_named
+from graphclust.datasets import CatalogEntry, find
+from graphclust.datasets.catalog import entries, entry_at, entry_named
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.io.edges import bytes_to_load
 
 
-def names(found: list[CatalogueEntry]) -> list[str]:
+def names(found: list[CatalogEntry]) -> list[str]:
     return [entry.full_name for entry in found]
 
 
@@ -22,7 +22,7 @@ def test_all_matrices_are_there_and_the_graphs_with_communities():
     assert len(find()) == 2904 + 8
     assert len({entry.address for entry in find()}) == len(find())
     first = entry_named("HB/1138_bus")
-    assert first == CatalogueEntry(
+    assert first == CatalogEntry(
         "suitesparse", 1, "HB", "1138_bus", "power network problem", 1138, 1138, 4054, "symmetric", "real", 1, 1985,
         "D. Tylavsky", (),
     )  # fmt: skip
@@ -31,14 +31,14 @@ def test_all_matrices_are_there_and_the_graphs_with_communities():
     assert entry_named("LPnetlib/lp_afiro").year is None
 
 
-def test_the_catalogue_is_small_in_the_package():
+def test_the_catalog_is_small_in_the_package():
     packed = importlib.resources.files("graphclust.datasets").joinpath("suitesparse.csv.gz").read_bytes()
     assert len(packed) < 70_000
 
 
-def test_the_catalogue_is_what_was_published(data_folder):
+def test_the_catalog_is_what_was_published(data_folder):
     packed = importlib.resources.files("graphclust.datasets").joinpath("suitesparse.csv.gz").read_bytes()
-    published = (data_folder / "suitesparse_catalogue.csv").read_bytes()
+    published = (data_folder / "suitesparse_catalog.csv").read_bytes()
     assert gzip.decompress(packed) == published
     rows = list(csv.DictReader(published.decode().splitlines()))
     for row, entry in zip(rows, entries(), strict=False):

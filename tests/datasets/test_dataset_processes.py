@@ -32,7 +32,7 @@ def runner():
 
 @pytest.fixture
 def server():
-    """A graph of the sizes that the catalogue has, in an archive that takes a while to come."""
+    """A graph of the sizes that the catalog has, in an archive that takes a while to come."""
     lines = "".join(f"{u} {v}\n" for u in range(2, 35) for v in range(1, u))
     header = "%%MatrixMarket matrix coordinate pattern symmetric\n34 34 561\n"
     with faults.running() as server:

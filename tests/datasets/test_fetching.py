@@ -29,7 +29,7 @@ from graphclust import (
 from graphclust.datasets import cached, clear_cache
 from graphclust.datasets import download as downloads
 from graphclust.datasets.array_cache import keep_graph, read_kept_graph
-from graphclust.datasets.catalogue import entry_named
+from graphclust.datasets.catalog import entry_named
 from graphclust.datasets.download import Patience
 
 GENERAL = "%%MatrixMarket matrix coordinate real general\n"
@@ -228,7 +228,7 @@ def test_an_archive_of_another_matrix_is_refused_and_not_kept(server, folder):
         (GENERAL + "34 35 78\n", "of 34 x 35"),
     ],
 )
-def test_a_matrix_of_other_sizes_than_the_catalogue_has_is_refused(folder, monkeypatch, text, words):
+def test_a_matrix_of_other_sizes_than_the_catalog_has_is_refused(folder, monkeypatch, text, words):
     with faults.running() as server:
         monkeypatch.setenv("GRAPHCLUST_MIRROR", server.address)
         server.files[PATH] = faults.archive("karate", text)

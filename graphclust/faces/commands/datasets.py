@@ -1,4 +1,4 @@
-"""`graphclust datasets [WORD]`: search the catalogue of graphs that can be named instead of a file."""
+"""`graphclust datasets [WORD]`: search the catalog of graphs that can be named instead of a file."""
 
 import argparse
 import json
@@ -41,7 +41,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Print what was found, a line each."""
-    from graphclust.datasets.catalogue import find
+    from graphclust.datasets.catalog import find
     from graphclust.errors import amount
 
     entries = None if options.entries is None else tuple(options.entries)

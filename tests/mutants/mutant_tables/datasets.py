@@ -1,4 +1,4 @@
-"""Downloads, the cache, communities and the catalogue."""
+"""Downloads, the cache, communities and the catalog."""
 
 MUTANTS = [
     (
@@ -220,14 +220,14 @@ MUTANTS = [
     ),
     (
         "letters-of-a-kind",
-        "datasets/catalogue.py",
+        "datasets/catalog.py",
         "any(word.endswith(asked) for word in words)",
         "any(asked in word for word in words)",
         ["test_a_kind_is_words_and_not_letters"],
     ),
     (
         "both-triangles-are-lines",
-        "datasets/catalogue.py",
+        "datasets/catalog.py",
         "n_lines = self.entries // 2 if symmetric else self.entries",
         "n_lines = self.entries",
         ["test_memory_is_that_of_the_lines_of_the_file"],
@@ -244,7 +244,7 @@ MUTANTS = [
         "datasets/archives.py",
         "(n_rows, n_columns) != (entry.rows, entry.columns)",
         "n_rows != entry.rows",
-        ["test_a_matrix_of_other_sizes_than_the_catalogue_has_is_refused"],
+        ["test_a_matrix_of_other_sizes_than_the_catalog_has_is_refused"],
     ),
     (
         "other-archives-stay",

@@ -1,4 +1,4 @@
-"""The catalogue: published facts of all matrices of the SuiteSparse Matrix Collection, and of SNAP's known communities.
+"""The catalog: published facts of all matrices of the SuiteSparse Matrix Collection, and of SNAP's known communities.
 
 The facts of the 2,904 matrices are those of the collection's own website (S. Kolodziej et al., "The SuiteSparse matrix
 collection website interface", Journal of Open Source Software 4(35), 2019), as of June 2025; those of the graphs with
@@ -20,7 +20,7 @@ from graphclust.checks import as_choice, as_number
 from graphclust.errors import ParameterError, amount
 from graphclust.io.edges import bytes_to_load
 
-__all__ = ["CatalogueEntry", "entry_at", "entry_named", "find"]
+__all__ = ["CatalogEntry", "entry_at", "entry_named", "find"]
 
 SUITESPARSE, SNAP = "suitesparse", "snap"
 _NAME = re.compile(r"[A-Za-z0-9_+-]+/[A-Za-z0-9_.+-]+")
@@ -33,7 +33,7 @@ _CITATIONS = {
 
 
 @dataclass(frozen=True)
-class CatalogueEntry:
+class CatalogEntry:
     """Published facts of a matrix or graph.
 
     source : "suitesparse" or "snap".  id : of SuiteSparse, else 0.  group : of SuiteSparse, else "".
@@ -92,28 +92,28 @@ class CatalogueEntry:
 
 
 @functools.cache
-def entries() -> tuple[CatalogueEntry, ...]:
-    """All of the catalogue: SuiteSparse by id, then SNAP."""
+def entries() -> tuple[CatalogEntry, ...]:
+    """All of the catalog: SuiteSparse by id, then SNAP."""
     packed = importlib.resources.files("graphclust.datasets").joinpath("suitesparse.csv.gz").read_bytes()
     table = csv.DictReader(io.StringIO(gzip.decompress(packed).decode(), newline=""))
     return (*(_of_row(row) for row in table), *_snap())
 
 
-def _of_row(row: dict[str, str]) -> CatalogueEntry:
+def _of_row(row: dict[str, str]) -> CatalogEntry:
     numbers: dict[str, Any] = {name: int(row[name]) for name in ("id", "rows", "columns", "entries")}
     unknown: dict[str, Any] = {name: int(row[name]) if row[name] else None for name in ("strong_components", "year")}
     texts: dict[str, Any] = {name: row[name] for name in ("group", "name", "kind", "structure", "type", "authors")}
-    return CatalogueEntry(
+    return CatalogEntry(
         source=SUITESPARSE, auxiliary=tuple(row["auxiliary"].split()), **numbers, **unknown, **texts
     )  # fmt: skip
 
 
-def _snap() -> list[CatalogueEntry]:
+def _snap() -> list[CatalogEntry]:
     """Entries for the graphs of SNAP that come with communities."""
     from graphclust.datasets.snap_files import GRAPHS
 
     return [
-        CatalogueEntry(
+        CatalogEntry(
             SNAP, 0, "", name, graph.kind, graph.n_nodes, graph.n_nodes,
             graph.n_lines if graph.directed else 2 * graph.n_lines,
             "unsymmetric" if graph.directed else "symmetric", "binary", None, graph.year, graph.authors,
@@ -130,8 +130,8 @@ def find(
     entries: tuple[float, float] | None = None,
     symmetric: bool | None = None,
     order: str = "id",
-) -> list[CatalogueEntry]:
-    """Search the catalogue; every condition that is given has to hold.
+) -> list[CatalogEntry]:
+    """Search the catalog; every condition that is given has to hold.
 
     word : part of the name, group, kind or authors, upper or lower case; "" for all.
     kind : a word of the kind, like "graph", which also finds multigraphs, but no "computer graphics".
@@ -179,16 +179,16 @@ def _bounds(entries: tuple[float, float] | None) -> tuple[float, float]:
     return least, most
 
 
-def _is_of_kind(entry: CatalogueEntry, kind: str) -> bool:
+def _is_of_kind(entry: CatalogEntry, kind: str) -> bool:
     """Each word asked for ends, or is, one of the kind's: "graph" is also a multigraph."""
     words = re.findall(r"[\w-]+", entry.kind.lower())
     return all(any(word.endswith(asked) for word in words) for asked in kind.lower().split())
 
 
-def entry_named(name: str, source: str = SUITESPARSE) -> CatalogueEntry:
+def entry_named(name: str, source: str = SUITESPARSE) -> CatalogEntry:
     """The entry of a name: GROUP/NAME of SuiteSparse, NAME of SNAP.
 
-    Raises TypeError, and ParameterError with the three nearest names for one that is not in the catalogue.
+    Raises TypeError, and ParameterError with the three nearest names for one that is not in the catalog.
     """
     if not isinstance(name, str):
         raise TypeError(f"name={name!r} is a {type(name).__name__}, expected text like 'SNAP/com-DBLP'")
@@ -206,7 +206,7 @@ def entry_named(name: str, source: str = SUITESPARSE) -> CatalogueEntry:
     )
 
 
-def entry_at(address: object) -> CatalogueEntry | None:
+def entry_at(address: object) -> CatalogEntry | None:
     """The entry of an address like "suitesparse:SNAP/com-DBLP"; None for a path: anything else, or that of a file.
 
     Raises ParameterError as `entry_named` does.
