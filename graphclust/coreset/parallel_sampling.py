@@ -103,7 +103,7 @@ class SeedingRounds:
         return self.latest_cost
 
     def draw(self, turn: int, factor: float) -> int:
-        """Seeds drawn with probability factor x mass, by everyone for himself; how many they were."""
+        """Draw each node as a seed with probability factor x mass, independently; returns how many were drawn."""
         drawn = self.engine.each(draw_independent_rows, self.distances, factor, self.key, turn)
         before = self.n_seeds
         self._approach(self.engine.once(concatenate_rows, drawn))

@@ -15,7 +15,7 @@ MOST_HEADER_BYTES = 1 << 20  # of comments before the sizes
 
 
 def check_matrix(file: pathlib.Path, entry: CatalogEntry) -> None:
-    """Refuse the archive of another matrix, by the first that it holds; what is no archive is left to its reader.
+    """Refuse an archive whose first matrix is another one; a file that is no archive is left to its reader.
 
     Raises IntegrityError, and UnsafeArchiveError as its reader does.
     """

@@ -41,7 +41,7 @@ def keep_graph(file: pathlib.Path, graph: Graph, info: LoadInfo) -> None:
 
 
 def read_kept_graph(file: pathlib.Path, details: bool = True) -> tuple[Graph, LoadInfo] | None:
-    """Read what `keep_graph` wrote; None where it is not there, or was not as it was written and has been removed.
+    """Read what `keep_graph` wrote; None if it is missing, or was damaged and has been removed.
 
     details : whether to read what is known beside the graph, too.
     """

@@ -59,7 +59,7 @@ def cache_folder() -> pathlib.Path:
 
 
 def needed(name: str) -> Any:
-    """A library of the extra `datasets`, imported where it is used."""
+    """Import a library of the extra `datasets`, or say how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as problem:
@@ -73,7 +73,7 @@ def dataset_folder(source: str, full_name: str) -> pathlib.Path:
 
 @contextlib.contextmanager
 def locked(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
-    """Hold a data set for this process alone; one that has died holds nothing.
+    """Lock a data set for this process; the lock of a process that has died is free.
 
     Raises OSError, with the path, where the cache cannot be written; ParameterError without `wait` if it is in use.
     """
@@ -95,7 +95,7 @@ def locked(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
 
 
 def _make_folder(folder: pathlib.Path) -> None:
-    """Make a folder and those that it is in, also while another process clears the cache."""
+    """Make a folder and its parents, even while another process clears the cache."""
     for _ in range(MOST_TRIALS):
         try:
             folder.mkdir(parents=True, exist_ok=True)

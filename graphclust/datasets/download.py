@@ -1,4 +1,4 @@
-"""Download a file to be what it should, or not at all: attempts, what they leave behind, and what is accepted.
+"""Download a file whole and checked, or not at all: attempts, what they leave behind, and what is accepted.
 
 What has come stays as `NAME.part` until it is whole, with the server's mark of the version (`NAME.part.json`) without
 which nothing is added to it. A whole file has the announced length, begins as gzip does, has the SHA-256 on record, and

@@ -205,7 +205,7 @@ def versions() -> dict[str, str]:
 
 
 def look_at_workers(client: Any, origin: Origin, patience: float) -> None:
-    """Have every worker open the store once, before anything else is done: its error is the first to be seen."""
+    """Have every worker open the store before anything else, so that its error is seen first."""
     workers = count_workers(client)
     futures = [
         client.submit(can_open, origin, workers=[worker], key=f"graphclust-look-{uuid.uuid4().hex}", pure=False)

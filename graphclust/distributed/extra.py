@@ -1,4 +1,4 @@
-"""What the cluster needs beside the package itself, and how to get it."""
+"""Optional packages that a Dask cluster needs, and how to install them."""
 
 from importlib import import_module
 from typing import Any

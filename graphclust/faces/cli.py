@@ -92,7 +92,7 @@ def _run(arguments: list[str] | None) -> int:
 
 @contextmanager
 def _threads(n: int | None) -> Iterator[None]:
-    """On so many threads, afterwards on as many as before; None leaves them as they are."""
+    """Run on so many threads, and restore the number afterwards; None leaves it as it is."""
     if n is None:
         yield
         return
@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _sentence(problem: BaseException) -> str:
-    """One line; the system's errors come with a number that helps nobody."""
+    """The error as one line, without the system's number for it."""
     if isinstance(problem, OSError) and problem.strerror:
         return f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
     return " ".join(str(problem).split()) or type(problem).__name__

@@ -14,7 +14,7 @@ IN_THE_SHELL = {
 
 
 def in_the_shell(text: str) -> str:
-    """What the library calls by Python's names, by the names of the options here."""
+    """The text with the names of Python's arguments replaced by the names of the options."""
     text = KEYWORD.sub(_as_option, text)
     for python, shell in IN_THE_SHELL.items():
         text = text.replace(python, shell)

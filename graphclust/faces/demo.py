@@ -1,4 +1,4 @@
-"""A first look: cluster a planted graph and the karate club, and compare with what is known."""
+"""A first look: cluster a planted graph and the karate club, and compare with the known groups."""
 
 import time
 from collections.abc import Iterator

@@ -193,7 +193,7 @@ def _renamed(column: Any, cells: np.ndarray, groups: list[str], clustering: Clus
 
 
 def _by_numbers(name: str) -> list[Any]:
-    """What sorts "A,2" before "A,10", as scanpy does."""
+    """A sort key that puts "A,2" before "A,10", as scanpy does."""
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"([0-9]+)", name)]
 
 

@@ -1,4 +1,4 @@
-"""What comes by standard input or by a pipe, as a file: a reader looks at its beginning first."""
+"""Standard input and pipes as files, since a reader looks at the beginning twice."""
 
 import shutil
 import sys
@@ -26,7 +26,7 @@ def standard_input() -> IO[bytes]:
 
 @contextmanager
 def as_file(name: str) -> Iterator[str]:
-    """The path of an input that can be read twice: its own, or of a copy of what is piped, which errors never name."""
+    """A path that can be read twice: the input's own, or that of a copy of a pipe, which no error names."""
     if name != "-" and not is_pipe(name):
         yield name
         return

@@ -10,7 +10,7 @@ from graphclust.progress_bar import is_terminal
 
 
 def show(text: str) -> None:
-    """Print for people, at once, so that a reader who has gone is noticed here, and every time."""
+    """Print for people and flush, so that a closed pipe is noticed here."""
     from graphclust.errors import escape_controls
 
     _print(escape_controls(text, keep="\n\t"))
@@ -52,6 +52,6 @@ def _refusals_named() -> Iterator[None]:
 
 
 def give_up_output() -> None:
-    """What is still to be written is lost, so that Python does not try again, and complain, when it ends."""
+    """Drop unwritten output, so that Python does not try again, and complain, when it ends."""
     with suppress(OSError):  # where standard output is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -112,7 +112,7 @@ def hierarchical_leiden(
 
 
 def _only_one(name: str, value: Any, other_name: str, other: Any) -> Any:
-    """What was given under either name."""
+    """The value of an argument that has two names, given under one of them."""
     if value is not None and other is not None:
         raise ParameterError(f"{name}= and {other_name}= were both given, expected one of them")
     return other if value is None else value

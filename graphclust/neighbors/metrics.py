@@ -18,7 +18,7 @@ SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # a
 
 
 def as_metric(metric: str) -> str:
-    """The metric's own name, for that or another one it goes by; ParameterError for what is no metric."""
+    """The metric's name, from that or a synonym; ParameterError for an unknown one."""
     as_choice(metric, "metric", (*METRICS, *SYNONYMS))
     return SYNONYMS.get(metric, metric)
 

@@ -1,4 +1,4 @@
-"""Nearest neighbors where the distances are given: all of them, or in a sparse matrix those that are known."""
+"""Nearest neighbors from given distances: a full matrix, or a sparse one of the known distances."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class Task(NamedTuple):
 
 
 def prepared(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
-    """Both as the distances take them, and the exponent of two that these are to be multiplied with."""
+    """Points and others scaled for the distances, and the exponent of two to scale the distances back."""
     if metric != "cosine":
         return on_one_scale(points, others)
     if others is points:
@@ -157,7 +157,7 @@ def _method_for(points: Any, others: Any, metric: str) -> str:
 
 
 def _refined(task: Task, search: Callable, progress: Progress):
-    """The k nearest of all, block by block; those for which too few were proposed ask the exact search."""
+    """The k nearest of each, block by block; a point with too few candidates takes the exact search."""
     n, n_points = task.others.shape[0], task.points.shape[0]
     neighbors, distances = np.empty((n, task.k), np.int64), np.empty((n, task.k))
     rows = max(1, min(2048, _PRODUCTS // (n_points * width(task.points))))

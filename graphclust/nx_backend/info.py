@@ -1,4 +1,4 @@
-"""What NetworkX is told of the backend as it is imported: names and words, and no import but the package's own."""
+"""What NetworkX reads of the backend when it is imported: names and descriptions, without further imports."""
 
 from __future__ import annotations
 

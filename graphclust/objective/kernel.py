@@ -112,7 +112,7 @@ class NormalizedCutKernel:
 
 
 def check_kernel(kernel: NormalizedCutKernel) -> None:
-    """Refuse, with a TypeError, a graph or whatever else is no kernel; others than of graphs have the same parts."""
+    """Raise TypeError for what is no kernel, such as a graph; an object with the same attributes is one."""
     if not hasattr(kernel, "point_weights"):
         check_type(kernel, NormalizedCutKernel, "kernel", "NormalizedCutKernel.of(G) makes one of a graph")
 

@@ -13,7 +13,7 @@ ROUNDS = 30  # at most; from a dozen on labels of a planted graph no longer chan
 
 
 def by_pivoted_qr(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Labels of the rows, shape (n, k): by the rotation that k rows far apart, found by a pivoted QR, ask for.
+    """Labels of the rows, shape (n, k): by the rotation that turns k rows far apart, found by a pivoted QR, into axes.
 
     Source: Damle, Minden & Ying 2019, Algorithm 1.
 

@@ -17,7 +17,7 @@ WRONG_USE = 2  # the exit code
 
 
 class Parser(argparse.ArgumentParser):
-    """One whose errors are one line that names the command, and whose last words keep their lines."""
+    """An argument parser whose errors are one line that names the command, and whose examples keep their lines."""
 
     def __init__(self, **options: Any):
         super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def examples(*lines: str) -> str:
-    """The last words of a command's help: what may be typed, and what each does."""
+    """The examples at the end of a command's help: what to type, and what it does."""
     return "examples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -101,7 +101,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:
-    """How the file was asked to be read, where it was not by default, for the record."""
+    """The options of reading that are not the defaults, for the record."""
     names = ("format", "weights", "symmetrize", "bipartite")
     return {name: getattr(options, name) for name in names if getattr(options, name) not in (None, False, "max")}
 
@@ -163,7 +163,7 @@ def check_store_output(output: str, force: bool, never: str) -> None:
 
 @contextmanager
 def _as_wrong_use() -> Iterator[None]:
-    """An output that cannot be is no failure of the work, but of what was asked for."""
+    """Turn an OSError of an output into a ParameterError: the request is at fault, not the work."""
     from graphclust.errors import ParameterError
 
     try:

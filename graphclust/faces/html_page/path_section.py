@@ -116,7 +116,7 @@ def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
 
 
 def clusters_of_leaves(path: ClusterPath, leaves: Sequence[int], clustering: Clustering) -> list[int]:
-    """Of each leaf of the drawn tree, a cluster of the finest partition or a union of some, where most nodes are.
+    """For each leaf of the drawn tree, the cluster that has most of its nodes; a leaf may be a union of clusters.
 
     leaves : as SciPy numbers them: clusters first, then the unions in the order of `path.tree()`.
     """
@@ -131,7 +131,7 @@ def clusters_of_leaves(path: ClusterPath, leaves: Sequence[int], clustering: Clu
 
 
 def _scaled(values: npt.NDArray[np.float64], low: float, high: float) -> npt.NDArray[np.float64]:
-    """Values from low, the least of them, to high; in the middle where all are equal."""
+    """Values mapped linearly onto low (the least) to high; the middle if all are equal."""
     span = float(np.ptp(values))
     return (
         np.full(len(values), (low + high) / 2) if span == 0.0 else low + (values - values.min()) / span * (high - low)
@@ -139,7 +139,7 @@ def _scaled(values: npt.NDArray[np.float64], low: float, high: float) -> npt.NDA
 
 
 def _spread(x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Places that are about evenly far from each other, the first and the last among them."""
+    """Places of ticks, about evenly spaced, the first and the last among them."""
     wanted = np.linspace(x[0], x[-1], N_TICKS)
     return np.unique(np.abs(x[:, None] - wanted).argmin(axis=0))
 

@@ -1,4 +1,4 @@
-"""The tables and lists of the page; whatever comes from outside is escaped here."""
+"""The tables and lists of the page; text from outside is escaped here."""
 
 from __future__ import annotations
 
