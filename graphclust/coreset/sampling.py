@@ -45,7 +45,7 @@ class Coreset:
 
 
 def check_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> None:
-    """Refuse nodes that are not increasing points of the graph, and weights that are not positive numbers."""
+    """Refuse nodes that are not increasing points of the graph, and weights that are not finite numbers >= 0."""
     check_kernel(kernel)
     check_type(coreset, Coreset, "coreset", "construct_coreset(kernel, ...) draws one")
     nodes, weights = as_array(coreset.nodes, "coreset.nodes"), as_array(coreset.weights, "coreset.weights")

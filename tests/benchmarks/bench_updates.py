@@ -63,7 +63,7 @@ def row_of(method: str, n_nodes: int, n_updates: int) -> list[str]:
         start = time.perf_counter()
         found = found.update(**edits, rng=step)
         seconds.append(time.perf_counter() - start)
-    (anew, whole), parts = run(found.graph, 1), found.seconds
+    (fresh, whole), parts = run(found.graph, 1), found.seconds
     whole = min(first, whole)  # the first one may compile
     edits = edits_of(found.graph, rng, 0, n_nodes // 100, n_edits // 100)
     start = time.perf_counter()
@@ -74,8 +74,8 @@ def row_of(method: str, n_nodes: int, n_updates: int) -> list[str]:
     return [
         method, f"{whole:.2f}", f"{update:.3f}", f"{update / whole:.1%}",
         " + ".join(f"{parts[name]:.2f}" for name in ("edits", "partition", "ids")),
-        f"{few:.3f}", f"{found.modularity:.5f}", f"{anew.modularity:.5f}",
-        f"{found.modularity / anew.modularity - 1.0:+.3%}", f"{kept / max(far, 1):.3%} of {far:,}",
+        f"{few:.3f}", f"{found.modularity:.5f}", f"{fresh.modularity:.5f}",
+        f"{found.modularity / fresh.modularity - 1.0:+.3%}", f"{kept / max(far, 1):.3%} of {far:,}",
     ]  # fmt: skip
 
 

@@ -60,8 +60,8 @@ def test_many_random_edits_keep_the_value_of_a_full_run(seed):
         found = found.update(**edits, rng=0)
         assert (found.graph.to_scipy().toarray() == nx.to_numpy_array(graph)).all()
         assert sorted(set(found.labels.tolist())) == list(range(found.k)) and connected(graph, found.labels)
-    anew = communities(graph, rng=0)
-    assert found.modularity >= anew.modularity - 0.01
+    fresh = communities(graph, rng=0)
+    assert found.modularity >= fresh.modularity - 0.01
 
 
 def test_far_clusters_keep_their_labels():
@@ -204,8 +204,8 @@ def test_a_hierarchy_holds_its_bounds_through_edits(options):
         graph, edits = random_edits(graph, rng, 0.04)
         found = found.update(**edits, rng=step)
         bounded(found, graph, options.get("max_size", np.inf))
-    anew = hierarchy(graph, **options, rng=0)
-    assert modularity(found.graph, found.levels[0]) >= modularity(found.graph, anew.levels[0]) - 0.01
+    fresh = hierarchy(graph, **options, rng=0)
+    assert modularity(found.graph, found.levels[0]) >= modularity(found.graph, fresh.levels[0]) - 0.01
 
 
 def test_far_clusters_of_every_level_keep_their_ids_and_nodes():
@@ -260,11 +260,11 @@ def test_bounds_on_sizes_are_kept_through_random_edits(make, least, most, seed):
         found = found.update(**edits, rng=0)
         assert found.sizes.min() >= least and found.sizes.max() <= most
         assert fixed in (None, found.k) and found.labels.min() == 0
-    anew = make(graph)
+    fresh = make(graph)
     if fixed:
-        assert found.edge_cut <= 1.15 * anew.edge_cut
+        assert found.edge_cut <= 1.15 * fresh.edge_cut
     else:
-        assert found.modularity >= anew.modularity - 0.02
+        assert found.modularity >= fresh.modularity - 0.02
 
 
 def test_bounds_count_what_nodes_weigh():

@@ -9,7 +9,7 @@ MUTANTS = [
         ["test_any_blocks_draw_the_same"],
     ),
     (
-        "ranks-of-seeds-start-anew-in-each-round",
+        "ranks-of-seeds-start-again-in-each-round",
         "coreset/parallel_sampling.py",
         "approached, self.distances, rows, self.n_seeds)",
         "approached, self.distances, rows, 0)",

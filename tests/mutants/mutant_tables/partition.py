@@ -350,7 +350,7 @@ MUTANTS = [
         ["test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_links"],
     ),
     (
-        "merging-begins-anew-where-its-budget-ended",
+        "merging-starts-over-where-its-budget-ended",
         _MERGING,
         "    if state[2] == 0:\n        _start",
         "    if state[2] >= 0:\n        _start",
@@ -483,21 +483,21 @@ MUTANTS = [
         ["test_links_by_shared_neighbors"],
     ),
     (
-        "heap-made-anew-of-the-dead",
+        "heap-rebuilt-of-the-dead",
         "compiled/graphs/merging.py",
         'if u != a and clusters[u]["merged_into"] == u and not (is_ratio and u == state[1]):\n                size',
         "if u != a and not (is_ratio and u == state[1]):\n                size",
         ["test_a_full_heap_is_made_anew_of_the_live_clusters_each_once"],
     ),
     (
-        "heap-made-anew-with-one-twice",
+        "heap-rebuilt-with-one-twice",
         "compiled/graphs/merging.py",
         'if u != a and clusters[u]["merged_into"] == u and',
         'if clusters[u]["merged_into"] == u and',
         ["test_a_full_heap_is_made_anew_of_the_live_clusters_each_once"],
     ),
     (
-        "heap-made-anew-with-the-giant",
+        "heap-rebuilt-with-the-giant",
         "compiled/graphs/merging.py",
         "and not (is_ratio and u == state[1]):\n                size = push(merger.gains",
         "and not (is_ratio and u == state[2]):\n                size = push(merger.gains",
