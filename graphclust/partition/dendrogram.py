@@ -25,7 +25,7 @@ EVERY = 50  # up to this many clusters regions move after each union, since that
 STRIDE = 0.04  # ... above, after this share of the clusters was united: the cost would grow with the square of k
 
 
-class Figures(NamedTuple):
+class LevelStats(NamedTuple):
     """What is known of the partition into k clusters.
 
     inside : share of the graph's weight inside clusters, as the objective counts it. squares : sum of the squares of
@@ -48,13 +48,13 @@ class Descent(NamedTuple):
     stops : k -> names of the regions' clusters, int32, for the k where regions moved.
     unions : int64, shape (top, 2); row t holds the names of the cluster that ends and of the one that goes on in the
     union that leaves t clusters; row 0 is not used. excess : shape (top,), the links of each over those of chance.
-    figures : k -> Figures.
+    figures : k -> LevelStats.
     """
 
     stops: dict[int, npt.NDArray[np.int32]]
     unions: npt.NDArray[np.int64]
     excess: npt.NDArray[np.float64]
-    figures: dict[int, Figures]
+    figures: dict[int, LevelStats]
 
     def names(self, k: int) -> npt.NDArray[np.int32]:
         """The name of the cluster of each region, in the partition into k."""
@@ -108,7 +108,7 @@ class Clusters:
             sums[b] += sums[a]
         self.left[a] = False
 
-    def figures(self, united: int | None) -> Figures:
+    def figures(self, united: int | None) -> LevelStats:
         """Of the partition as it stands; the nodes put aside are in no cluster, and count in the graph's volume."""
         inside, mass, volume, sizes = (
             values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
@@ -118,7 +118,7 @@ class Clusters:
         order = np.arange(len(self.left))[self.left]
         whole = float(volume.sum()) + self.aside
         by_size = np.lexsort((order, -sizes))
-        return Figures(
+        return LevelStats(
             float(inside.sum()) / self.total_volume,
             float(np.square(mass / mass.sum()).sum()),
             float((inside / mass).sum()),

@@ -25,7 +25,7 @@ from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
-HARDLY_ANY = 0.02  # of the nodes: labels spread while a round reaches more
+MIN_SHARE_LABELED = 0.02  # of the nodes: labels spread while a round reaches more
 
 
 class InMemory:
@@ -90,7 +90,7 @@ class InMemory:
             labels = extended.astype(np.int32)
             labels[undecided] = -1
             del extended, undecided, kernel  # of the size of the nodes, as all that is given back early here
-            spread = spread_labels(graph, labels, int(found.max()) + 1, HARDLY_ANY, progress)
+            spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_SHARE_LABELED, progress)
         out_of_reach = (spread.labels < 0) & self.searched
         labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
         labels, n_found = number_used(labels)

@@ -125,7 +125,7 @@ CHANGES = [
     *numbers("multilevel", resolution, {
         "FLOOR": (0.0, 0.5), "REGIONS_PER_CLUSTER": ((4,), (8,), (4, 8, 16, 32)), "FEW_CLUSTERS": (0, 10, 40),
     }),
-    *numbers("multilevel", fiduccia_mattheyses, {"IN_VAIN": (0.05, 1.0), "ANYWAY": (0, 1 << 14), "ROUNDS": (1, 9)}),
+    *numbers("multilevel", fiduccia_mattheyses, {"IN_VAIN": (0.05, 1.0), "FM_MIN_ENTRIES": (0, 1 << 14), "ROUNDS": (1, 9)}),
     Change("no Fiduccia-Mattheyses", "multilevel", ((engine, "climb", as_it_is),)),
     Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
     *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
@@ -148,7 +148,7 @@ CHANGES = [
         "REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
     }),
     *numbers("two-step", overlay, {"CRUMB": (0.0, 0.1)}),
-    *numbers("two-step", in_memory, {"HARDLY_ANY": (0.005, 0.1)}),
+    *numbers("two-step", in_memory, {"MIN_SHARE_LABELED": (0.005, 0.1)}),
     *numbers("two-step", shared_neighbors, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("one round over pieces", "two-step", ((coreset_parents, "part_pieces", one_round),)),
