@@ -41,7 +41,7 @@ def coreset_communities(
     >>> coreset_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    G, weight = _weighted(G, weight)
+    G, weight = _with_weights(G, weight)
     return coreset_sc(G, k, weight=weight, rng=as_rng(seed), **options).communities()
 
 
@@ -54,7 +54,7 @@ def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any
     >>> spectral_communities(nx.barbell_graph(4, 0), 2, seed=1)
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
-    G, weight = _weighted(G, weight)
+    G, weight = _with_weights(G, weight)
     return spectral_clustering(G, k, weight=weight, rng=as_rng(seed)).communities()
 
 
@@ -67,7 +67,7 @@ def as_rng(seed: Any) -> Any:
     return as_generator(seed, "seed")
 
 
-def _weighted(G: Any, weight: Any) -> tuple[Any, str | None]:
+def _with_weights(G: Any, weight: Any) -> tuple[Any, str | None]:
     """The graph, and the attribute or None where no edge has it: our functions take that for a mistake.
 
     Of a function of edges the graph that it weighs.

@@ -143,7 +143,7 @@ class Progress:
         for made_whole in reversed(self._made_whole):
             if made_whole is None:
                 return
-            make = _chained(made_whole, make)
+            make = _chain(made_whole, make)
         self._best = make
 
     @contextmanager
@@ -197,5 +197,5 @@ def _unchanged(result: Any) -> Any:
     return result
 
 
-def _chained(after: Callable[[Any], Any], make: Callable[[], Any]) -> Callable[[], Any]:
+def _chain(after: Callable[[Any], Any], make: Callable[[], Any]) -> Callable[[], Any]:
     return lambda: after(make())

@@ -26,11 +26,11 @@ def limit_threads(n: int) -> AbstractContextManager[None]:
     ...     graphclust.communities(nx.barbell_graph(5, 0), rng=0).k
     2
     """
-    return _limited(as_whole_number(n, "n", at_least=1, at_most=most_threads(), why=", the processors there are"))
+    return _limit(as_whole_number(n, "n", at_least=1, at_most=most_threads(), why=", the processors there are"))
 
 
 @contextmanager
-def _limited(n: int) -> Iterator[None]:
+def _limit(n: int) -> Iterator[None]:
     before = set_threads(n)
     try:
         yield

@@ -51,7 +51,7 @@ def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """`two_step_coreset_graph` with the neighbors in the order met."""
     rows = copy_row_subset(kernel.graph.rows, coreset.nodes, most_neighbors(kernel.graph))
     lengths = kernel.graph.indptr[coreset.nodes + 1] - kernel.graph.indptr[coreset.nodes]
-    return _linked(rows, kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths)
+    return _link(rows, kernel.degrees, coreset.weights / kernel.degrees[coreset.nodes], lengths)
 
 
 def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Graph:
@@ -60,7 +60,7 @@ def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Gr
     some = copy_row_subset(whole, np.arange(len(rows.nodes)), most_neighbors(source.graph))
     met, columns = np.unique(some.indices, return_inverse=True)
     compact = Rows(some.indptr, columns.astype(np.int32), some.weights)
-    return _linked(compact, source.terms(met).degrees, weights / rows.degrees, np.diff(rows.indptr))
+    return _link(compact, source.terms(met).degrees, weights / rows.degrees, np.diff(rows.indptr))
 
 
 def most_neighbors(graph: Graph) -> int:
@@ -68,7 +68,7 @@ def most_neighbors(graph: Graph) -> int:
     return ceil(MOST_NEIGHBORS * graph.n_entries / max(int(np.count_nonzero(~graph.isolated)), 1))
 
 
-def _linked(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarray) -> Graph:
+def _link(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarray) -> Graph:
     """Links between the nodes of some rows, of which the whole ones have these lengths.
 
     degrees : of all columns, in the numbering of the rows' entries.

@@ -131,7 +131,7 @@ def _answer(session: Any, address: Address, part: Part, timeout: float) -> Any:
         headers |= {"Range": f"bytes={part.size}-", "If-Range": str(part.validator)}
     for _ in range(_MOST_REDIRECTIONS + 1):
         try:
-            answer = _sent(session, address, headers, timeout)
+            answer = _send(session, address, headers, timeout)
         except _requests().exceptions.SSLError as problem:
             raise Refused(f"{address.url}: the server's certificate was not accepted ({_cause(problem)})") from None
         except (_requests().exceptions.ConnectionError, _requests().exceptions.Timeout) as problem:
@@ -146,7 +146,7 @@ def _answer(session: Any, address: Address, part: Part, timeout: float) -> Any:
     raise DownloadError(f"{address.url}: more than {_MOST_REDIRECTIONS} redirections, which may go round in a circle")
 
 
-def _sent(session: Any, address: Address, headers: dict[str, str], timeout: float) -> Any:
+def _send(session: Any, address: Address, headers: dict[str, str], timeout: float) -> Any:
     """The bare answer: a session that sends a request itself also reads the body of a redirection, however long."""
     request = session.prepare_request(_requests().Request("GET", address.url, headers=headers, auth=address.login))
     settings = session.merge_environment_settings(request.url, {}, True, None, None)

@@ -117,7 +117,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if not callable(self.kernel):
             as_choice(self.kernel, "kernel", KERNELS)
         as_choice(self.solver, "solver", tuple(SOLVERS))
-        X = self._checked(X, reset=True)
+        X = self._check(X, reset=True)
         k = as_n_clusters(self.n_clusters, X.shape[0])
         weights = None if sample_weight is None else as_weights(sample_weight, X.shape[0])
         solve, names = SOLVERS[self.solver]
@@ -160,9 +160,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _sq_distances(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self.centers_.sq_distances_to(self._checked(X, reset=False))
+        return self.centers_.sq_distances_to(self._check(X, reset=False))
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _check(self, X: Any, *, reset: bool) -> Any:
         if self.kernel != "precomputed":
             return as_points(self, X, reset=reset, sparse=False)
         check_sparse(X)

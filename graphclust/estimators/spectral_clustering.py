@@ -51,7 +51,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Any:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
         check_sparse(X)
-        X = self._checked(X, ensure_min_samples=2)
+        X = self._check(X, ensure_min_samples=2)
         if self.affinity in GIVEN:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"X should be a square {GIVEN[self.affinity]} matrix, got shape {X.shape}")
@@ -62,7 +62,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         self.labels_ = self.clustering_.labels
         return self
 
-    def _checked(self, X: Any, **options: Any) -> Any:
+    def _check(self, X: Any, **options: Any) -> Any:
         if isinstance(X, np.ndarray):
             X = as_array(X, "X")
         return validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, **options)
@@ -189,7 +189,7 @@ class NeighborGraphModel(_GraphModel):
         Raises NotFittedError before `fit`, ValueError and TypeError for points that cannot be used.
         """
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._check(X, reset=False)
         match self.affinity:
             case "nearest_neighbors":
                 rows = self._links_to_neighbors(X)

@@ -87,7 +87,7 @@ def cluster_anndata(
     if matrix.shape[0] != adata.n_obs:
         name = key if adjacency is not None else f"obsp[{key!r}]"
         raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
-    cells, groups = _restricted(adata, restrict_to)
+    cells, groups = _restrict(adata, restrict_to)
     given: dict[str, Any] = {
         "objective": objective,
         "resolution": resolution,
@@ -111,7 +111,7 @@ def cluster_anndata(
         changed.obs[key_added] = _categorical(clustering.labels, clustering.n_clusters)
     else:
         column = f"{key_added}_R" if key_added == "graphclust" else key_added
-        changed.obs[column] = _renamed(adata.obs[restrict_to[0]], cells, groups, clustering)
+        changed.obs[column] = _rename(adata.obs[restrict_to[0]], cells, groups, clustering)
     if certainty:
         changed.obs[f"{column}_certainty"] = _own_shares(clustering, cells, adata.n_obs)
     params: dict[str, Any] = {"k": clustering.k, "use_weights": use_weights, "rng": clustering.seed}
@@ -163,7 +163,7 @@ def _has_neighbors(entry: Any) -> bool:
     return isinstance(entry, Mapping) and ("connectivities_key" in entry or "distances_key" in entry)
 
 
-def _restricted(adata: Any, restrict_to: tuple[str, Sequence[str]] | None) -> tuple[np.ndarray | None, list[str]]:
+def _restrict(adata: Any, restrict_to: tuple[str, Sequence[str]] | None) -> tuple[np.ndarray | None, list[str]]:
     """The rows of the cells that are clustered, None for all, and the categories they are of."""
     if restrict_to is None:
         return None, []
@@ -180,7 +180,7 @@ def _restricted(adata: Any, restrict_to: tuple[str, Sequence[str]] | None) -> tu
     return np.flatnonzero(there.isin(groups).to_numpy()), groups
 
 
-def _renamed(column: Any, cells: np.ndarray, groups: list[str], clustering: Clustering) -> Any:
+def _rename(column: Any, cells: np.ndarray, groups: list[str], clustering: Clustering) -> Any:
     """The column with the new clusters in the place of some categories, as scanpy names them."""
     import pandas
 

@@ -84,15 +84,15 @@ def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArr
     Not by number of neighbors first: of equal gains the lower number is taken, and so would be the smaller node.
     """
     n_neighbors = np.diff(graph.indptr)
-    edges = np.uint64(1) if graph.weights is None else _mixed((graph.weights / graph.weights.max()).view(np.uint64))
-    seen = _mixed(n_neighbors.astype(np.uint64))
+    edges = np.uint64(1) if graph.weights is None else _mix((graph.weights / graph.weights.max()).view(np.uint64))
+    seen = _mix(n_neighbors.astype(np.uint64))
     for _ in range(ROUNDS):
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(seen[graph.indices] * edges, dtype=np.uint64)])
-        seen = _mixed(seen + _mixed(np.diff(sums[graph.indptr])))
+        seen = _mix(seen + _mix(np.diff(sums[graph.indptr])))
     return np.argsort(seen[before], kind="stable").astype(np.int64)
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Numbers that look random, the same for the same; 1 or more bits of the input change half of them.
 
     Source: Steele, Lea & Flood 2014 (SplitMix).

@@ -181,13 +181,13 @@ class ArrayArchive:
     def _member(self, name: str) -> zipfile.ZipInfo:
         member = self._members.get(name)
         if member is None:
-            raise ValueError(f"it has no array {name!r}, but {_listed(self.names) or 'nothing'}")
+            raise ValueError(f"it has no array {name!r}, but {_as_lists(self.names) or 'nothing'}")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError(f"its member {name!r} is neither stored nor deflated, as NumPy writes them")
         return member
 
 
-def _listed(names: list[str]) -> str:
+def _as_lists(names: list[str]) -> str:
     shown = ", ".join(map(repr, names[:12]))
     return shown if len(names) <= 12 else shown + " ..."
 
@@ -214,7 +214,7 @@ def open_archive(
 
     Raises GraphFormatError for what is no such archive or a damaged one; ResourceLimitError; OSError as `open` does.
     """
-    with name_failures(path, complaint), _opened(file) as stream:
+    with name_failures(path, complaint), _open(file) as stream:
         file_bytes = stream.seek(0, io.SEEK_END)
         with zipfile.ZipFile(stream) as archive:
             yield ArrayArchive(archive, path, file_bytes, memory_limit)
@@ -224,7 +224,7 @@ def read_array(
     file: str | os.PathLike | IO[bytes], path: str, complaint: str, memory_limit: int | None = None
 ) -> np.ndarray:
     """The array of an .npy file; arguments and errors as of `open_archive`."""
-    with name_failures(path, complaint), _opened(file) as stream:
+    with name_failures(path, complaint), _open(file) as stream:
         file_bytes = stream.seek(0, io.SEEK_END)
         stream.seek(0)
         header = read_header(stream)
@@ -238,7 +238,7 @@ def read_array(
 
 
 @contextmanager
-def _opened(file: str | os.PathLike | IO[bytes]) -> Iterator[IO[bytes]]:
+def _open(file: str | os.PathLike | IO[bytes]) -> Iterator[IO[bytes]]:
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as stream:
             yield stream

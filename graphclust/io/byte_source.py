@@ -109,12 +109,12 @@ class Source:
             n_bytes = min(len(view), len(self._ahead))
             view[:n_bytes] = self.read(n_bytes)
             return n_bytes
-        return self._guarded(self._stream.readinto, view)
+        return self._guard(self._stream.readinto, view)
 
     def _next(self, size: int) -> bytes:
-        return self._guarded(self._stream.read, size)
+        return self._guard(self._stream.read, size)
 
-    def _guarded(self, read, what):
+    def _guard(self, read, what):
         """Read, and refuse what is broken or has grown beyond all measure."""
         try:
             found = read(what)

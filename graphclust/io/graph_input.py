@@ -86,21 +86,21 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         raise TypeError(f"weight is a {type(weight).__name__}, expected the name of an edge attribute, or None")
     if isinstance(G, Graph):
         _refuse_name_of_weight(weight, "a Graph")
-        return _unweighted(G) if weight is None else G
+        return _without_weights(G) if weight is None else G
     if isinstance(G, str | os.PathLike):
         return _from_file(G, weight, symmetrize)
     if sparse.issparse(G):
         _refuse_name_of_weight(weight, "a matrix")
         matrix: Any = G
         graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
-        graph = _unweighted(graph) if weight is None else graph
+        graph = _without_weights(graph) if weight is None else graph
     elif isinstance(G, np.ndarray):
         _refuse_name_of_weight(weight, "a matrix")
         if G.ndim != 2 or G.shape[0] != G.shape[1]:
             edges = "; edges as a list of tuples: [*map(tuple, G.tolist())]" if G.shape[1:] in ((2,), (3,)) else ""
             raise GraphValidationError(f"G has shape {G.shape}, expected a square adjacency matrix{edges}")
         graph = _from_scipy(sparse.csr_array(as_float_weights(as_array(G, "G"))), symmetrize, rounding(G.dtype))
-        graph = _unweighted(graph) if weight is None else graph
+        graph = _without_weights(graph) if weight is None else graph
     elif hasattr(G, "is_directed") and hasattr(G, "adjacency"):
         graph = _from_networkx(G, weight, symmetrize)
     elif (library := origin(G)) in TABLES and _is_edge_table(G):
@@ -198,7 +198,7 @@ def _refuse_name_of_weight(weight: str | None, what: str) -> None:
         )
 
 
-def _unweighted(graph: Graph) -> Graph:
+def _without_weights(graph: Graph) -> Graph:
     plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
     return replace(plain, file=graph.file, node_weights=graph.node_weights)
 
@@ -251,7 +251,7 @@ def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None
     else:
         matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
     graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
-    graph = _unweighted(graph) if weight is None else graph
+    graph = _without_weights(graph) if weight is None else graph
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 
 

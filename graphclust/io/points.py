@@ -47,7 +47,7 @@ def read_points(path: str | os.PathLike, memory_limit: int | None = None) -> np.
             return _from_numpy(content, name, memory_limit)
     if ending in DELIMITERS:
         with open(name, encoding="utf-8") as file:
-            return _checked(lambda: _from_table(file, DELIMITERS[ending]), name)
+            return _check(lambda: _from_table(file, DELIMITERS[ending]), name)
     raise ParameterError(f"{name!r} ends in none of .npy, .npz, {', '.join(DELIMITERS)}")
 
 
@@ -57,10 +57,10 @@ def points_of(stream: IO[bytes], name: str, memory_limit: int | None = None) -> 
     if content.startswith((MAGIC, _ARCHIVE)):
         return _from_numpy(io.BytesIO(content), name, memory_limit)
     delimiter = "," if b"," in content.lstrip().partition(b"\n")[0] else None
-    return _checked(lambda: _from_table(io.StringIO(content.decode()), delimiter), name)
+    return _check(lambda: _from_table(io.StringIO(content.decode()), delimiter), name)
 
 
-def _checked(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
+def _check(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
     with name_failures(name, _COMPLAINT), np.errstate(over="ignore"):  # a longer float becomes infinite
         points = read()
         if points.ndim != 2 or points.dtype.kind not in "biuf":
@@ -73,13 +73,13 @@ def _from_numpy(file: IO[bytes], name: str, memory_limit: int | None) -> np.ndar
     start = file.read(len(_ARCHIVE))
     file.seek(0)
     if start != _ARCHIVE:
-        return _checked(lambda: read_array(file, name, _COMPLAINT, memory_limit), name)
+        return _check(lambda: read_array(file, name, _COMPLAINT, memory_limit), name)
     with open_archive(file, name, _COMPLAINT, memory_limit) as archive:
         names = archive.names
         chosen = names if len(names) == 1 else [key for key in ("points", "X") if key in names][:1]
         if not chosen:
             raise ValueError(f"arrays {', '.join(names[:12])}, expected one, or one called points or X")
-        return _checked(lambda: archive.read(chosen[0])[0], name)
+        return _check(lambda: archive.read(chosen[0])[0], name)
 
 
 def _from_table(text: IO[str], delimiter: str | None) -> np.ndarray:

@@ -54,7 +54,7 @@ class StoredGraph(Graph):
 
 
 def _reopen(path: str, key: str) -> StoredGraph:
-    graph = _mapped(path)
+    graph = _map(path)
     if graph.key != key:
         raise GraphFormatError("is not the store that was pickled: another graph was written to its place", path)
     return graph
@@ -99,7 +99,7 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
         if names is not None:
             store.write_names(names)
         store.header["remarks"] = list(graph.remarks)
-    return _mapped(name)
+    return _map(name)
 
 
 def _split_names(graph: Graph) -> tuple[np.ndarray | None, list[str] | None]:
@@ -136,13 +136,13 @@ def open_store(path: str | os.PathLike[str], *, verify: str = "full") -> Graph:
     array([1., 2., 2., 1.])
     """
     as_choice(verify, "verify", VERIFICATIONS)
-    graph = _mapped(os.path.abspath(os.fsdecode(path)))
+    graph = _map(os.path.abspath(os.fsdecode(path)))
     if verify == "full":
         _check_entries(graph)
     return graph
 
 
-def _mapped(folder: str) -> StoredGraph:
+def _map(folder: str) -> StoredGraph:
     """The graph in a store whose files have the right sizes and starts of rows; all files are of one store.
 
     Another process may replace it meanwhile: then the header has another id afterwards, and the files are mapped again.

@@ -87,7 +87,7 @@ def edges_of_table(
     ends = [_ids(table, name) for name in (source, target)]
     if len(ends[0]) == 0 and not nodes:
         raise GraphValidationError("the table has no rows, expected at least one edge")
-    names, numbers = _numbered(ends[0], ends[1], nodes)
+    names, numbers = _number(ends[0], ends[1], nodes)
     weight, note = _weight_column(table, columns, (source, target), weight)
     weights = None
     if weight is not None:
@@ -220,7 +220,7 @@ def _column(table: Any, name: str | None) -> np.ndarray:
     return np.asarray(series)
 
 
-def _numbered(
+def _number(
     sources: np.ndarray, targets: np.ndarray, nodes: Sequence[Hashable] | None
 ) -> tuple[list[Hashable], np.ndarray]:
     """The nodes, and the number of each end: those of all sources, then those of all targets."""

@@ -34,7 +34,7 @@ def block_sums(X: Any, centroids: Any, *, sample_weight: npt.ArrayLike | None = 
     BlockSums(sums=array([[3.],
            [9.]]), masses=array([2., 1.]), inertia=5.0)
     """
-    points, given, labels = _assigned(X, centroids)
+    points, given, labels = _assign(X, centroids)
     weights = as_weights(sample_weight, points.n)
     sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, len(given))
     return BlockSums(sums, masses, float((weights * own_sq_distances(points, given, labels)).sum()))
@@ -50,10 +50,10 @@ def nearest_centroids(X: Any, centroids: Any) -> np.ndarray:
     >>> nearest_centroids([[1.0], [8.0]], [[0.0], [9.0]])
     array([0, 1])
     """
-    return _assigned(X, centroids)[2]
+    return _assign(X, centroids)[2]
 
 
-def _assigned(X: Any, centroids: Any) -> tuple[Points, np.ndarray, np.ndarray]:
+def _assign(X: Any, centroids: Any) -> tuple[Points, np.ndarray, np.ndarray]:
     points = X if isinstance(X, Points) else as_points(X)
     given = as_centroids(centroids, as_points(centroids, "centroids").n, points)
     return points, given, assign_once(points, given)

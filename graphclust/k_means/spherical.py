@@ -35,7 +35,7 @@ class SphericalKMeansResult(KMeansResult):
     """A `KMeansResult` on the sphere: centroids of unit length, label -1 for rows of zeros, inertia in angles."""
 
     def _nearest(self, points: Points) -> np.ndarray:
-        directions, lengths = _normalized(points)
+        directions, lengths = _normalize(points)
         return np.where(lengths > 0.0, super()._nearest(directions), -1)
 
 
@@ -74,7 +74,7 @@ def spherical_kmeans(
     True
     """
     rng = as_generator(rng)
-    directions, lengths = _normalized(as_points(X))
+    directions, lengths = _normalize(as_points(X))
     as_choice(mean, "mean", MEANS)
     k = as_cluster_count(k, directions.n)
     weights = np.where(lengths > 0.0, as_weights(sample_weight, directions.n), 0.0)
@@ -164,7 +164,7 @@ def _inertia(points: Points, weights: np.ndarray, labels: np.ndarray, centroids:
     return float((weights * own_sq_distances(points, centroids, labels)).sum())
 
 
-def _normalized(points: Points) -> tuple[Points, np.ndarray]:
+def _normalize(points: Points) -> tuple[Points, np.ndarray]:
     """The points scaled to unit length, rows of zeros left as they are, and lengths that are 0 for these alone."""
     dense = isinstance(points, DensePoints)
     rows = points.values if isinstance(points, DensePoints) else points.matrix

@@ -59,7 +59,7 @@ class DenseKernel(Kernel):
 
     def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Y : k(y, x) for every point x, shape (m, n). What k(y, y) is remains unknown, and is given as 0."""
-        return _given_rows(Y, self.n, columns)
+        return _as_rows(Y, self.n, columns)
 
 
 class SparseKernel(Kernel):
@@ -100,7 +100,7 @@ class SparseKernel(Kernel):
 
     def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As for a dense matrix; Y may be sparse."""
-        return _given_rows(Y, self.n, columns)
+        return _as_rows(Y, self.n, columns)
 
     def add_sums(
         self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
@@ -234,7 +234,7 @@ def nearest_neighbor_kernel(X: Any, n_neighbors: int = 10, *, method: str = "exa
     return SparseKernel(GraphKernel(neighbors + sparse.eye_array(neighbors.shape[0]), loops="given").K)
 
 
-def _given_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _as_rows(Y: Any, n: int, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Some columns of the rows k(y, x), (m, n), of new points, and zeros for their k(y, y), which nobody knows."""
     Y = as_checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y").astype(np.float64, copy=False)
     if Y.ndim != 2 or Y.shape[1] != n or not np.isfinite(Y.data if sparse.issparse(Y) else Y).all():

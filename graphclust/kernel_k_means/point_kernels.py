@@ -108,23 +108,23 @@ class GaussianKernel(PointKernel):
         height = max(COLUMNS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // COLUMNS * COLUMNS)
         for start in range(0, len(rows), height):
             chosen = rows[start : start + height]
-            left = self._scaled(self.X.take(chosen, axis=0), ROWS)
+            left = self._scale(self.X.take(chosen, axis=0), ROWS)
             left.points[:] *= 2.0
             ends = votes.indptr[start : start + len(chosen) + 1]
             for first in range(0, sums.shape[1], 4 * height):
                 some = slice(first, min(first + 4 * height, sums.shape[1]))
                 piece = part(columns, some)
                 points = self.X[piece] if isinstance(piece, slice) else self.X.take(piece, axis=0)
-                right = self._scaled(points, 1)
+                right = self._scale(points, 1)
                 tiles = row_blocks(len(right.points), COLUMNS)
                 spans = Spans(np.zeros(len(tiles), np.int64), np.full(len(tiles), len(left.points)))
-                own = Votes(_padded(ends, len(left.points)), votes.indices, votes.data)
+                own = Votes(_pad(ends, len(left.points)), votes.indices, votes.data)
                 run_in_blocks(add_gaussian_sums, tiles, right, left, spans, own, sums[:, some])
             progress.step(start + len(chosen), len(rows))
 
     def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """As for every kernel; a tile of columns meets the rows of its own groups alone."""
-        right = self._scaled(self.X.take(rows, axis=0), ROWS)
+        right = self._scale(self.X.take(rows, axis=0), ROWS)
         left = right._replace(points=2.0 * right.points)
         owners, weights = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.repeat(1.0 / sizes, sizes)
         ends = np.cumsum(sizes)
@@ -132,11 +132,11 @@ class GaussianKernel(PointKernel):
         first_rows = (ends - sizes)[owners[tiles[:-1]]] // ROWS * ROWS
         last_rows = -(-ends[owners[tiles[1:] - 1]] // ROWS) * ROWS
         sums = np.zeros((len(sizes), len(rows)))
-        votes = Votes(_padded(np.arange(len(rows) + 1), len(right.points)), owners, weights)
+        votes = Votes(_pad(np.arange(len(rows) + 1), len(right.points)), owners, weights)
         run_in_blocks(add_gaussian_sums, tiles, right, left, Spans(first_rows, last_rows), votes, sums)
         return np.bincount(owners, sums[owners, np.arange(len(rows))] * weights)
 
-    def _scaled(self, points: np.ndarray, multiple: int) -> Scaled:
+    def _scale(self, points: np.ndarray, multiple: int) -> Scaled:
         """z and -|z|^2 for which k is 2^(2 y.z - |y|^2 - |z|^2), with rows and columns of zeros to fill multiples."""
         n, d = points.shape
         scaled = np.zeros((n + -n % multiple, d + -d % FEATURES), self.dtype)
@@ -236,7 +236,7 @@ class CosineKernel(PointKernel):
         return np.any(Y, axis=1).astype(np.float64)
 
 
-def _padded(starts: np.ndarray, n_rows: int) -> np.ndarray:
+def _pad(starts: np.ndarray, n_rows: int) -> np.ndarray:
     """Where the votes of each of n_rows rows start and the last ones end; int64; rows beyond those given have none."""
     padded = np.full(n_rows + 1, starts[-1], np.int64)
     padded[: len(starts)] = starts

@@ -106,8 +106,8 @@ def nearest_neighbors(
         search = _exact_search(points, metric) if method == "exact" else _approximate_search(points, n_probes, rng)
     with progress.stage("nearest neighbors"):
         found = Task(points, others, among_themselves, metric, k, n_candidates)
-        neighbors, distances = _refined(found, search, progress)
-    return neighbors, _rescaled(distances, exponent)
+        neighbors, distances = _refine(found, search, progress)
+    return neighbors, _rescale(distances, exponent)
 
 
 class Task(NamedTuple):
@@ -134,7 +134,7 @@ def prepared(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
     return units[: points.shape[0]], units[points.shape[0] :], 0
 
 
-def _rescaled(distances: np.ndarray, exponent: int) -> np.ndarray:
+def _rescale(distances: np.ndarray, exponent: int) -> np.ndarray:
     if exponent == 0:
         return distances
     with np.errstate(over="ignore"):
@@ -156,7 +156,7 @@ def _method_for(points: Any, others: Any, metric: str) -> str:
     return "exact" if find_spec("faiss") is None else "approximate"
 
 
-def _refined(task: Task, search: Callable, progress: Progress):
+def _refine(task: Task, search: Callable, progress: Progress):
     """The k nearest of each, block by block; a point with too few candidates takes the exact search."""
     n, n_points = task.others.shape[0], task.points.shape[0]
     neighbors, distances = np.empty((n, task.k), np.int64), np.empty((n, task.k))

@@ -73,7 +73,7 @@ class Backend:
 
     def can_run(self, name: str, args: tuple, kwargs: dict[str, Any]) -> bool | str:
         """True, or the reason why a call is left to NetworkX."""
-        given = _given(getattr(self, name), args, kwargs)
+        given = _by_name(getattr(self, name), args, kwargs)
         if given["G"].is_directed():
             return "directed graphs are not served"
         if callable(given.get("weight")):
@@ -84,7 +84,7 @@ class Backend:
 
     def should_run(self, name: str, args: tuple, kwargs: dict[str, Any]) -> bool | str:
         """True, or the reason why NetworkX is as fast: asked where the backend was not named in the call."""
-        G = _given(getattr(self, name), args, kwargs)["G"]
+        G = _by_name(getattr(self, name), args, kwargs)["G"]
         if name in MEASURES:
             is_converted = "graphclust" in (getattr(G, "__networkx_cache__", None) or {}).get("backends", {})
             return is_converted or "the graph is not converted yet, and conversion takes as long as the measure"
@@ -100,7 +100,7 @@ class Backend:
                 item.add_marker(pytest.mark.xfail(reason="expects what one seed of NetworkX's gives", strict=True))
 
 
-def _given(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+def _by_name(function: Callable, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call by name."""
     return signature(function).bind_partial(*args, **kwargs).arguments
 

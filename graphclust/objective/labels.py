@@ -58,7 +58,7 @@ def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDAr
 
 def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Two labelings as int64 arrays in the same order of the nodes: by name where both name them, else by place."""
-    both = _by_index(_listed(labels), _listed(other))
+    both = _by_index(_as_lists(labels), _as_lists(other))
     by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]
     of_graphs = [hasattr(one, "labels") and hasattr(one, "graph") for one in both]
     if any(by_name) and not all(named or of for named, of in zip(by_name, of_graphs, strict=True)):
@@ -119,7 +119,7 @@ def node_labels(
     labels: LabelsLike, nodes: Sequence[Hashable] | np.ndarray | None, n_nodes: int, name: str
 ) -> np.ndarray:
     """One label a node in the order of `nodes`, None being 0..n_nodes-1; not yet numbers, nor counted."""
-    labels = _listed(labels)
+    labels = _as_lists(labels)
     if hasattr(labels, "labels"):
         own = getattr(getattr(labels, "graph", None), "nodes", None)
         if own is None or nodes is None or as_names(own) == as_names(nodes):
@@ -134,7 +134,7 @@ def node_labels(
     return as_array(labels, name) if isinstance(labels, np.ndarray) else _as_array(labels, name)
 
 
-def _listed(labels: Any) -> Any:
+def _as_lists(labels: Any) -> Any:
     """The same, but for a generator or view of communities or labels, and igraph's clusterings, which become lists."""
     if hasattr(labels, "membership"):
         return list(labels.membership)

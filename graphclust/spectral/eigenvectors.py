@@ -121,7 +121,7 @@ def _dense_pairs(operator, k: int, driver: str) -> tuple[np.ndarray, np.ndarray]
         raise _Failed(str(problem)) from None
     if len(values) != n:
         raise _Failed(f"only {len(values)} of all {n} pairs came back")
-    return _checked(operator, k, values, vectors)
+    return _check(operator, k, values, vectors)
 
 
 def _by_arpack(operator, k, rng):
@@ -137,7 +137,7 @@ def _by_arpack(operator, k, rng):
         basis = np.linalg.qr(np.hstack([vectors, more]))[0]
         product = basis.T @ (operator @ basis)
         all_values, mixing = np.linalg.eigh((product + product.T) / 2)
-        values, vectors = _checked(operator, k, all_values[-k:], basis @ mixing[:, -k:])
+        values, vectors = _check(operator, k, all_values[-k:], basis @ mixing[:, -k:])
         n_rounds += 1
     return values, vectors
 
@@ -155,7 +155,7 @@ def _arpack_pairs(operator, k: int, rng) -> tuple[np.ndarray, np.ndarray]:
         raise _Failed(str(problem), len(problem.eigenvalues)) from None
     except ArpackError as problem:
         raise _Failed(str(problem)) from None
-    return _checked(operator, k, *pairs)
+    return _check(operator, k, *pairs)
 
 
 def _by_block_lanczos(operator, k, rng):
@@ -193,7 +193,7 @@ def _by_block_lanczos(operator, k, rng):
         projected[:] = 0.0
         projected[np.arange(kept), np.arange(kept)] = values[:kept]
         size = kept
-    values, vectors = _checked(operator, k, values[:k], basis[:, :size] @ mixing[:, :k])
+    values, vectors = _check(operator, k, values[:k], basis[:, :size] @ mixing[:, :k])
     if _missed_one(operator, values, vectors, rng):
         raise _Failed("an eigenvalue was missed", k)
     return values, vectors
@@ -270,7 +270,7 @@ def _product(operator: LinearOperator, columns: np.ndarray) -> np.ndarray:
     return operator._matmat(columns)
 
 
-def _checked(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _check(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What a solver returned, by decreasing eigenvalue, if its first k pairs are orthonormal eigenpairs."""
     n = operator.shape[0]
     if len(values) < k or vectors.shape != (n, len(values)):

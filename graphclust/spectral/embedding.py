@@ -51,7 +51,7 @@ def spectral_embedding(
     >>> spectral_embedding(nx.barbell_graph(3, 0), 2, rng=0).round(1)[:, 1].tolist()
     [0.8, 0.8, 0.6, -0.6, -0.8, -0.8]
     """
-    graph, degrees, k, rng = _checked(G, k, degrees, weight, rng)
+    graph, degrees, k, rng = _check(G, k, degrees, weight, rng)
     as_choice(rows, "rows", ROW_SCALES)
     vectors = np.zeros((graph.n_nodes, k))
     for column, (nodes, vector) in enumerate(_top_vectors(graph, degrees, k, rng)):
@@ -106,7 +106,7 @@ def walk_columns(
     The walk gives an eigenvector a share g of a column's squared length; their number is (sum g)^2 / sum g^2 where g is
     taken after half of the walk, when sum g is the squared length and sum g^2 that after all of it, in expectation.
     """
-    graph, degrees, k, rng = _checked(G, k, degrees, weight, rng)
+    graph, degrees, k, rng = _check(G, k, degrees, weight, rng)
     progress = as_progress(progress)
     n = graph.n_nodes
     n_columns = max(2, ceil(log2(k))) if n_columns is None else as_whole_number(n_columns, "n_columns", at_least=1)
@@ -143,7 +143,7 @@ def scale_rows(vectors: np.ndarray, degrees: np.ndarray, rows: str) -> np.ndarra
     return np.divide(vectors, length[:, None], out=np.zeros_like(vectors), where=length[:, None] > 0)
 
 
-def _checked(G, k, degrees, weight, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
+def _check(G, k, degrees, weight, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
     graph = as_graph(G, weight=weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     degrees = graph.degrees if degrees is None else as_weights(degrees, graph.n_nodes, "degrees")

@@ -75,7 +75,7 @@ def spectral_clustering(
         points = spectral_embedding(graph, n_components, rows=rows, rng=rng)
     if assign_labels == "kmeans":
         account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels, n_init)
-        return _clustered(graph, k, points, n_init, list(graph.remarks), rng, progress, account)
+        return _cluster(graph, k, points, n_init, list(graph.remarks), rng, progress, account)
     connected = np.flatnonzero(~graph.isolated)
     labels = np.full(graph.n_nodes, -1, np.int64)
     with progress.stage(assign_labels):
@@ -117,7 +117,7 @@ def fast_spectral_clustering(
             "would help, or fast_spectral_embedding with other n_steps"
         )
         warn_caller(remarks[-1], GraphWarning)
-    return _clustered(
+    return _cluster(
         graph, k, points, N_INIT, remarks, rng, progress, _account("fast spectral", weight, symmetrize, seed)
     )  # fmt: skip
 
@@ -132,7 +132,7 @@ def _account(
     return {"parameters": {"method": method, **settings, **asked_of_the_graph(weight, symmetrize, None)}, "seed": seed}
 
 
-def _clustered(
+def _cluster(
     graph: Graph, k: int, points: np.ndarray, n_init: int, remarks: list[str], rng, progress: Progress,
     account: dict[str, Any],
 ) -> Clustering:  # fmt: skip

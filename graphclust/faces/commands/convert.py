@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         if options.drop_loops or options.round_weights is not None:
             raise ParameterError("--drop-loops and --round-weights are for other formats than a store; leave them out")
         check_store_output(options.output, options.force, never=options.file)
-        graph = _stored(options, progress)
+        graph = _write_store(options, progress)
     else:
         check_graph_output(options, never=options.file)
         graph, _ = loaded(options, progress)
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         show("\n".join([f"{options.output}: {graph}", *(f"  note: {remark}" for remark in graph.remarks)]))
 
 
-def _stored(options: argparse.Namespace, progress: "Progress") -> "Graph":
+def _write_store(options: argparse.Namespace, progress: "Progress") -> "Graph":
     """The graph as a store: of a file of any size, or of what has to be loaded first."""
     from graphclust.faces.standard_input import as_file
     from graphclust.io.convert import convert_to_store

@@ -56,7 +56,7 @@ def members(clustering: Clustering) -> str:
     lists = []
     for c, (end, size) in enumerate(zip(ends.tolist(), clustering.sizes.tolist(), strict=True)):
         shown = order[end - size : end][:most].tolist()
-        names = "".join(f"<li>{escape(_shortened(str(nodes[row])))}</li>" for row in shown)
+        names = "".join(f"<li>{escape(_shorten(str(nodes[row])))}</li>" for row in shown)
         more = f"<p>and {size - len(shown):,} more, of lower degree</p>" if len(shown) < size else ""
         head = f"Cluster {c}: {amount(size, 'node')}"
         lists.append(f'<details class="members"><summary>{head}</summary><ul>{names}</ul>{more}</details>')
@@ -79,5 +79,5 @@ def _file(clustering: Clustering) -> str:
     return f'<p><a download="labels.csv" href="data:text/csv;base64,{data}">All labels as a table (CSV)</a></p>'
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

@@ -38,8 +38,8 @@ def other_numbers(path: ClusterPath, suggestion: Suggestion, clustering: Cluster
 def _chart(path: ClusterPath, suggested: int, k: int) -> str:
     """The value of each k as a chart in SVG: dots by the width of their range, lines at the suggestion and this k."""
     ks, values, widths, name = values_of(path)
-    x = _scaled(np.log(ks.astype(np.float64)), LEFT, WIDTH - TOP)
-    y = _scaled(values, HEIGHT - BOTTOM, TOP)
+    x = _scale(np.log(ks.astype(np.float64)), LEFT, WIDTH - TOP)
+    y = _scale(values, HEIGHT - BOTTOM, TOP)
     radius = SMALLEST_DOT + (LARGEST_DOT - SMALLEST_DOT) * np.minimum(widths / WIDEST, 1.0)
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
     dots = "".join(
@@ -130,7 +130,7 @@ def clusters_of_leaves(path: ClusterPath, leaves: Sequence[int], clustering: Clu
     return shared[list(leaves)].argmax(axis=1).tolist()
 
 
-def _scaled(values: npt.NDArray[np.float64], low: float, high: float) -> npt.NDArray[np.float64]:
+def _scale(values: npt.NDArray[np.float64], low: float, high: float) -> npt.NDArray[np.float64]:
     """Values mapped linearly onto low (the least) to high; the middle if all are equal."""
     span = float(np.ptp(values))
     return (

@@ -102,7 +102,7 @@ def leading_nodes(clustering: Clustering, n_clusters: int) -> list[list[str]]:
     starts = ends - clustering.sizes
     nodes = clustering.nodes
     return [
-        [_shortened(str(nodes[row])) for row in islice(order[starts[c] : ends[c]].tolist(), MEMBERS)]
+        [_shorten(str(nodes[row])) for row in islice(order[starts[c] : ends[c]].tolist(), MEMBERS)]
         for c in range(n_clusters)
     ]
 
@@ -142,5 +142,5 @@ def making(clustering: Clustering, command: str | None = None) -> str:
     )
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

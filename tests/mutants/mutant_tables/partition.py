@@ -65,7 +65,7 @@ MUTANTS = [
     (
         "best-of-a-part-taken-for-the-whole",
         "progress.py",
-        "            make = _chained(made_whole, make)",
+        "            make = _chain(made_whole, make)",
         "            pass",
         ["test_an_interrupt_anywhere_carries_complete_labels_or_nothing", "test_what_nobody_will_ask_for_is_not_kept"],
     ),
