@@ -245,6 +245,9 @@ def estimators(X: Real) -> None:
     for model in models:
         model.fit(X)
     assert_type(gc.KMeans(3).predict(X), npt.NDArray[Any])
+    assert_type(gc.KMeans(3).fit(X), gc.KMeans)
+    assert_type(gc.SpectralClustering(3).fit(X), gc.SpectralClustering)
+    assert_type(gc.GraphClustering().fit(X), gc.GraphClustering)
     gc.KMeans(3, k=2)  # type: ignore[call-arg]
     gc.SpectralClustering("3")  # type: ignore[arg-type]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +48,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
         """Call the function."""
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster points, (n_samples, n_features), or with affinity="precomputed" a graph, (n_samples, n_samples)."""
         check_sparse(X)
         X = self._check(X, ensure_min_samples=2)
