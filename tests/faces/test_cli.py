@@ -445,7 +445,6 @@ def test_a_path_has_the_k_that_its_bounds_allow(capsys):
     ("words", "message"),
     [
         (["--to", 9, "--min-size", 5], "--min-size <= 4 or k <= 6"),
-        (["--to", 4, "--node-weight", "none.txt"], "none.txt"),
         (["--from", 0], "--from 0 is out of range"),
         (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
         (["--to", 35], "ks holds 35, more than the 34 nodes of G with edges"),
