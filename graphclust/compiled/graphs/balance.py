@@ -41,7 +41,7 @@ def _move(u, to, level, objective, state):
 
 @loop(**UNCOUNTED)
 def _roomiest(leaving, state):
-    """The cluster of most room of those that no nodes have to leave; NOWHERE where there is none."""
+    """The cluster with most room among those that no node has to leave; NOWHERE if there is none."""
     _, sums, limits = state
     best = np.int64(NOWHERE)
     for c in range(len(limits.load)):

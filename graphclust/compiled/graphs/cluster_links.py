@@ -1,6 +1,6 @@
 """Where loops add up the links of a node, or of a cluster, to each cluster.
 
-Of the neighbors many are of the same cluster and many are not: a branch between the two would be a coin toss, and
+Of the neighbors many are of the same cluster and many are not: a branch between the two is unpredictable, and
 adding to the place of that cluster over and over would wait for itself. So its links go to INNER places after those of
 the clusters, in turn. Those begin at LEAST_LINK, by which they look as if they were met already.
 """

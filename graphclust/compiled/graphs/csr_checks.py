@@ -11,7 +11,7 @@ from graphclust.compiled.runtime.splitmix64 import mix_bits
 OUT_OF_RANGE, NOT_FINITE, NEGATIVE, ZERO, UNORDERED = range(5)
 N_FAULTS = 5
 
-AHEAD = 16  # nodes: so far ahead first neighbors are asked for, which are two or so of a row
+AHEAD = 16  # nodes: the first two or so neighbors of a row are prefetched so far ahead
 
 
 @loop(**UNCOUNTED)

@@ -52,7 +52,7 @@ def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment
     for j in range(n_clusters):
         if cluster_weights[j] > 0.0 and (default < 0 or sq_norms[j] < sq_norms[default]):
             default = j
-    nodes = np.empty((last - first, 4))  # of each what is looked up time and again, in half a memory line
+    nodes = np.empty((last - first, 4))  # what is looked up often for each node, in half a memory line
     met = np.empty(last - first + 1, np.int64)  # with room for one that is not counted
     for x in range(first, last):
         nodes[x - first, PRODUCT] = NOT_MET
@@ -91,7 +91,7 @@ def label_nodes(first, last, block, rows, terms, centroids, met_only, assignment
 
 @loop()
 def _add(nodes, met, n_met, x, product):
-    """Add to the product of x with a cluster; returns how many nodes that has met. A branch would be a coin toss."""
+    """Add to the product of x with a cluster; returns how many nodes that met. No branch: it is unpredictable."""
     before = nodes[x, PRODUCT]
     met[n_met] = x
     nodes[x, PRODUCT] = product if before == NOT_MET else before + product

@@ -94,7 +94,7 @@ class Standing(NamedTuple):
 
 @loop(**INLINED)
 def best_met(objective, node, sums, scratch, n_met, most, limits):
-    """The cluster of those met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
+    """The cluster met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
 
     Leaves every link zero again.
     """

@@ -75,7 +75,7 @@ class Merger(NamedTuple):
 
 @loop(**INLINED)
 def _alive(clusters, a):
-    """The live cluster that a is part of, itself if it is live: a branch between those two would be a coin toss."""
+    """The live cluster that a is part of, itself if it is live. The branch is unpredictable, so there is none."""
     root = clusters[np.uint32(a)]["merged_into"]
     if clusters[np.uint32(root)]["merged_into"] == root:
         return root
@@ -150,7 +150,7 @@ def _note(cluster, best, most, shared, left):
 
 @loop(**INLINED)
 def _best_of(objective, a, giant, n_met, merger):
-    """The cluster of those met that a gains most by a union with, and the gain; -1 and minus infinity without any."""
+    """The cluster, among those met, whose union with a gains most, and the gain; -1 and minus infinity without any."""
     if objective.kind == RATIO:  # asked here, not of every cluster
         return _best_by(Objective(RATIO, objective.pull, objective.unit), a, giant, n_met, merger)
     if objective.kind == CHANCE:
@@ -193,7 +193,7 @@ def _look_at(a, objective, chains, merger):
         for e in range(first, first + length):
             b = np.uint32(_alive(clusters, neighbors[e]))
             before = clusters[b]["link"]
-            met[np.uint32(n_met)] = b  # counted only for the first link to b: a branch would be a coin toss
+            met[np.uint32(n_met)] = b  # counted only for the first link to b, without an unpredictable branch
             n_met += before == 0.0
             clusters[b]["link"] = before + links[e]
         piece = lists[piece]["following"]
@@ -229,7 +229,7 @@ def _holds(a, is_ratio, giant, clusters):
 
 @loop(**UNCOUNTED)
 def _push_again(a, is_ratio, merger):
-    """Push the gain of a; where the heap is full of entries that are no longer true it is made anew."""
+    """Push the gain of a; a heap that is full of outdated entries is rebuilt."""
     clusters, state = merger.clusters, merger.state
     size = state[0]
     if size == len(merger.gains):

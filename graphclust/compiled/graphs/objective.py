@@ -121,7 +121,7 @@ def most_from_joining(objective, link, loop, mass, least_mass, worst):
 def better_of(c, gain, best, most):
     """The candidate of more gain, of two as good the lower number, and its gain; best -1 is for none so far.
 
-    In three steps without a branch, which between candidates in no order would be a coin toss.
+    In three steps without a branch: candidates come in no order, so it would be unpredictable.
     """
     lower = c if c < best else best
     best = lower if gain == most else best

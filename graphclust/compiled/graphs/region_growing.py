@@ -15,7 +15,7 @@ def grow_parts(rows, members, size, most, parts):
 
     rows : without edges between clusters. members : clusters, as `contraction.Members`. size : (n,), none above `most`.
 
-    A part begins with the node that is tied least to what is left of its cluster, and takes next the neighbor that
+    A part begins with the node that is tied least to the rest of its cluster, and takes next the neighbor that
     keeps the cut smallest. It ends when it has its even share. What is left may fall apart, and then has parts of less.
     """
     n, weighted, n_parts = len(parts), len(rows.weights) > 0, 0

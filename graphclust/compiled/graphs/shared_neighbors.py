@@ -88,7 +88,7 @@ def shared_neighbors(first, last, block, made, most, scale, rows, visits):
                 y = visitors[i]
                 if y == x:
                     continue
-                out_indices[written] = y  # counted only where it is the first link: a branch would be a coin toss
+                out_indices[written] = y  # counted only for the first link, without an unpredictable branch
                 written += link[y] == 0.0
                 link[y] += factor * (visit_weights[i] if weighted else 1.0)
         for i in range(start_of_row, written):

@@ -78,7 +78,7 @@ def project(found, regions):
 
 @loop()
 def v_cycle_into(level, found, goal, coarsening, draws, room):
-    """The better of the partition found, if any, and of one merged anew within its clusters, into arrays of the caller.
+    """The better of the partition found, if any, and a new one merged within its clusters, into arrays of the caller.
 
     found : `NO_PARTITION` where there is none. Returns the number of clusters, and the entries read of the level given.
     To return an array to Python takes Python code, in which Ctrl-C may strike.

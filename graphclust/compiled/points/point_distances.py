@@ -17,6 +17,7 @@ def sq_distance(X, i, centroids, j):
 
 @loop(fastmath={"reassoc", "nsz"})
 def _four_sq_distances(X, rows, centroids, chosen):
+    """Squared distances of four points to a centroid each: four sums at once hide the time of an addition."""
     i0, i1, i2, i3 = rows
     j0, j1, j2, j3 = chosen
     zero = X[i0, 0] - X[i0, 0]

@@ -87,7 +87,7 @@ def entry_blocks(indptr: np.ndarray, entries: int = ENTRIES_PER_BLOCK) -> np.nda
     """Boundaries of row blocks that hold about `entries` stored entries and at most ROWS_PER_BLOCK rows each."""
     n_rows = len(indptr) - 1
     if 0 < n_rows <= ROWS_PER_BLOCK and indptr[-1] <= entries:
-        return np.array([0, n_rows])  # as below, without its cost to small graphs, which are asked for time and again
+        return np.array([0, n_rows])  # as below, without its cost, which counts for many small graphs
     by_entries = np.searchsorted(indptr, np.arange(0, indptr[-1], entries), side="left")
     return np.unique(np.concatenate([row_blocks(n_rows), np.minimum(by_entries, n_rows)]))
 

@@ -1,4 +1,4 @@
-"""Files of compiled loops that were cut short or damaged are found, taken away and made anew.
+"""Files of compiled loops that were cut short or damaged are found, deleted and compiled again.
 
 numba trusts its cache: half a file ends in an error of pickle, in every process until somebody deletes it, and a file
 with other bytes in it would be run. So the files of our loops end with a checksum of what is before it. And numba
@@ -79,7 +79,7 @@ class LoopCache(FunctionCache):
         self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def _keep_out_of_foreign_folders(self) -> None:
-        """Files of loops are pickles: whoever can write one has the next process run what he likes."""
+        """Files of loops are pickles: anyone who can write one can run code in the next process."""
         path = self._cache_path
         fault = fault_of_cache(path)
         if fault is None:

@@ -1,4 +1,4 @@
-"""Random numbers by counter: each follows from (key, turn, number) alone, whoever asks for it and in whatever order.
+"""Random numbers by counter: each follows from (key, turn, number) alone, in any order, on any thread.
 
 The generator is splitmix64 (Steele, Lea & Flood 2014) with a stream for each turn of a key.
 """
@@ -37,7 +37,7 @@ def sum_masses(weights, sq_distances):
 
 @loop()
 def draw_each(key, turn, first, factor, weights, sq_distances, drawn):
-    """Those i that are drawn, each for itself with probability min(1, factor w d^2); returns how many there are.
+    """Draw each i independently with probability min(1, factor w d^2); returns how many are drawn.
 
     The draw of i follows from its number first + i alone.
     """

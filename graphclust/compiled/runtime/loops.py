@@ -170,6 +170,7 @@ def start_compiler() -> Any:
 
 
 def _prepared_numba() -> Any:
+    """numba with the package's cache folder, check of cache files, notice of compiling and deferred interrupts."""
     import numba
     from numba.extending import typeof_impl
 
