@@ -67,7 +67,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "coming-from": [], "benchmarks": [], "changelog": []}
+html_sidebars = {"index": [], "coming-from": [], "benchmarks": [], "records": [], "changelog": []}
 
 # `sphinx -b linkcheck` follows the links of the pages; these answer programs differently from people.
 linkcheck_ignore = [r"https://doi\.org/.*"]

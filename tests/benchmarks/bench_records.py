@@ -1,0 +1,128 @@
+"""Look for better cuts and modularities of public graphs, and keep those that beat datasets/records/.
+
+    python bench_records.py [--seeds 5] [--seconds 200] [--only NAME ...] [--from-seed 0]
+
+For every graph under 100,000 nodes that $GRAPHCLUST_DATA has: the smallest normalized cuts and ratio cuts into 2, 5, 20
+and as many parts as there are classes, for normalized cuts 100 as well, and the highest modularity at resolution 1.
+Ours at high effort; METIS for the cuts, igraph's Leiden until nothing changes for modularity, and both improved by
+`refine_partition`. A record's seconds are those of the one run that found it. --seconds is when the search stops; with
+--only and --from-seed it goes on elsewhere. Run it on one core.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from tools import LEIDEN, METIS, _igraph
+
+import graphclust
+
+RECORDS = pathlib.Path(__file__).parents[2] / "datasets" / "records"
+sys.path.insert(0, str(RECORDS))
+from check import Component, Refused, Table, largest_component, read_graph  # noqa: E402
+
+KS, MOST_NODES = (2, 5, 20), 100_000
+# Where the graphs are published, as repositories on GitHub.
+SOURCES = {
+    "altsoph": "altsoph/community_loglike", "email-Eu-core": "AashwinS05/Social-Network-Analysis",
+    "fb100": "timpostuvan/link-prediction-facebook100", "graphchallenge": "graphchallenge/GraphChallenge",
+    "graphdata": "EdisonLeeeee/GraphData", "heterophilous": "yandex-research/heterophilous-graphs",
+    "karateclub": "benedekrozemberczki/karateclub", "livejournal": "feilong0309/EvaluationFramework",
+    "metis_PGP": "networkit/networkit", "metis_delaunay": "KaHIP/KaHIP", "planetoid": "kimiyoung/planetoid",
+    "sdcn": "bdy9527/SDCN", "snap": "JuliaGraphs/SNAPDatasets.jl",
+}  # fmt: skip
+
+Found = tuple[str, str, np.ndarray, float]  # tool, version, labels, seconds
+
+
+def converged_leiden(matrix, seed: int) -> tuple[np.ndarray, float]:
+    graph, _ = _igraph(matrix)
+    random.seed(seed)
+    start = time.perf_counter()
+    found = graph.community_leiden(objective_function="modularity", n_iterations=-1)
+    return np.asarray(found.membership), time.perf_counter() - start
+
+
+def attempts(matrix, objective: str, k: int | None, seed: int) -> Iterator[Found]:
+    """Partitions by every tool."""
+    ours = version("graphclust")
+    start = time.perf_counter()
+    if k is None:
+        labels = graphclust.communities(matrix, effort="high", rng=seed).labels
+    else:
+        labels = graphclust.coreset_sc(matrix, k, objective=objective, effort="high", rng=seed).labels
+    yield "graphclust, high effort", ours, labels, time.perf_counter() - start
+    if k is None:
+        tool, tool_version, (labels, seconds) = LEIDEN.name, version("igraph"), converged_leiden(matrix, seed)
+    else:
+        tool, tool_version, (labels, seconds) = METIS.name, version("pymetis"), METIS.run(matrix, k, seed)
+    yield tool, tool_version, labels, seconds
+    if len(np.unique(labels)) == labels.max() + 1:
+        start = time.perf_counter()
+        resolution = 1.0 if k is None else None
+        better = graphclust.refine_partition(matrix, labels, objective=objective, resolution=resolution, rng=seed)
+        seconds += time.perf_counter() - start
+        yield f"{tool}, graphclust's refine_partition", f"{tool_version}, {ours}", better, seconds
+
+
+def search(name: str, component: Component, n_classes: int, seed: int, table: Table) -> None:
+    """One attempt by every tool at every record of a graph."""
+    source = next(place for start, place in SOURCES.items() if name.startswith(start))
+    wanted = sorted({*KS, n_classes} - {0, 1})
+    tasks: list[tuple[str, int | None]] = [
+        ("normalized_cut", k) for k in [*wanted, 100] if k < len(component.inside) / 4
+    ]
+    tasks += [("ratio_cut", k) for k in wanted if k < len(component.inside) / 4]
+    tasks += [("modularity", None)]
+    for objective, k in dict.fromkeys(tasks):
+        for tool, tool_version, labels, seconds in attempts(component.matrix, objective, k, seed):
+            parts = len(np.unique(labels))
+            if k is not None and parts != k:
+                continue
+            submission: dict[str, Any] = {
+                "graph": name, "objective": objective, "k": parts, "tool": tool, "version": tool_version,
+                "seconds": round(seconds, 3), "date": time.strftime("%Y-%m-%d", time.gmtime()), "source": source,
+            }  # fmt: skip
+            try:
+                value = table.keep(submission, np.unique(labels, return_inverse=True)[1], component)
+            except Refused:
+                continue
+            print(f"{name} {objective} {k}: {value:.8g} by {tool}, seed {seed}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--from-seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=200.0)
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=[""])
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    stop = time.perf_counter() + options.seconds
+    table = Table()
+    for path in sorted((pathlib.Path(os.environ["GRAPHCLUST_DATA"]) / "graphs").glob("*.npz")):
+        if not any(part in path.stem for part in options.only):
+            continue
+        component = largest_component(read_graph(path.stem))
+        if component.matrix.shape[0] > MOST_NODES:
+            continue
+        with np.load(path, allow_pickle=False) as stored:
+            classes = stored["labels"][component.inside] if "labels" in stored else np.empty(0, int)
+        n_classes = len(np.unique(classes[classes >= 0]))
+        for seed in range(options.from_seed, options.from_seed + options.seeds):
+            if time.perf_counter() > stop:
+                sys.exit(f"stopped before {path.stem}, seed {seed}")
+            search(path.stem, component, n_classes, seed, table)
+    table.write_page()
+
+
+if __name__ == "__main__":
+    main()
