@@ -33,7 +33,7 @@ def recorder(monkeypatch, tmp_path):
 
 
 def test_every_question_has_a_notebook():
-    assert [path.stem[:3] for path in NOTEBOOKS] == [f"{number:02d}_" for number in range(1, 13)]
+    assert [path.stem[:3] for path in NOTEBOOKS] == [f"{number:02d}_" for number in range(1, 16)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
