@@ -58,6 +58,14 @@ def test_a_table_that_no_page_shows_is_an_error(bench, monkeypatch):
         bench[1].pages(["three"])
 
 
+def test_a_graph_is_of_one_half_by_its_name_alone(bench):
+    from bench_held_out import half_of, mean_with_error
+
+    halves = {name: half_of(name) for name in ("altsoph_football", "altsoph_karate", "planetoid_cora", "sdcn_hhar10")}
+    assert list(halves.values()) == ["development", "evaluation", "development", "evaluation"]
+    assert mean_with_error([1.0, 2.0, 6.0]) == "+3.000 ± 1.528"
+
+
 def test_every_measured_block_of_the_pages_is_filled_by_the_script(bench):
     blocks = [name for page in bench[1].PAGES for name in re.findall(r"<!-- measured: (\w+) -->", page.read_text())]
     assert sorted(blocks) == sorted(bench[1].MEASURED)

@@ -63,6 +63,11 @@ def recognition() -> str:
     return f"{summary}\n\n{table}"
 
 
+def held_out() -> str:
+    rows = read_rows("held_out")
+    return aligned(list(rows[0]), [list(row.values()) for row in rows])
+
+
 def communities() -> str:
     *graphs, means = read_rows("communities_modularity_1")
     tools = ("graphclust", "Leiden, 2 iterations", "Leiden, converged", "NetworKit")
@@ -273,7 +278,7 @@ def headlines() -> str:
 
 MEASURED: dict[str, Callable[[], str]] = {
     "headlines": headlines, "communities": communities, "resolutions": resolutions, "effort": effort,
-    "recognition": recognition, "best_cuts": best_cuts,
+    "recognition": recognition, "held_out": held_out, "best_cuts": best_cuts,
     "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
     "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
