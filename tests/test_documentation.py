@@ -130,6 +130,17 @@ def test_links_to_other_pages_lead_somewhere():
     assert broken == []
 
 
+def test_tests_that_the_mathematics_names_are_there():
+    defined = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+    }
+    pages = [path.read_text() for path in (DOCS / "mathematics").glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`(test_\w+)`", page)}
+    assert len(named) > 40 and named - defined == set()
+
+
 def test_one_version_and_one_set_of_floors():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = (ROOT / "CITATION.cff").read_text()
