@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_names
+from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
@@ -131,19 +132,14 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     if not len(entries.row):
         return graph
     w = changes.weight[entries.edge]
-    gone, new = entries.place[entries.is_there & (w == 0.0)], ~entries.is_there & (w > 0.0)
-    weights = graph.weights
-    if weights is None and not (w[w > 0] == 1.0).all():
-        weights = np.ones(graph.n_entries)
-    elif weights is not None:
-        weights = weights.copy()
-    if weights is not None:
-        weights[entries.place[entries.is_there]] = w[entries.is_there]
-    at = entries.place[new] - np.searchsorted(gone, entries.place[new])
-    indices = _splice(graph.indices, gone, at, entries.column[new])
-    weights = None if weights is None else _splice(weights, gone, at, w[new])
+    gone, new = entries.is_there & (w == 0.0), ~entries.is_there & (w > 0.0)
+    n_entries = graph.n_entries + int(np.count_nonzero(new)) - int(np.count_nonzero(gone))
+    is_weighted = graph.weights is not None or not (w[w > 0.0] == 1.0).all()
+    indices, of_entries = np.empty(n_entries, np.int32), np.empty(n_entries if is_weighted else 0)
+    splice_entries(graph.rows, NewEntries(entries.place, entries.is_there, entries.column, w), indices, of_entries)
+    weights = of_entries if is_weighted else None
     lengths = np.diff(graph.indptr) + np.bincount(entries.row[new], minlength=graph.n_nodes)
-    lengths -= np.bincount(entries.row[entries.is_there & (w == 0.0)], minlength=graph.n_nodes)
+    lengths -= np.bincount(entries.row[gone], minlength=graph.n_nodes)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     degrees, loops = graph.degrees.copy(), graph.loops.copy()
     is_loop = changes.source == changes.target
@@ -151,12 +147,6 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     rows = entries.row[np.concatenate([[True], entries.row[1:] != entries.row[:-1]])]
     degrees[rows] = _row_sums(indptr, weights, rows)
     return Graph(indptr, indices, weights, degrees, loops, graph.nodes)
-
-
-def _splice(values: npt.NDArray[Any], gone: Any, at: Any, new: Any) -> npt.NDArray[Any]:
-    """Values without those at some places, and others put in before what is then at places `at`."""
-    left = np.delete(values, gone) if len(gone) else values
-    return np.insert(left, at, new.astype(values.dtype)) if len(new) else left
 
 
 def without_rows(graph: Graph, kept: npt.NDArray[np.int64]) -> Graph:
@@ -170,17 +160,10 @@ def without_rows(graph: Graph, kept: npt.NDArray[np.int64]) -> Graph:
 def places_of(
     graph: Graph, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Where entries (u, v) stand or would stand, and whether they are there; binary searches side by side."""
-    low, high = graph.indptr[u], graph.indptr[u + 1]
-    end = high.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        is_below = (low < high) & (graph.indices[np.minimum(middle, max(graph.n_entries - 1, 0))] < v)
-        high = np.where((low < high) & ~is_below, middle, high)
-        low = np.where(is_below, middle + 1, low)
-    is_there = low < end
-    is_there[is_there] = graph.indices[low[is_there]] == v[is_there]
-    return low, is_there
+    """Where entries (u, v) stand or would stand, and whether they are there."""
+    place, is_there = np.empty(len(u), np.int64), np.empty(len(u), np.bool_)
+    find_entries(graph.rows, u, v, place, is_there)
+    return place, is_there
 
 
 def _row_sums(
