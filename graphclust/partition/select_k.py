@@ -48,8 +48,9 @@ CLOSER = 1.2  # where the second path starts, as a multiple of the best k, and h
 N_CANDIDATES = 4
 N_TIMES, SHARE_LEFT_OUT = 3, 0.1
 # Widths are logarithms. Of 20 planted graphs the least clear had 0.7 and 2 to its runner-up, agreeing to 0.56 with
-# itself without a tenth of the edges; random and regular graphs, grids, trees and cycles miss one of these or more.
-CLEAR_WIDTH, CLEAR_LEAD, STABLE = 0.5, 2.0, 0.5
+# itself without a tenth of the edges; random and regular graphs, grids, trees and cycles miss one of these or more. On
+# a network of friends 2 clusters have 0.57, and others are the widest for 3 of 19 draws of the paths.
+CLEAR_WIDTH, CLEAR_LEAD, STABLE = 0.6, 2.0, 0.5
 # The least for an unclear answer: on LFR graphs of mixing 0.4 the right k has 0.5 and 0.43, on random graphs the widest
 # has 0.45 and 0.39, not both. Where no k has it, what others ask for, at resolution 1, is as good.
 WIDE, FOUND_AGAIN = 0.35, 0.4

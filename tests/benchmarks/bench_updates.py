@@ -1,14 +1,19 @@
 """Updates after edits of 1 % of the edges beside full runs, on a planted graph: seconds, and value after many in a row.
 
-    python bench_updates.py [--nodes 1000000] [--updates 100] [--methods communities coreset_sc]
+    python bench_updates.py ROWS.jsonl [--nodes 1000000] [--updates 100] [--methods communities coreset_sc]
+
+A row is added to the file for each method, so that they can be measured one by one; with both results/updates.md is
+written.
 
 The graph has clusters of 1,000 nodes and 20 neighbors a node, 15 of them in the own cluster. Each update takes half a
 per cent of the edges away and adds as many, three of four inside a planted cluster. The value is that of the last
-update's modularity beside a full run's on the same graph. Labels: of nodes more than two hops from a change, after an
-update whose edits all fall into a hundredth of the graph. The first update is left out of the median: it compiles.
+update's modularity beside a full run's on the same graph. Labels: of nodes more than two hops from a change, after ten
+updates in a row of 40 edges each. The first update is left out of the median: it compiles.
 """
 
 import argparse
+import json
+import pathlib
 import time
 
 import numpy as np
@@ -18,6 +23,7 @@ import graphclust
 from graphclust import Clustering, Graph
 
 SHARE, SIZE, INSIDE, OUTSIDE = 0.01, 1000, 15, 5
+LOCAL_UPDATES, LOCAL_EDITS = 10, 20  # added and removed each
 
 
 def edits_of(graph: Graph, rng: np.random.Generator, first: int, last: int, n: int) -> dict[str, np.ndarray]:
@@ -65,29 +71,37 @@ def row_of(method: str, n_nodes: int, n_updates: int) -> list[str]:
         seconds.append(time.perf_counter() - start)
     (fresh, whole), parts = run(found.graph, 1), found.seconds
     whole = min(first, whole)  # the first one may compile
-    edits = edits_of(found.graph, rng, 0, n_nodes // 100, n_edits // 100)
-    start = time.perf_counter()
-    later = found.update(**edits, rng=0)
-    few = time.perf_counter() - start
-    far, kept = kept_far_away(found, later, edits)
+    few, far, kept, last = [], 0, 0, found
+    for step in range(LOCAL_UPDATES):
+        edits = edits_of(last.graph, rng, 0, n_nodes, LOCAL_EDITS)
+        start = time.perf_counter()
+        later = last.update(**edits, rng=step)
+        few.append(time.perf_counter() - start)
+        far, kept = (a + b for a, b in zip((far, kept), kept_far_away(last, later, edits), strict=True))
+        last = later
     update = float(np.median(seconds[1:]))
     return [
         method, f"{whole:.2f}", f"{update:.3f}", f"{update / whole:.1%}",
         " + ".join(f"{parts[name]:.2f}" for name in ("edits", "partition", "ids")),
-        f"{few:.3f}", f"{found.modularity:.5f}", f"{fresh.modularity:.5f}",
+        f"{np.median(few):.3f}", f"{found.modularity:.5f}", f"{fresh.modularity:.5f}",
         f"{found.modularity / fresh.modularity - 1.0:+.3%}", f"{kept / max(far, 1):.3%} of {far:,}",
     ]  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=pathlib.Path)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--updates", type=int, default=100)
     parser.add_argument("--methods", nargs="+", default=["communities", "coreset_sc"])
     options = parser.parse_args()
-    rows = [row_of(method, options.nodes, options.updates) for method in options.methods]
+    for method in options.methods:
+        row = row_of(method, options.nodes, options.updates)
+        with options.rows.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    rows = [json.loads(line) for line in options.rows.read_text().splitlines()]
     header = [
-        "method", "full run, s", "update, s", "share", "edits + partition + ids", "update of 0.01 % of the edges, s",
+        "method", "full run, s", "update, s", "share", "edits + partition + ids", "update of 40 edges, s",
         "modularity", "of a full run", "difference", "far labels kept",
     ]  # fmt: skip
     title = f"Updates of a clustering of {options.nodes:,} nodes, {options.updates} in a row with 1 % of the edges each"

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import warnings
+from functools import partial
 from itertools import chain
 
 import networkx as nx
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
-from graphclust import communities, hierarchy
+from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.faces.cli import main
+from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition.nested_levels import without_cut_edges
 
 
@@ -387,6 +389,10 @@ shuffled.add_nodes_from(set(graph))
 shuffled.add_weighted_edges_from(sorted(graph.edges(data="weight"), key=hash))
 print(graphclust.hierarchy(shuffled, max_size=6, rng=1).to_json())
 print(sorted(graphclust.communities(shuffled, rng=1).as_dict().items()))
+for objective in ("modularity", "normalized_cut", "edge_cut"):
+    print(sorted(graphclust.coreset_sc(shuffled, 5, objective=objective, rng=1).as_dict().items()))
+path = graphclust.cluster_path(shuffled, rng=1)
+print(sorted(path[5].as_dict().items()), path.suggest())
 """
 
 
@@ -401,4 +407,12 @@ def test_a_hundred_orders_and_any_seed_of_hashes_give_the_same_text():
     rng = np.random.default_rng(0)
     graphs = [named_graph(rng.permutation(77).tolist(), rng.permutation(254).tolist()) for _ in range(100)]
     assert len({hierarchy(graph, max_size=6, rng=1).to_json() for graph in graphs}) == 1
-    assert len({frozenset(communities(graph, rng=1).as_dict().items()) for graph in graphs}) == 1
+    for method in (
+        lambda graph: communities(graph, rng=1),
+        lambda graph: communities(graph, objective="constant_potts", resolution=0.1, max_size=20, rng=1),
+        *(partial(coreset_sc, k=5, objective=objective, rng=1) for objective in OBJECTIVES),
+        lambda graph: coreset_sc(graph, 5, min_size=6, max_size=30, rng=1),
+        lambda graph: balanced_partition(graph, 5, rng=1),
+        lambda graph: cluster_path(graph, range(2, 9), rng=1)[5],
+    ):
+        assert len({frozenset(method(graph).as_dict().items()) for graph in graphs}) == 1

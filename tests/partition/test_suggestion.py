@@ -308,7 +308,7 @@ def test_what_stands_out():
 
     assert of(0.8, 0.6, 0.4) and not of(0.8, 0.6, 0.41)
     assert of(0.8, 0.8, 0.5) and not of(0.8, 0.8, 0.6)
-    assert not of(0.45, 0.9, 0.1)
+    assert not of(0.57, 0.9, 0.1)
     assert not of(0.8, 0.49, 0.1)
     assert is_clear((SuggestedK(5, (1, 2), 0.8, 0.6),))
     assert is_usable(SuggestedK(5, (1, 2), 0.36, 0.41))
