@@ -16,13 +16,13 @@ from graphclust.graph.edits import Edges, apply_edits
 from graphclust.objective.objective import weighed
 from graphclust.partition.communities import goal_at
 from graphclust.partition.hierarchy import USUAL, Wanted, make_levels, refuse_heavy_nodes
-from graphclust.partition.label_matching import ClusterChange, changes_between, overlap_of, renumber
+from graphclust.partition.label_matching import ClusterChange, changes_between, renumber
 from graphclust.partition.levels import run_on
 from graphclust.partition.nested_clusters import hierarchy_of
 from graphclust.partition.nested_levels import bounded_levels
 from graphclust.partition.overlay import number_used
 from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
-from graphclust.partition.warm_start import Earlier, restart_labels
+from graphclust.partition.warm_start import Earlier, has_changed, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def _bounded_levels_again(
     first = wanted.resolutions[0]
     labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal_at(on, first, wanted.objective))
     labels = join_small(graph, labels, sizes._replace(most=np.inf))
-    has_changed = _has_changed(labels, earlier)[labels]
-    nodes = np.flatnonzero(has_changed)
+    is_changed = has_changed(labels, earlier.levels[0], earlier.n_changed > 0)[labels]
+    nodes = np.flatnonzero(is_changed)
     below: list[npt.NDArray[np.int32]] = []
     if len(nodes):
         own = without_gaps(labels[nodes])
@@ -87,7 +87,7 @@ def _bounded_levels_again(
         below = list(bounded_levels(part, own, resolution, wanted.objective, sizes.at(nodes), run, at))
         below.insert(0, own)
     found = [labels]
-    for depth in range(1, max(len(below), 1 if has_changed.all() else len(earlier.levels))):
+    for depth in range(1, max(len(below), 1 if is_changed.all() else len(earlier.levels))):
         wide = earlier.levels[min(depth, len(earlier.levels) - 1)].copy()
         if len(nodes):
             wide[nodes] = below[min(depth, len(below) - 1)] + (int(wide.max()) + 1)
@@ -95,17 +95,6 @@ def _bounded_levels_again(
         if finer.max() > found[-1].max():
             found.append(finer)
     return found
-
-
-def _has_changed(labels: npt.NDArray[np.int32], earlier: Earlier) -> npt.NDArray[np.bool_]:
-    """Whether each cluster has other nodes than each on the coarsest level before, or an edge that changed."""
-    before, k = earlier.levels[0], int(labels.max()) + 1
-    sizes, n_before = np.bincount(labels, minlength=k), int(before.max(initial=-1)) + 1
-    pairs = overlap_of(before, n_before, labels.astype(np.int64), k).tocoo()
-    is_same = np.zeros(k, bool)
-    whole = (pairs.data == sizes[pairs.row]) & (pairs.data == np.bincount(before[before >= 0])[pairs.col])
-    is_same[pairs.row[whole]] = True
-    return ~is_same | (np.bincount(labels, weights=earlier.n_changed, minlength=k) > 0)
 
 
 def _kept_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:

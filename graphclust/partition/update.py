@@ -124,7 +124,9 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
                 f"after the edits a component holds {holds:.12g}, less than min_size={goal.least:.12g}; link it, leave "
                 "its nodes out by removed_nodes=, or cluster the changed graph within another bound"
             )
-    found = restart(level, _fit(level, found, goal), n_changed, goal, run, start.waits)
+    fitted = _fit(level, found, goal)
+    may_part = start.may_part if fitted is found else None
+    found = restart(level, fitted, n_changed, goal, run, start.waits, may_part)
     return meet_minimum(level, found, goal, run) if has_least else _fit(level, found, goal)
 
 

@@ -65,10 +65,14 @@ def _most_tied(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> La
 
 
 class Start(NamedTuple):
-    """A partition to begin with, and which nodes may gain by a move, bool, shape (n,)."""
+    """A partition to begin with, and which nodes may gain by a move, bool, shape (n,).
+
+    may_part : nodes of which every cluster has one that is not connected any more, bool, shape (n,); None for all.
+    """
 
     found: Partition
     waits: npt.NDArray[np.bool_]
+    may_part: npt.NDArray[np.bool_] | None = None
 
 
 def start_from(clustering: Clustering | None, edit: Edited, nodes: Labels, labels: Labels, run: Run) -> Start:
@@ -90,7 +94,7 @@ def start_from(clustering: Clustering | None, edit: Edited, nodes: Labels, label
     cut = cut[is_used]
     inside = -cut if DEFINITIONS[clustering.objective].less_degree else volume - cut
     sums = ClusterSums(inside, np.bincount(own, run.finest.terms.mass, k), np.bincount(own, minlength=k))
-    return Start(Partition(own, sums), waits | (edit.before[nodes] < 0))
+    return Start(Partition(own, sums), waits | (edit.before[nodes] < 0), has_changed)
 
 
 def _has_moved(clustering: Clustering, edit: Edited, nodes: Labels, labels: Labels) -> bool:

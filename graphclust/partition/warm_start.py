@@ -29,6 +29,7 @@ from graphclust.partition.resolution import plan_for_any_number
 
 Labels = npt.NDArray[np.int32]
 SHARE = 0.5  # of the entries of a cluster: by so many changes it may have fallen apart
+SHARE_LOOKED_AT = 0.05  # of the nodes; where more changed all clusters are looked at, for most of them changed
 SHARE_OF_SMALL = 0.05  # the same on a level of no more than SPARE_ENTRIES, on which the work takes milliseconds
 
 
@@ -65,15 +66,17 @@ def restart(
     goal: Goal,
     run: Run,
     waits: npt.NDArray[np.bool_] | None = None,
+    may_part: npt.NDArray[np.bool_] | None = None,
 ) -> Partition:
     """A partition of a level from an earlier one, after so many edges of each node changed; the value does not fall.
 
-    waits : which nodes may gain by a move; by default those with changes.
+    waits : which nodes may gain by a move; by default those with changes. may_part : nodes, bool, shape (n,), of which
+    every cluster has one that is not connected; by default that may be any.
 
     A cluster is opened with a chance that makes it one while `SHARE` of its entries change. So no account of earlier
     edits is needed: many small ones open a cluster as often as a large one.
     """
-    k = len(found.sums.size)
+    k, before = len(found.sums.size), found.labels
     changed = np.bincount(found.labels, weights=n_changed, minlength=k)
     entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
     is_few = n_entries(level) <= SPARE_ENTRIES
@@ -84,7 +87,9 @@ def restart(
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
     if is_few and goal.most < np.inf and not goal.k and waits.any():  # few moves are left where clusters are full
         found = evolve(level, found, plan_for_any_number(goal), number_to_spare(level, goal.k), run)
-    return connect_near(level, found, goal, run)
+    if may_part is None or np.count_nonzero(may_part) > SHARE_LOOKED_AT * len(may_part):
+        return connect_near(level, found, goal, run)
+    return connect_near(level, found, goal, run, has_changed(found.labels, before, may_part))
 
 
 def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal) -> Labels:
@@ -183,10 +188,53 @@ def mark_neighbors(level: Level, nodes: npt.NDArray[np.int64], marks: npt.NDArra
     marks[rows.indices[ranges(rows.indptr[nodes], np.diff(rows.indptr)[nodes])]] = True
 
 
-def connect_near(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """`connect`, for a partition of which few clusters are not connected: only the rows of the small parts are read."""
+def has_changed(
+    labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Whether each cluster has a marked node, or other nodes than every cluster before; labels -1 are for none."""
+    k, n_before = int(labels.max()) + 1, int(before.max(initial=-1)) + 1
+    pairs = overlap_of(before.astype(np.int64), n_before, labels.astype(np.int64), k).tocoo()
+    sizes, sizes_before = np.bincount(labels, minlength=k), np.bincount(before[before >= 0], minlength=n_before)
+    is_whole = (pairs.data == sizes[pairs.row]) & (pairs.data == sizes_before[pairs.col])
+    found = np.ones(k, np.bool_)
+    found[pairs.row[is_whole]] = False
+    found[labels[marks]] = True
+    return found
+
+
+def parts_of_some(
+    level: Level, found: Partition, taken: npt.NDArray[np.bool_], run: Run
+) -> tuple[npt.NDArray[np.int32], int]:
+    """`connected_parts` where clusters that are not taken, bool, shape (k,), are connected: their rows are not read."""
+    nodes, rows = np.flatnonzero(taken[found.labels]), level.rows
+    lengths = np.diff(rows.indptr)[nodes]
+    source, target = np.repeat(nodes, lengths), rows.indices[ranges(rows.indptr[nodes], lengths)]
+    run.reads(level, len(target))
+    stays = found.labels[source] == found.labels[target]
+    number = np.cumsum(taken[found.labels], dtype=np.int32) - np.int32(1)
+    inner = _rows_of(number[source[stays]], number[target[stays]], np.ones(int(stays.sum())), len(nodes))
+    numbers = np.cumsum(~taken, dtype=np.int32) - np.int32(1)
+    parts, n_whole = numbers[found.labels], int(np.count_nonzero(~taken))
+    if not len(nodes):
+        return parts, n_whole
+    own = number_used(found.labels[nodes])
+    inside, n_inside = connected_parts(read_only_level(inner, level.terms), Partition(own[0], found.sums), run)
+    parts[nodes] = np.int32(n_whole) + inside
+    return parts, n_whole + n_inside
+
+
+def connect_near(
+    level: Level, found: Partition, goal: Goal, run: Run, may_part: npt.NDArray[np.bool_] | None = None
+) -> Partition:
+    """`connect`, for a partition of which few clusters are not connected: only the rows of the small parts are read.
+
+    may_part : which clusters may not be connected, bool, shape (k,); by default any.
+    """
     for refines_left in (True, False):
-        parts, n_parts = connected_parts(level, found, run)
+        if may_part is None or not refines_left:
+            parts, n_parts = connected_parts(level, found, run)
+        else:
+            parts, n_parts = parts_of_some(level, found, may_part, run)
         if n_parts == len(found.sums.size):
             break
         mass, of_part = np.bincount(parts, level.terms.mass, n_parts), np.empty(n_parts, np.int64)
