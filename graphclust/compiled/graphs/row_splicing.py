@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphclust.compiled.graphs.row_subset import first_at_least
+from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 
 
@@ -20,7 +21,7 @@ class NewEntries(NamedTuple):
     weight: np.ndarray
 
 
-@loop()
+@loop(**UNCOUNTED)
 def find_entries(rows, row, column, place, is_there):
     """place[i] = where the entry (row[i], column[i]) stands or would stand, and whether it does."""
     for i in range(len(row)):
@@ -29,17 +30,18 @@ def find_entries(rows, row, column, place, is_there):
         is_there[i] = place[i] < end and rows.indices[place[i]] == column[i]
 
 
-@loop()
+@loop(**UNCOUNTED)
 def splice_entries(rows, entries, indices, weights):
     """The entries of all rows after the changes go to `indices` and, unless it is empty, to `weights`."""
     weighted, has_weights, start, free = len(weights) > 0, len(rows.weights) > 0, 0, 0
     for i in range(len(entries.place) + 1):
         end = entries.place[i] if i < len(entries.place) else len(rows.indices)
-        for e in range(start, end):
-            indices[free + e - start] = rows.indices[e]
+        old, new = rows.indices[start:end], indices[free : free + end - start]
+        for e in range(len(new)):
+            new[e] = old[e]
         if weighted:
-            for e in range(start, end):
-                weights[free + e - start] = rows.weights[e] if has_weights else 1.0
+            for e in range(end - start):
+                weights[free + e] = rows.weights[start + e] if has_weights else 1.0
         free += end - start
         start = end
         if i < len(entries.place):
