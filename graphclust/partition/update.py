@@ -96,12 +96,12 @@ def _partition_again(
         taken &= ~graph.isolated
         if wanted.k > np.count_nonzero(taken):
             raise ParameterError(f"after the edits {np.count_nonzero(taken)} nodes have edges, fewer than k={wanted.k}")
-    nodes = np.flatnonzero(taken)
-    part = _part_of(graph, taken)
+    nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
+    kept = kept if len(nodes) == len(kept) else kept[nodes]
     on = weighed(part, clustering.objective)
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
-    labels = start_labels(part, kept[nodes], clustering.n_clusters, wanted.k)
-    start = start_from(None if everywhere else clustering, edit, nodes, labels, run)
+    labels = start_labels(part, kept, clustering.n_clusters, wanted.k)
+    start = start_from(None if everywhere else clustering, edit, nodes, kept, labels, run)
     found = _improve(run, start, edit.n_changed[nodes], clustering.objective, _goal(clustering, on, wanted))
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[nodes] = found.labels

@@ -75,8 +75,12 @@ class Start(NamedTuple):
     may_part: npt.NDArray[np.bool_] | None = None
 
 
-def start_from(clustering: Clustering | None, edit: Edited, nodes: Labels, labels: Labels, run: Run) -> Start:
+def start_from(
+    clustering: Clustering | None, edit: Edited, nodes: Labels, before: Labels, labels: Labels, run: Run
+) -> Start:
     """The start from labels of some nodes of the edited graph, numbered without gaps and with the sums of its clusters.
+
+    before : the labels that they had, -1 for none.
 
     The sums follow from those before and from the edges that changed, and only nodes that lost weight to their cluster
     or won some to another may gain. Where nodes that had edges have another cluster than before, all nodes with changes
@@ -87,7 +91,7 @@ def start_from(clustering: Clustering | None, edit: Edited, nodes: Labels, label
     k, has_changed = int(np.count_nonzero(is_used)), edit.n_changed[nodes] > 0
     if clustering is None:
         return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
-    if _has_moved(clustering, edit, nodes, labels):
+    if _has_moved(clustering, edit, nodes[before != labels]):
         return Start(with_sums(run.finest, own, k, run), has_changed)
     cut, waits = _cuts_after(clustering, edit, nodes, labels, len(is_used))
     volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
@@ -97,9 +101,8 @@ def start_from(clustering: Clustering | None, edit: Edited, nodes: Labels, label
     return Start(Partition(own, sums), waits | (edit.before[nodes] < 0), has_changed)
 
 
-def _has_moved(clustering: Clustering, edit: Edited, nodes: Labels, labels: Labels) -> bool:
-    """Whether a node that had edges has another cluster than before."""
-    moved = nodes[labels_before(clustering, edit)[nodes] != labels]
+def _has_moved(clustering: Clustering, edit: Edited, moved: Labels) -> bool:
+    """Whether one of the nodes that have another cluster than before had edges."""
     before = edit.before[moved]
     return bool(clustering.graph.degrees[before[before >= 0]].any())
 

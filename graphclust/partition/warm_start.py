@@ -19,7 +19,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.graph.edits import ranges
 from graphclust.partition.connectivity import join_parts
-from graphclust.partition.contraction import Contraction, contract
+from graphclust.partition.contraction import Contraction, contract, links_of_nodes
 from graphclust.partition.engine import SPARE_ENTRIES, evolve, number_to_spare, v_cycle
 from graphclust.partition.label_matching import overlap_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, with_sums
@@ -77,7 +77,8 @@ def restart(
     edits is needed: many small ones open a cluster as often as a large one.
     """
     k, before = len(found.sums.size), found.labels
-    changed = np.bincount(found.labels, weights=n_changed, minlength=k)
+    nodes = np.flatnonzero(n_changed)
+    changed = np.bincount(found.labels[nodes], weights=n_changed[nodes], minlength=k)
     entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
     is_few = n_entries(level) <= SPARE_ENTRIES
     share = SHARE_OF_SMALL if is_few else SHARE
@@ -141,36 +142,58 @@ def take_out(
     regions : of each of the nodes, 0, 1, ... without gaps, each inside one cluster. Links between the rests of two
     clusters are left out: only the rows of the nodes are read.
     """
-    labels, sums, rows = found.labels, found.sums, level.rows
+    labels, sums, terms = found.labels, found.sums, level.terms
     k, n_regions = len(sums.size), int(regions.max()) + 1
     size = np.bincount(labels, minlength=k) - np.bincount(labels[nodes], minlength=k)
-    number, n_rests = np.cumsum(size > 0) - 1, int(np.count_nonzero(size))
-    of_node = number.astype(np.int32)[labels]
+    rest, cluster_of_region = size > 0, np.empty(n_regions, np.int64)
+    cluster_of_region[regions] = labels[nodes]
+    n_rests = int(np.count_nonzero(rest))
+    cluster_of, k_all = np.concatenate([np.flatnonzero(rest), cluster_of_region]), n_rests + n_regions
+    of_node = (np.cumsum(rest, dtype=np.int32) - np.int32(1))[labels]
     of_node[nodes] = n_rests + regions
-    starts, lengths = rows.indptr[nodes], np.diff(rows.indptr)[nodes]
-    place, source = ranges(starts, lengths), np.repeat(nodes, lengths)
-    target = rows.indices[place]
-    weights = rows.weights[place] if len(rows.weights) else np.ones(len(place))
-    weights[source == target] = 0.0  # a self-loop is part of the terms of its node
-    run.reads(level, len(place))
-    a, b = of_node[source], of_node[target]
-    is_inner, to_rest, k_all = a == b, b < n_rests, n_rests + n_regions
-    terms = level.terms
-    inside = np.bincount(regions, terms.loops[nodes]) + np.bincount(a[is_inner], weights[is_inner], k_all)[n_rests:]
+    lengths, other, weights = links_of_nodes(level.rows, of_node, k_all, nodes[np.argsort(regions, kind="stable")])
+    run.reads(level, int(np.diff(level.rows.indptr)[nodes].sum()))
+    of_regions = np.repeat(cluster_of_region, lengths[n_rests:])
+    stays = cluster_of[other] == of_regions
+    is_twice = 1.0 + (other[stays] < n_rests)  # those to a rest are stored in its rows too
+    loops = np.bincount(regions, terms.loops[nodes]) + _weight_inside(level.rows, nodes, of_node, regions)
+    lost = np.bincount(of_regions[stays], weights[stays] * is_twice, k) + np.bincount(cluster_of_region, loops, k)
     mass = np.bincount(regions, terms.mass[nodes])
-    stays = labels[source] == labels[target]
-    lost = np.bincount(labels[source][stays], weights[stays] * (1.0 + to_rest[stays]), k)
-    lost = lost + np.bincount(labels[nodes], terms.loops[nodes], k)
-    rest = size > 0
-    inside = np.concatenate([(sums.inside - lost)[rest], inside])
-    mass = np.concatenate([(sums.mass - np.bincount(labels[nodes], terms.mass[nodes], k))[rest], mass])
-    links = _rows_of(
-        np.concatenate([a[~is_inner], b[to_rest]]), np.concatenate([b[~is_inner], a[to_rest]]),
-        np.concatenate([weights[~is_inner], weights[to_rest]]), k_all,
-    )  # fmt: skip
+    inside = np.concatenate([(sums.inside - lost)[rest], loops])
+    mass = np.concatenate([(sums.mass - np.bincount(cluster_of_region, mass, k))[rest], mass])
     load = None if terms.size is None else np.bincount(of_node, terms.size, k_all)
     made = Partition(of_node, ClusterSums(inside, mass, np.concatenate([size[rest], np.bincount(regions)])))
+    links = _with_rows_of_rests(n_rests, lengths[n_rests:], other, weights)
     return Contraction(level, made, read_only_level(links, Terms(inside, mass, load)))
+
+
+def _weight_inside(
+    rows: Rows, nodes: npt.NDArray[np.int64], of_node: Labels, regions: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """The weight inside each region, both ways, without loops of nodes."""
+    n_regions = int(regions.max()) + 1
+    if n_regions == len(nodes):
+        return np.zeros(n_regions)
+    lengths = np.diff(rows.indptr)[nodes]
+    place, source = ranges(rows.indptr[nodes], lengths), np.repeat(nodes, lengths)
+    target = rows.indices[place]
+    inner = (of_node[source] == of_node[target]) & (source != target)
+    weights = rows.weights[place[inner]] if len(rows.weights) else None
+    return np.bincount(np.repeat(regions, lengths)[inner], weights, n_regions).astype(np.float64)
+
+
+def _with_rows_of_rests(
+    n_rests: int, lengths: npt.NDArray[np.int64], other: Labels, weights: npt.NDArray[np.float64]
+) -> Rows:
+    """Rows of rests and regions, from those of the regions."""
+    from scipy import sparse
+
+    region, to_rest = np.repeat(np.arange(len(lengths)), lengths), np.flatnonzero(other < n_rests)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(region[to_rest], minlength=len(lengths)))])
+    back = sparse.csr_array((weights[to_rest], other[to_rest], starts), shape=(len(lengths), n_rests)).tocsc()
+    indptr = np.concatenate([back.indptr, back.indptr[-1] + np.cumsum(lengths)]).astype(np.int64)
+    indices = np.concatenate([back.indices + n_rests, other]).astype(np.int32)
+    return Rows(indptr, indices, np.concatenate([back.data, weights]))
 
 
 def _rows_of(row: np.ndarray, column: np.ndarray, weights: np.ndarray, n: int) -> Rows:

@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from graphclust import adjusted_rand_index, as_graph, communities
 from graphclust.objective.objective import weighed
+from graphclust.partition.contraction import contract
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.overlay import connected_parts
-from graphclust.partition.warm_start import has_changed, parts_of_some
+from graphclust.partition.warm_start import has_changed, parts_of_some, take_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 
@@ -28,6 +30,32 @@ def test_parts_of_some_clusters_are_those_of_all_where_the_others_are_connected(
     some, n_some = parts_of_some(run.finest, found, is_apart | (rng.random(5) < 0.3), run)
     assert n_some == n_parts and sorted(set(some.tolist())) == list(range(n_parts))
     assert adjusted_rand_index(some, parts) == 1.0
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["modularity", "ratio_cut"]))
+def test_nodes_taken_out_have_the_links_and_sums_of_the_whole_contraction(seed, has_regions, objective):
+    rng = np.random.default_rng(seed)
+    A = np.triu((rng.random((25, 25)) < 0.3) * rng.integers(1, 5, (25, 25)))
+    run = run_on(weighed(as_graph(A + np.triu(A, 1).T), objective))
+    labels = rng.integers(0, 4, 25).astype(np.int32)
+    labels[:4] = np.arange(4)
+    found = with_sums(run.finest, labels, 4, run)
+    nodes = np.flatnonzero((labels == 3) | (rng.random(25) < 0.2))
+    groups = labels[nodes].astype(np.int64) * 2 + rng.integers(0, 2, len(nodes)) if has_regions else nodes
+    regions = np.unique(groups, return_inverse=True)[1]
+    step = take_out(run.finest, found, nodes, regions, run)
+    whole = contract(run.finest, with_sums(run.finest, step.regions.labels, len(step.regions.sums.size), run), run)
+    tables = []
+    for one in (step, whole):
+        table = sparse.csr_array((one.coarse.rows.weights, one.coarse.rows.indices, one.coarse.rows.indptr)).toarray()
+        n_rests = len(table) - int(regions.max()) - 1
+        table[:n_rests, :n_rests] = 0.0  # links between rests are left out
+        tables.append(table)
+    assert (tables[0] == tables[1]).all() and n_rests <= 3
+    for sums in ("inside", "mass", "size"):
+        assert getattr(step.regions.sums, sums) == pytest.approx(getattr(whole.regions.sums, sums))
+    assert step.coarse.terms.loops == pytest.approx(whole.coarse.terms.loops)
 
 
 def test_a_cluster_has_changed_that_is_marked_or_has_other_nodes():
