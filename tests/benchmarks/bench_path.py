@@ -14,6 +14,7 @@ real needs igraph and the data that $GRAPHCLUST_DATA names; cost needs igraph.
 """
 
 import argparse
+import datetime
 import statistics
 import time
 import warnings
@@ -74,7 +75,8 @@ def planted_table(repeats: int) -> None:
         print(*rows[-1], flush=True)
     counted, exact, within = (sum(int(row[column]) for row in rows) for column in (3, 4, 5))
     notes = (
-        f"{repeats} seeds each; spread is half the range over them. Of {counted} that count {exact} are exact and "
+        f"{datetime.date.today()}; seeds 0 to {repeats - 1}. "
+        f"Spread is half the range over them. Of {counted} that count {exact} are exact and "
         f"{within} within the tolerance."
     )
     header = [
@@ -102,7 +104,8 @@ def real_table() -> None:
                      str(leiden)])  # fmt: skip
         print(*rows[-1], flush=True)
     header = ["graph", "classes", "suggestion", "clear", "runners-up", "Leiden at 1"]
-    write_table("path_real", "The number of clusters that is suggested for annotated graphs", header, rows)
+    notes = f"{datetime.date.today()}; seed 0."
+    write_table("path_real", "The number of clusters that is suggested for annotated graphs", header, rows, notes)
 
 
 def cost_table() -> None:
@@ -130,6 +133,7 @@ def cost_table() -> None:
         values = [modularity(graph, one, resolution=found.resolution) for one in (found, path[found.k])]
         lacking.append(1.0 - values[1] / values[0])
     notes = (
+        f"{datetime.date.today()}; seed 0. "
         f"A partition of the path has {np.median(lacking):.2%} less of the objective than a clustering at that k "
         f"alone, at that one's resolution, in the median; {max(lacking):.2%} at most, {min(lacking):.2%} at least."
     )

@@ -12,6 +12,7 @@ updates in a row of 40 edges each. The first update is left out of the median: i
 """
 
 import argparse
+import datetime
 import json
 import pathlib
 import time
@@ -105,7 +106,8 @@ def main() -> None:
         "modularity", "of a full run", "difference", "far labels kept",
     ]  # fmt: skip
     title = f"Updates of a clustering of {options.nodes:,} nodes, {options.updates} in a row with 1 % of the edges each"
-    write_table("updates", title, header, rows, whole=options.nodes == 1_000_000 and len(rows) == 2)
+    notes = f"{datetime.date.today()}; seeds 0 and 1 of full runs, 0, 1, ... of updates."
+    write_table("updates", title, header, rows, notes, whole=options.nodes == 1_000_000 and len(rows) == 2)
 
 
 if __name__ == "__main__":
