@@ -70,6 +70,7 @@ class ClusterPath:
     sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
     aim, kept, descent, ranges, key : what the suggestion is made of; see `dendrogram.py` and `resolution_profile.py`.
         kept : the nodes that are searched, rows of `ordered`.
+    cut_short : whether a time budget ran out on the way.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class ClusterPath:
         self.options: dict[str, Any] = {}
         self.sizes: npt.NDArray[np.float64] | None = None
         self.bounds: dict[str, Any] = {}
+        self.cut_short = bool(run.progress.cut_short)
         self._run, self._steps, self._remarks = run, steps, remarks
         self._clusterings: dict[int, Clustering] = {}
         self._numbers: dict[int, npt.NDArray[np.int64]] = {}

@@ -151,12 +151,13 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
 
 
 def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) -> ClusterPath:
-    """A path over the same ks by a draw of the suggestion's own; the path itself where there is no time for one."""
+    """A path over the same ks by a draw of the suggestion's own; the path itself where that is it, or time is up."""
     from graphclust.partition.path_builder import path_over
 
-    if progress.out_of_time():
+    key = int(rng.integers(2**63))
+    if progress.out_of_time() or (path.key == key and not path.cut_short):
         return path
-    return path_over(path.ordered, path.kept, list(path.ks), path.aim, [], int(rng.integers(2**63)), progress)
+    return path_over(path.ordered, path.kept, list(path.ks), path.aim, [], key, progress)
 
 
 def all_agree(without: list[ClusterPath], k: int) -> bool:

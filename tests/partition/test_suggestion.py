@@ -18,7 +18,7 @@ from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.select_k import DRAWS, SuggestedK, described_shortest, is_clear, is_usable, widest
+from graphclust.partition.select_k import DRAWS, SuggestedK, described_shortest, is_clear, is_usable, own_path, widest
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -351,3 +351,14 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     assert any("shows no number of clusters clearly" in remark for remark in random.remarks)
     with pytest.raises(ParameterError, match="coreset_size=4 is out of range, expected >= 6, the k that was suggested"):
         coreset_sc(graph, coreset_size=4, rng=0)
+
+
+def test_a_path_that_the_suggestion_would_make_again_is_taken_as_it_is():
+    graph = planted_partition(5, 30, 8, 2, rng=1).graph
+    path = cluster_path(graph, rng=DRAWS)
+    assert own_path(path, np.random.default_rng(DRAWS), Progress()) is path
+    made = own_path(cluster_path(graph, rng=7), np.random.default_rng(DRAWS), Progress())
+    assert made.key == path.key and made.ks == path.ks and (made.tree() == path.tree()).all()
+    assert all((made.labels_of_part(k) == path.labels_of_part(k)).all() for k in path.ks)
+    path.cut_short = True
+    assert own_path(path, np.random.default_rng(DRAWS), Progress()) is not path
