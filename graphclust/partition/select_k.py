@@ -294,8 +294,7 @@ def described_shortest(path: ClusterPath, k: int, progress: Progress) -> int:
     while not progress.out_of_time():
         fewer = [other for other in near if other <= (1.0 - NEAR) * k]
         more = [other for other in near if other >= (1.0 + NEAR) * k]
-        others = [*fewer[-1:], *more[:1]]
-        best = min([k, *others], key=length) if others else k
+        best = min([k, *fewer[-1:], *more[:1]], key=length) if fewer or more else k
         if best == k:
             break
         k = best
