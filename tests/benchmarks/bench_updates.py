@@ -3,7 +3,7 @@
     python bench_updates.py ROWS.jsonl [--nodes 1000000] [--updates 100] [--methods communities coreset_sc]
 
 A row is added to the file for each method, so that they can be measured one by one; with both results/updates.md is
-written.
+written. What is done is kept beside it every few updates, so that a run that was ended goes on from there.
 
 The graph has clusters of 1,000 nodes and 20 neighbors a node, 15 of them in the own cluster. Each update takes half a
 per cent of the edges away and adds as many, three of four inside a planted cluster. The value is that of the last
@@ -15,6 +15,7 @@ import argparse
 import datetime
 import json
 import pathlib
+import pickle
 import time
 
 import numpy as np
@@ -25,6 +26,7 @@ from graphclust import Clustering, Graph
 
 SHARE, SIZE, INSIDE, OUTSIDE = 0.01, 1000, 15, 5
 LOCAL_UPDATES, LOCAL_EDITS = 10, 20  # added and removed each
+KEPT_EVERY = 20
 
 
 def edits_of(graph: Graph, rng: np.random.Generator, first: int, last: int, n: int) -> dict[str, np.ndarray]:
@@ -52,9 +54,8 @@ def kept_far_away(before: Clustering, after: Clustering, edits: dict[str, np.nda
     return int(np.count_nonzero(~near)), int(np.count_nonzero((before.labels == after.labels) & ~near))
 
 
-def row_of(method: str, n_nodes: int, n_updates: int) -> list[str]:
+def row_of(method: str, n_nodes: int, n_updates: int, kept_in: pathlib.Path) -> list[str]:
     k, rng = n_nodes // SIZE, np.random.default_rng(0)
-    graph = graphclust.planted_partition(k, SIZE, INSIDE, OUTSIDE, rng=1).graph
 
     def run(graph: Graph, seed: int) -> tuple[Clustering, float]:
         start = time.perf_counter()
@@ -62,14 +63,19 @@ def row_of(method: str, n_nodes: int, n_updates: int) -> list[str]:
             return graphclust.communities(graph, rng=seed), time.perf_counter() - start
         return graphclust.coreset_sc(graph, k, rng=seed), time.perf_counter() - start
 
-    found, first = run(graph, 0)
-    seconds = []
-    n_edits = int(SHARE * graph.n_edges / 2)
-    for step in range(n_updates):
+    if kept_in.exists():
+        found, first, seconds, rng = pickle.loads(kept_in.read_bytes())
+    else:
+        found, first = run(graphclust.planted_partition(k, SIZE, INSIDE, OUTSIDE, rng=1).graph, 0)
+        seconds = []
+    n_edits = int(SHARE * found.graph.n_edges / 2)
+    while len(seconds) < n_updates:
         edits = edits_of(found.graph, rng, 0, n_nodes, n_edits)
         start = time.perf_counter()
-        found = found.update(**edits, rng=step)
+        found = found.update(**edits, rng=len(seconds))
         seconds.append(time.perf_counter() - start)
+        if len(seconds) % KEPT_EVERY == 0:
+            kept_in.write_bytes(pickle.dumps((found, first, seconds, rng)))
     (fresh, whole), parts = run(found.graph, 1), found.seconds
     whole = min(first, whole)  # the first one may compile
     few, far, kept, last = [], 0, 0, found
@@ -97,7 +103,8 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=["communities", "coreset_sc"])
     options = parser.parse_args()
     for method in options.methods:
-        row = row_of(method, options.nodes, options.updates)
+        kept_in = options.rows.with_suffix(f".{method}.pickle")
+        row = row_of(method, options.nodes, options.updates, kept_in)
         with options.rows.open("a") as file:
             file.write(json.dumps(row) + "\n")
     rows = [json.loads(line) for line in options.rows.read_text().splitlines()]
