@@ -3,7 +3,8 @@
     python bench_updates.py ROWS.jsonl [--nodes 1000000] [--updates 100] [--methods communities coreset_sc]
 
 A row is added to the file for each method, so that they can be measured one by one; with both results/updates.md is
-written. What is done is kept beside it every few updates, so that a run that was ended goes on from there.
+written, or updates_25.md for 25 in a row. What is done is kept beside it every few updates, so that a run that was
+ended goes on from there.
 
 The graph has clusters of 1,000 nodes and 20 neighbors a node, 15 of them in the own cluster. Each update takes half a
 per cent of the edges away and adds as many, three of four inside a planted cluster. The value is that of the last
@@ -49,8 +50,9 @@ def kept_far_away(before: Clustering, after: Clustering, edits: dict[str, np.nda
     near = np.zeros(len(before.labels), bool)
     near[edits["added"]] = near[edits["removed"]] = True
     for _ in range(2):
+        nodes = np.flatnonzero(near)
         for graph in (before.graph, after.graph):
-            near[graph.to_scipy()[np.flatnonzero(near)].indices] = True
+            near[graph.to_scipy()[nodes].indices] = True
     return int(np.count_nonzero(~near)), int(np.count_nonzero((before.labels == after.labels) & ~near))
 
 
@@ -114,7 +116,8 @@ def main() -> None:
     ]  # fmt: skip
     title = f"Updates of a clustering of {options.nodes:,} nodes, {options.updates} in a row with 1 % of the edges each"
     notes = f"{datetime.date.today()}; seeds 0 and 1 of full runs, 0, 1, ... of updates."
-    write_table("updates", title, header, rows, notes, whole=options.nodes == 1_000_000 and len(rows) == 2)
+    name = "updates" if options.updates == 100 else f"updates_{options.updates}"
+    write_table(name, title, header, rows, notes, whole=options.nodes == 1_000_000 and len(rows) == 2)
 
 
 if __name__ == "__main__":

@@ -348,8 +348,9 @@ def test_nodes_far_from_every_change_keep_their_labels():
         near = np.zeros(later.graph.n_nodes, bool)
         near[removed] = near[center] = True
         for _ in range(2):
+            nodes = np.flatnonzero(near)
             for matrix in (entries, later.graph.to_scipy()):
-                near[matrix[np.flatnonzero(near[: matrix.shape[0]])].indices] = True
+                near[matrix[nodes[nodes < matrix.shape[0]]].indices] = True
         is_far = ~near[: found.graph.n_nodes]
         far += np.count_nonzero(is_far)
         kept += np.count_nonzero((later.labels[: len(is_far)] == found.labels)[is_far])
