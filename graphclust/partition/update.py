@@ -97,14 +97,15 @@ def _partition_again(
         if wanted.k > np.count_nonzero(taken):
             raise ParameterError(f"after the edits {np.count_nonzero(taken)} nodes have edges, fewer than k={wanted.k}")
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
-    kept = kept if len(nodes) == len(kept) else kept[nodes]
+    at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
+    kept, n_changed = kept[at], edit.n_changed[at]
     on = weighed(part, clustering.objective)
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
     labels = start_labels(part, kept, clustering.n_clusters, wanted.k)
     start = start_from(None if everywhere else clustering, edit, nodes, kept, labels, run)
-    found = _improve(run, start, edit.n_changed[nodes], clustering.objective, _goal(clustering, on, wanted))
+    found = _improve(run, start, n_changed, clustering.objective, _goal(clustering, on, wanted))
     labels = np.full(graph.n_nodes, -1, np.int64)
-    labels[nodes] = found.labels
+    labels[at] = found.labels
     return labels, found.sums
 
 

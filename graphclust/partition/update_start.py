@@ -96,8 +96,10 @@ def start_from(
     cut, waits = _cuts_after(clustering, edit, nodes, labels, len(is_used))
     volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
     cut = cut[is_used]
-    inside = -cut if DEFINITIONS[clustering.objective].less_degree else volume - cut
-    sums = ClusterSums(inside, np.bincount(own, run.finest.terms.mass, k), np.bincount(own, minlength=k))
+    made_of = DEFINITIONS[clustering.objective]
+    inside = -cut if made_of.less_degree else volume - cut
+    mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)
+    sums = ClusterSums(inside, mass, np.bincount(own, minlength=k))
     return Start(Partition(own, sums), waits | (edit.before[nodes] < 0), has_changed)
 
 
