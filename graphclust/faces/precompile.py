@@ -10,8 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from graphclust.compiled.graphs.csr_checks import check_rows
-from graphclust.compiled.runtime.loops import start_compiler
+from graphclust.compiled.runtime.cache_folder import keep_in
+from graphclust.compiled.runtime.loops import is_started, start_compiler
 from graphclust.coreset.paper import EMBEDDINGS
+from graphclust.errors import ParameterError
 from graphclust.generators import lfr_like, planted_partition, stochastic_block_model
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
@@ -34,9 +36,16 @@ from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_c
 K = 5
 
 
-def compile_ahead(progress: Progress | None = None) -> str:
-    """Call every loop with each type of array that it meets; says how many had to be compiled, and where they are."""
+def compile_ahead(progress: Progress | None = None, into: str | None = None) -> str:
+    """Call every loop with each type of array that it meets; says how many had to be compiled, and where they are.
+
+    into : the folder in which loops are kept, made where there is none; by default that where this user's are.
+
+    Raises ParameterError where the folder cannot be written, or where loops of this process are kept elsewhere already.
+    """
     progress = progress or Progress()
+    if into is not None:
+        _keep_in(into)
     start_compiler()
     from graphclust.compiled.runtime.compile_notice import compilation  # numba's part of it
 
@@ -49,9 +58,24 @@ def compile_ahead(progress: Progress | None = None) -> str:
             progress.step(i, len(examples))
             example()
     n_loops, seconds = compilation.n_loops - before, compilation.seconds - seconds
-    folder = check_rows.stats.cache_path
-    kept = f"kept in {os.path.dirname(folder)}" if folder else "not kept: no folder can be written to"
+    folder = into or os.path.dirname(check_rows.stats.cache_path or "")
+    kept = f"kept in {folder}" if folder else "not kept: no folder can be written to"
     return f"{n_loops} loops compiled in {seconds:.1f} s, {kept}"
+
+
+def _keep_in(folder: str) -> None:
+    """Have loops kept in a folder, before the first is made."""
+    if is_started():
+        raise ParameterError(
+            f"into={folder!r} was given after loops of this process were compiled or loaded, which are kept elsewhere; "
+            "run `graphclust compile --into` in a process of its own"
+        )
+    try:
+        os.makedirs(folder, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as problem:
+        raise ParameterError(f"into={folder!r} cannot be written ({problem}); name a folder of your own") from problem
+    keep_in(os.path.abspath(folder))
 
 
 def _examples() -> Iterator[Callable[[], object]]:

@@ -131,10 +131,10 @@ def test_loops_of_another_user_are_not_loaded(tmp_path, monkeypatch, temporary):
     assert cache_folder.fault_of_cache(path) is None
     facts = os.stat
     monkeypatch.setattr(
-        cache_folder.os, "stat", lambda name: facts(name) if str(name) == cache_folder._PACKAGE else Owned(stranger)
+        cache_folder.os, "stat", lambda name: facts(name) if str(name) == str(PACKAGE) else Owned(stranger)
     )
     assert cache_folder.fault_of_cache(path) == f"{tmp_path / 'loops'}, which belongs to another user"
-    beside = os.path.join(cache_folder._PACKAGE, "compiled", "graphs", "__pycache__")
+    beside = os.path.join(PACKAGE, "compiled", "graphs", "__pycache__")
     assert cache_folder.fault_of_cache(beside) is None, "who owns the sources needs no loops"
 
 

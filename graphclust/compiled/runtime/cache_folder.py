@@ -1,19 +1,77 @@
-"""Where numba keeps compiled loops when it may write neither beside the package nor in the home folder.
+"""Where compiled loops are kept, where they are read only, and which folders are trusted.
 
-Read-only containers are like that, and numba then refuses every loop that asks for a cache. Nor are loops kept where
-other users could put files of theirs.
+A process keeps loops where numba does: in NUMBA_CACHE_DIR, beside the package or in the user's folder for caches, and
+where it may write to none of these in a private folder for temporary files. And it reads them where it cannot write:
+
+- in the folder that GRAPHCLUST_LOOPS names, which `graphclust compile --into` has filled,
+- in the package's own, `graphclust/compiled/cache`, which a wheel may carry,
+- beside the package, where another user has compiled them.
+
+Loops are code that is run, so none are taken from a folder that somebody else could have written.
 """
+
+from __future__ import annotations
 
 import contextlib
 import functools
 import os
 import pathlib
 import stat
+import sys
 import tempfile
 
-from numba import config, njit
+from graphclust.compiled.runtime.fingerprint import fingerprint
 
-_PACKAGE = str(pathlib.Path(__file__).parents[2])
+VARIABLE, NUMBAS = "GRAPHCLUST_LOOPS", "NUMBA_CACHE_DIR"
+PACKAGE = pathlib.Path(__file__).parents[2]
+CARRIED = PACKAGE / "compiled" / "cache"
+
+
+class _Told:
+    """Where `compile_ahead` has loops kept, and none read from elsewhere."""
+
+    into: str | None = None
+
+
+def keep_in(root: str | None) -> None:
+    """From now on loops are kept under this folder and read from it alone; None for the usual folders."""
+    _Told.into = root
+
+
+def folder_told(file: str) -> str | None:
+    """The folder of a source file's loops under the one of `keep_in`."""
+    return None if _Told.into is None else _folder_under(_Told.into, file)
+
+
+def folders_to_read(file: str) -> list[tuple[str, str]]:
+    """Folders in which loops of a source file may be, beside the one where they are kept: (root, folder) of each."""
+    if _Told.into is not None or not pathlib.Path(file).is_relative_to(PACKAGE):
+        return []
+    named = os.environ.get(VARIABLE)
+    roots = [root for root in (named, str(CARRIED)) if root and os.path.isdir(root)]
+    found = [(root, _folder_under(root, file)) for root in roots]
+    if not os.environ.get(NUMBAS):
+        beside = str(pathlib.Path(file).parent / "__pycache__")
+        found.append((beside, beside))
+    return found
+
+
+def folders_kept() -> list[pathlib.Path]:
+    """Folders in which numba may keep loops of this user, in folders of theirs, outside the package."""
+    if os.environ.get(NUMBAS):
+        return [pathlib.Path(os.environ[NUMBAS])]
+    home = pathlib.Path("~").expanduser()
+    caches = home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
+    folders = [pathlib.Path(os.environ.get("XDG_CACHE_HOME") or caches, "numba")]
+    with contextlib.suppress(OSError):
+        folders.append(pathlib.Path(tempfile.gettempdir(), f"graphclust-{_user()}"))
+    return folders
+
+
+def _folder_under(root: str, file: str) -> str:
+    """Loops of several versions share a folder: those of one are in a folder named by their fingerprint."""
+    room = pathlib.Path(file).parent.relative_to(PACKAGE / "compiled")
+    return os.path.join(root, fingerprint(), str(room))
 
 
 def provide_cache_folder() -> None:
@@ -21,6 +79,8 @@ def provide_cache_folder() -> None:
 
     Where there is no such folder either, nothing is kept.
     """
+    from numba import config, njit
+
     try:
         njit(cache=True)(_loop)
     except RuntimeError:
@@ -32,16 +92,17 @@ def _loop() -> None:
     """Anything: numba looks for its folder when a loop is decorated."""
 
 
-def fault_of_cache(path: str) -> str | None:
-    """Why loops must not be loaded from this folder: others can write to it, or to the one that it is in.
+def fault_of_cache(path: str, root: str | None = None) -> str | None:
+    """Why loops must not be loaded from this folder: others can write to it, or to one that it is in.
 
-    Beside the sources only the folder itself counts: who can write to those needs no loops.
+    root : the uppermost folder that is asked for; by default the one that this one is in. Beside the sources only the
+    folder itself counts: who can write to those needs no loops.
     """
     if not hasattr(os, "getuid"):
         return None
-    beside_sources = path.startswith(_PACKAGE + os.sep)
-    trusted = {os.getuid(), 0, os.stat(_PACKAGE).st_uid}
-    for folder in (path,) if beside_sources else (os.path.dirname(path), path):
+    beside_sources = path.startswith(str(PACKAGE) + os.sep)
+    trusted = {os.getuid(), 0, os.stat(str(PACKAGE)).st_uid}
+    for folder in (path,) if beside_sources else _folders(root or os.path.dirname(path), path):
         try:
             found = os.stat(folder)
         except OSError:
@@ -50,13 +111,35 @@ def fault_of_cache(path: str) -> str | None:
             return f"{folder}, to which every user can write"
         if not beside_sources and found.st_uid not in trusted:
             return f"{folder}, which belongs to another user"
+        if not beside_sources and found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid, found.st_uid):
+            return f"{folder}, to which a group of users can write"
     return None
+
+
+def _folders(root: str, path: str) -> list[str]:
+    """The folders from the root to the path."""
+    found = [path]
+    while len(found[-1]) > len(root) and os.path.dirname(found[-1]) != found[-1]:
+        found.append(os.path.dirname(found[-1]))
+    return found[::-1]
+
+
+def _is_private(group: int, user: int) -> bool:
+    """Whether a group is that of one user alone, as many systems make one for each."""
+    import grp
+    import pwd
+
+    try:
+        name, entry = pwd.getpwuid(user).pw_name, grp.getgrgid(group)
+    except KeyError:  # of a container, without names
+        return False
+    return entry.gr_name == name and set(entry.gr_mem) <= {name}
 
 
 @functools.cache
 def private_folder() -> str:
     """A folder that nobody else can write to: code that is loaded from it is run."""
-    user = os.getuid() if hasattr(os, "getuid") else "user"
+    user = _user()
     folder = pathlib.Path(tempfile.gettempdir(), f"graphclust-{user}")
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -64,3 +147,7 @@ def private_folder() -> str:
     if stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o022:
         return str(folder)
     return tempfile.mkdtemp(prefix="graphclust-")
+
+
+def _user() -> int | str:
+    return os.getuid() if hasattr(os, "getuid") else "user"

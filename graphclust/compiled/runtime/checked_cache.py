@@ -1,21 +1,32 @@
-"""Files of compiled loops that were cut short or damaged are found, deleted and compiled again.
+"""The cache of compiled loops: checked by content, and read also where it cannot be written.
 
 numba trusts its cache: half a file ends in an error of pickle, in every process until somebody deletes it, and a file
-with other bytes in it would be run. So the files of our loops end with a checksum of what is before it. And numba
-numbers the files of a loop's signatures, so that of two processes that compile the loop for different types at a time
-one can write the file that the other's entry names. So ours are named after what they are for.
+with other bytes in it would be run. So the files of our loops end with a checksum of what is before it: one that was
+cut short or damaged is found, taken away and made anew. numba asks whether the file of a loop was edited, and not
+whether those were that the loop calls; ours bear the fingerprint of all. numba numbers the files of a loop's
+signatures, so that of two processes that compile the loop for different types at a time one can write the file that
+the other's entry names. So ours are named after what they are for. And numba takes no loop from a folder that it
+cannot write.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import pickle
+import stat
 import warnings
 
 from numba.core import dispatcher
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
-from graphclust.compiled.runtime.cache_folder import fault_of_cache, private_folder
+from graphclust.compiled.runtime.cache_folder import (
+    fault_of_cache,
+    folder_told,
+    folders_to_read,
+    private_folder,
+)
+from graphclust.compiled.runtime.fingerprint import fingerprint
 
 PACKAGE = __name__.split(".")[0] + "."
 _SIZE = 16
@@ -31,14 +42,49 @@ def keep_cache_files_sound() -> None:
     dispatcher.FunctionCache = _cache_of
 
 
-def _cache_of(loop) -> FunctionCache | NullCache:
-    """The cache of a loop; none where no folder can be written to, so that every process compiles."""
-    if not loop.__module__.startswith(PACKAGE):
-        return FunctionCache(loop)
-    try:
-        return LoopCache(loop)
-    except (RuntimeError, OSError):  # numba has found no folder, or there is none for temporary files
-        return NullCache()
+def _cache_of(loop) -> FunctionCache:
+    return LoopCache(loop) if loop.__module__.startswith(PACKAGE) else FunctionCache(loop)
+
+
+class _Folder:
+    """A place of loops as numba knows them: the folder that `keep_in` has named, or none where none can be written."""
+
+    def __init__(self, loop, path: str | None):
+        self._line, self._path = loop.__code__.co_firstlineno, path
+
+    def get_cache_path(self) -> str:
+        """The folder; empty for none."""
+        return self._path or ""
+
+    def get_source_stamp(self) -> str:
+        """What a loop was made of."""
+        return fingerprint()
+
+    def get_disambiguator(self) -> str:
+        """What tells apart loops of one name."""
+        return str(self._line)
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder."""
+        if self._path:
+            os.makedirs(self._path, exist_ok=True)
+
+
+class _FolderTold(_Folder):
+    @classmethod
+    def from_function(cls, loop, file: str) -> "_Folder | None":
+        path = folder_told(file)
+        return None if path is None else cls(loop, path)
+
+
+class _NoFolder(_Folder):
+    @classmethod
+    def from_function(cls, loop, file: str) -> _Folder:
+        return cls(loop, None)
+
+
+class _LoopFiles(CompileResultCacheImpl):
+    _locator_classes = [_FolderTold, *CompileResultCacheImpl._locator_classes, _NoFolder]  # noqa: RUF012  numba's own
 
 
 class CheckedFiles(IndexDataCacheFile):
@@ -46,6 +92,15 @@ class CheckedFiles(IndexDataCacheFile):
 
     Of two processes that save at a time one may lose its entry in the index, which costs a compilation, no more.
     """
+
+    def load(self, key):
+        """What was compiled for a key, or for another processor whose code runs on this one; None where nothing was."""
+        overloads = self._load_index()
+        for other in (key, *overloads):
+            if other in overloads and (other == key or _serves(other, key)):
+                with contextlib.suppress(FileNotFoundError):
+                    return self._load_data(overloads[other])
+        return None
 
     def save(self, key, data) -> None:
         """Keep what was compiled for a key: types, processor and code."""
@@ -58,30 +113,48 @@ class CheckedFiles(IndexDataCacheFile):
         return content + _checksum(content)
 
     def _load_index(self) -> dict:
-        with contextlib.suppress(FileNotFoundError), open(self._index_path, "rb") as file:
-            pickle.load(file)  # the version of numba
-            _check(file.read())
-        return super()._load_index()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            with open(self._index_path, "rb") as file:
+                _check_writers(file)
+                pickle.load(file)  # the version of numba
+                _check(file.read())
+            return super()._load_index()
+        return {}
 
     def _load_data(self, name: str):
         with open(self._data_path(name), "rb") as file:
+            _check_writers(file)
             _check(file.read())
         return super()._load_data(name)
 
 
 class LoopCache(FunctionCache):
-    """The cache of one loop."""
+    """The cache of one loop: the folder where it is kept, if there is one, and those where it is read."""
+
+    _impl_class = _LoopFiles
 
     def __init__(self, loop):
         super().__init__(loop)
         self._keep_out_of_foreign_folders()
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = self._files_in(self._cache_path)
+        self._read_only = [
+            self._files_in(folder)
+            for root, folder in folders_to_read(loop.__code__.co_filename)
+            if folder != self._cache_path and os.path.isdir(folder) and _is_trusted(folder, root)
+        ]
+
+    def _files_in(self, folder: str) -> CheckedFiles:
+        return CheckedFiles(folder, self._impl.filename_base, fingerprint())
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder where the loop is kept; None where none can be written."""
+        return self._cache_path or None
 
     def _keep_out_of_foreign_folders(self) -> None:
         """Files of loops are pickles: anyone who can write one can run code in the next process."""
         path = self._cache_path
-        fault = fault_of_cache(path)
+        fault = fault_of_cache(path) if path else None
         if fault is None:
             return
         own = os.path.join(private_folder(), os.path.basename(path))
@@ -94,16 +167,27 @@ class LoopCache(FunctionCache):
 
     def load_overload(self, sig, target_context):
         """The compiled loop, or None where there is no sound file of it."""
+        kept = self._cache_file
+        found = self._load_from(kept, sig, target_context) if self._cache_path else None
+        for files in self._read_only:
+            found = found or self._load_from(files, sig, target_context)
+        self._cache_file = kept
+        return found
+
+    def _load_from(self, files: CheckedFiles, sig, target_context):
+        self._cache_file = files
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # whatever pickle or LLVM make of other bytes than were written
-            with contextlib.suppress(FileNotFoundError):
-                self._attempt(lambda: os.unlink(self._cache_file._index_path))
+            if files not in self._read_only:
+                with contextlib.suppress(FileNotFoundError):
+                    self._attempt(lambda: os.unlink(files._index_path))
             return None
 
     def save_overload(self, sig, data) -> None:
         """Keep a loop that was compiled, which is of use even if it cannot be kept."""
-        self._attempt(lambda: super(LoopCache, self).save_overload(sig, data))
+        if self._cache_path:
+            self._attempt(lambda: super(LoopCache, self).save_overload(sig, data))
 
     def _attempt(self, change) -> None:
         try:
@@ -117,6 +201,18 @@ class LoopCache(FunctionCache):
             )
 
 
+@functools.cache
+def _is_trusted(folder: str, root: str) -> bool:
+    """Whether loops are read from a folder that others have made; who named it is told why not."""
+    fault = fault_of_cache(folder, root)
+    if fault is not None:
+        _warn_once(
+            f"compiled loops are not taken from {fault}, since they are code that is run: take that right away, or "
+            "compile them into a folder of your own by `graphclust compile --into`"
+        )
+    return fault is None
+
+
 def _warn_once(sentence: str) -> None:
     if sentence not in _WARNED_OF:
         _WARNED_OF.add(sentence)
@@ -125,6 +221,21 @@ def _warn_once(sentence: str) -> None:
 
 def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_SIZE).digest()
+
+
+def _serves(made_for: tuple, key: tuple) -> bool:
+    """Whether a loop for the same types runs here: it needs no feature that this processor has not."""
+    (types, (system, name, features), code), (_, (here, own_name, own_features), _) = made_for, key
+    has = set(own_features.split(","))
+    needed = {feature for feature in features.split(",") if feature.startswith("+")}
+    known = name in ("generic", own_name) or "-" in features  # else the name alone says what the code needs
+    return (types, code) == (key[0], key[2]) and system == here and known and needed <= has
+
+
+def _check_writers(file) -> None:
+    """A file to which every user can write is one that was not written."""
+    if os.fstat(file.fileno()).st_mode & stat.S_IWOTH:
+        raise Damaged
 
 
 def _check(content: bytes) -> None:

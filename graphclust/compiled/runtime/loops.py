@@ -150,13 +150,12 @@ def _limits(path: str) -> Limits:
 
 
 def is_kept(path: str) -> bool:
-    """Whether compiled loops of a file are where numba keeps them: some loop of it, of any version."""
-    file = pathlib.Path(path)
-    folders = [file.parent / "__pycache__"]
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        folders = [pathlib.Path(os.environ["NUMBA_CACHE_DIR"])]
-    pattern = f"{file.stem}.*.nbi"
-    return any(next(folder.glob(place), None) for folder in folders for place in (pattern, f"*/{pattern}"))
+    """Whether compiled loops of a file are where this process keeps or reads them: some loop of it, of any version."""
+    from graphclust.compiled.runtime.cache_folder import folders_kept, folders_to_read
+
+    pattern = f"{pathlib.Path(path).stem}.*.nbi"
+    read = (next(pathlib.Path(folder).glob(pattern), None) for _, folder in folders_to_read(path))
+    return any(read) or any(next(folder.glob(f"*/{pattern}"), None) for folder in folders_kept())
 
 
 def start_compiler() -> Any:
@@ -167,6 +166,11 @@ def start_compiler() -> Any:
             _Clock.numba = _prepared_numba()
             add_compiler_time(time.perf_counter() - start)
     return _Clock.numba
+
+
+def is_started() -> bool:
+    """Whether the compiler has been started in this process."""
+    return _Clock.numba is not None
 
 
 def _prepared_numba() -> Any:

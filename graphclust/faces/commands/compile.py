@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from graphclust.progress import Progress
 
 EXAMPLES = examples(
-    "graphclust compile     once on a new machine, or as a step of building an image",
+    "graphclust compile                     once on a new machine",
+    "graphclust compile --into /opt/loops   as a step of building an image; read where GRAPHCLUST_LOOPS=/opt/loops",
 )
 
 
@@ -22,6 +23,12 @@ def add_to(commands: Any) -> None:
         help="compile all loops ahead of time, for images and slow first calls",
         epilog=EXAMPLES,
     )
+    ahead.add_argument(
+        "--into",
+        metavar="DIR",
+        help="keep the loops in DIR, for other users and read-only mounts: processes read them, and need not write, "
+        "where the environment has GRAPHCLUST_LOOPS=DIR",
+    )
     ahead.set_defaults(run=run)
 
 
@@ -29,6 +36,6 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Compile, and say what was."""
     from graphclust.faces.precompile import compile_ahead
 
-    said = compile_ahead(progress)
+    said = compile_ahead(progress, options.into)
     if not options.quiet:
         show(said)
