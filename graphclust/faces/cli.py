@@ -56,11 +56,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str] | None) -> int:
     """Run a command; returns the exit code, and prints one line for each kind of failure."""
+    words = sys.argv[1:] if arguments is None else arguments
+    options = _parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
     from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
     from graphclust.progress import Progress
 
-    options = _parser().parse_args(arguments)
-    options.typed = shlex.join(["graphclust", *(sys.argv[1:] if arguments is None else arguments)])
+    options.typed = shlex.join(["graphclust", *words])
     line = ProgressLine()
     try:
         with warnings.catch_warnings():
@@ -126,14 +127,19 @@ def _log_to_stderr(verbose: bool) -> Iterator[None]:
         log.setLevel(before)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; of those beside the one that is asked for names and summaries, which load nothing."""
     from graphclust import __version__
 
     parser = Parser(prog="graphclust", description="Cluster large sparse graphs into k parts.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
     for command in COMMANDS:
-        command.add_to(commands)
+        name = command.__name__.rpartition(".")[2]
+        if asked in (None, name):
+            command.add_to(commands)
+        else:
+            commands.add_parser(name, help=command.SUMMARY)
     return parser
 
 

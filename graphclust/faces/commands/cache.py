@@ -9,12 +9,13 @@ from graphclust.faces.terminal import show
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+SUMMARY = "list or clear the data sets that were fetched"
 EXAMPLES = examples("graphclust cache list", "graphclust cache clear suitesparse:SNAP/com-DBLP")
 
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
-    cache = commands.add_parser("cache", help="list or clear the data sets that were fetched", epilog=EXAMPLES)
+    cache = commands.add_parser("cache", help=SUMMARY, epilog=EXAMPLES)
     actions = cache.add_subparsers(required=True, metavar="list|clear")
     common: dict[str, Any] = {"parents": [everywhere()], "epilog": EXAMPLES}
     listing = actions.add_parser("list", help="what is there, the largest first", **common)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
     from graphclust.progress import Progress
 
+SUMMARY = "cluster the graph of a file into K parts"
 EXAMPLES = examples(
     "graphclust cluster graph.mtx.gz -k 20 -o labels.tsv        the groups that people recognize",
     "graphclust cluster karate                                  as many as the graph shows",
@@ -49,7 +50,7 @@ def add_to(commands: Any) -> None:
     cluster = commands.add_parser(
         "cluster",
         parents=[graph_file(), everywhere()],
-        help="cluster the graph of a file into K parts",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     cluster.add_argument("-k", type=int, metavar="K", help="number of clusters; by default what the graph shows")

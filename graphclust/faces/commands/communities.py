@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
     from graphclust.progress import Progress
 
+SUMMARY = "cluster the graph of a file at a resolution, into as many parts as that makes"
 EXAMPLES = examples(
     "graphclust communities graph.mtx.gz -o labels.tsv          the communities of the usual modularity",
     "graphclust communities graph.txt --resolution 5            more and smaller ones",
@@ -37,7 +38,7 @@ def add_to(commands: Any) -> None:
     command = commands.add_parser(
         "communities",
         parents=[graph_file(), everywhere()],
-        help="cluster the graph of a file at a resolution, into as many parts as that makes",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     command.add_argument(

@@ -11,6 +11,7 @@ from graphclust.faces.terminal import show
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+SUMMARY = "say how well two files of labels agree"
 EXAMPLES = examples(
     "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
     "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the normalized cut and modularity of each",
@@ -31,7 +32,7 @@ def add_to(commands: Any) -> None:
     compare = commands.add_parser(
         "compare",
         parents=[graph_file("--graph"), everywhere()],
-        help="say how well two files of labels agree",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     compare.add_argument("one", metavar="A", help="labels of nodes, as `graphclust cluster -o` writes them")

@@ -9,6 +9,7 @@ from graphclust.faces.terminal import show
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+SUMMARY = "compile all loops ahead of time, for images and slow first calls"
 EXAMPLES = examples(
     "graphclust compile                     once on a new machine",
     "graphclust compile --into /opt/loops   as a step of building an image; read where GRAPHCLUST_LOOPS=/opt/loops",
@@ -20,7 +21,7 @@ def add_to(commands: Any) -> None:
     ahead = commands.add_parser(
         "compile",
         parents=[everywhere()],
-        help="compile all loops ahead of time, for images and slow first calls",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     ahead.add_argument(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphclust.progress import Progress
 
 STORE = "store"
+SUMMARY = "write the graph of a file in another format"
 EXAMPLES = examples(
     "graphclust convert graph.tar.gz graph.npz              for quick loading from here on",
     "graphclust convert edges.csv graph.metis.gz --to metis",
@@ -35,7 +36,7 @@ EXAMPLES = examples(
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
     convert = commands.add_parser(
-        "convert", parents=[graph_file(), everywhere()], help="write the graph of a file in another format",
+        "convert", parents=[graph_file(), everywhere()], help=SUMMARY,
         epilog=EXAMPLES,
     )  # fmt: skip
     convert.add_argument("output", metavar="OUTPUT", type=as_output, help=f"file to write: {WHERE}")

@@ -11,6 +11,7 @@ from graphclust.faces.terminal import show
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+SUMMARY = "search the graphs of the SuiteSparse collection and of SNAP"
 EXAMPLES = examples(
     "graphclust datasets road --kind graph",
     "graphclust datasets --kind communities",
@@ -23,7 +24,7 @@ def add_to(commands: Any) -> None:
     datasets = commands.add_parser(
         "datasets",
         parents=[everywhere()],
-        help="search the graphs of the SuiteSparse collection and of SNAP",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     datasets.add_argument("word", nargs="?", default="", metavar="WORD", help="part of a name, group, kind or author")

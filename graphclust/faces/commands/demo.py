@@ -9,6 +9,7 @@ from graphclust.faces.terminal import show
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+SUMMARY = "cluster a planted graph, and a real one"
 EXAMPLES = examples(
     "graphclust demo           a planted graph of 50,000 nodes, and the karate club",
     "graphclust demo --seed 3  another planted graph",
@@ -17,9 +18,7 @@ EXAMPLES = examples(
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser's."""
-    demo = commands.add_parser(
-        "demo", parents=[everywhere()], help="cluster a planted graph, and a real one", epilog=EXAMPLES
-    )
+    demo = commands.add_parser("demo", parents=[everywhere()], help=SUMMARY, epilog=EXAMPLES)
     add_seed(demo)
     demo.set_defaults(run=run)
 

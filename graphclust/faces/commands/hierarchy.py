@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphclust.partition.nested_clusters import Hierarchy
     from graphclust.progress import Progress
 
+SUMMARY = "cluster the graph of a file into nested levels"
 EXAMPLES = examples(
     "graphclust hierarchy edges.csv --max-size 10 -o levels.json   down to clusters of 10 nodes",
     "graphclust hierarchy edges.csv -o levels.csv                  the levels that the graph shows",
@@ -38,7 +39,7 @@ def add_to(commands: Any) -> None:
     command = commands.add_parser(
         "hierarchy",
         parents=[graph_file(), everywhere()],
-        help="cluster the graph of a file into nested levels",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     command.add_argument("--max-size", type=float, metavar="NODES", help="most that a cluster of the last level holds")

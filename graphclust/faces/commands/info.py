@@ -11,6 +11,7 @@ from graphclust.faces.terminal import show
 if TYPE_CHECKING:
     from graphclust.progress import Progress
 
+SUMMARY = "say what to know of a graph before clustering it"
 EXAMPLES = examples(
     "graphclust info graph.mtx.gz          what is in it, and the memory that clustering needs",
     "graphclust info karate --report json  the same for programs",
@@ -22,7 +23,7 @@ def add_to(commands: Any) -> None:
     info = commands.add_parser(
         "info",
         parents=[graph_file(), everywhere()],
-        help="say what to know of a graph before clustering it",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     info.set_defaults(run=run)

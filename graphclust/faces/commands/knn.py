@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from graphclust.progress import Progress
 
+SUMMARY = "join each point of a file with its nearest neighbors"
 EXAMPLES = examples(
     "graphclust knn points.npy -k 15 -o graph.mtx.gz             then: graphclust cluster graph.mtx.gz -k 10",
     "graphclust knn table.csv -k 15 --weights gaussian -o graph.mtx",
@@ -27,9 +28,7 @@ def add_to(commands: Any) -> None:
     from graphclust.neighbors.metrics import METRICS, SYNONYMS
     from graphclust.neighbors.search import METHODS
 
-    knn = commands.add_parser(
-        "knn", parents=[everywhere()], help="join each point of a file with its nearest neighbors", epilog=EXAMPLES
-    )
+    knn = commands.add_parser("knn", parents=[everywhere()], help=SUMMARY, epilog=EXAMPLES)
     knn.add_argument(
         "points",
         metavar="POINTS",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
     from graphclust.progress import Progress
 
+SUMMARY = "cut a graph or matrix into K parts of equal size"
 EXAMPLES = examples(
     "graphclust partition A.mtx -k 64 -o parts.txt --to metis       one number a line, as METIS writes them",
     "graphclust partition A.mtx -k 64 --imbalance 0.01 -o parts.tsv  names and parts, sizes within 1 %",
@@ -46,7 +47,7 @@ def add_to(commands: Any) -> None:
     command = commands.add_parser(
         "partition",
         parents=[graph_file(), everywhere()],
-        help="cut a graph or matrix into K parts of equal size",
+        help=SUMMARY,
         epilog=EXAMPLES,
     )
     command.add_argument("-k", type=int, metavar="K", required=True, help="number of parts")

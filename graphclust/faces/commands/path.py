@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphclust.partition.select_k import Suggestion
     from graphclust.progress import Progress
 
+SUMMARY = "cluster into every number of parts at once"
 EXAMPLES = examples(
     "graphclust path karate                                     the k that the graph shows, and why",
     "graphclust path graph.mtx --from 2 --to 50 --report json   the figures of every k in between",
@@ -35,9 +36,7 @@ def add_to(commands: Any) -> None:
     from graphclust.objective.objective import OBJECTIVES
     from graphclust.partition.options import COMPONENTS
 
-    path = commands.add_parser(
-        "path", parents=[graph_file(), everywhere()], help="cluster into every number of parts at once", epilog=EXAMPLES
-    )
+    path = commands.add_parser("path", parents=[graph_file(), everywhere()], help=SUMMARY, epilog=EXAMPLES)
     path.add_argument("--from", dest="least", type=int, default=1, metavar="K", help="smallest number of parts (1)")
     path.add_argument(
         "--to",
