@@ -1,4 +1,4 @@
-"""The package is described in pyproject.toml; here is what a wheel for one platform needs, which carries compiled loops.
+"""What a wheel for one platform needs, which carries compiled loops; the package itself is described in pyproject.toml.
 
     GRAPHCLUST_WHEEL_LOOPS=1 python -m build --wheel
 
