@@ -26,6 +26,7 @@ from graphclust.compiled.runtime.cache_folder import (
     folders_to_read,
     private_folder,
 )
+from graphclust.compiled.runtime.compile_lock import acquire, release
 from graphclust.compiled.runtime.fingerprint import fingerprint
 
 PACKAGE = __name__.split(".")[0] + "."
@@ -166,7 +167,15 @@ class LoopCache(FunctionCache):
         )
 
     def load_overload(self, sig, target_context):
-        """The compiled loop, or None where there is no sound file of it."""
+        """The compiled loop, or None where there is no sound file of it: then it is to be compiled here."""
+        found = self._load(sig, target_context)
+        if found is None and self._cache_path and acquire(self._name_of(sig)):
+            found = self._load(sig, target_context)  # another process has compiled it meanwhile
+            if found is not None:
+                release(self._name_of(sig))
+        return found
+
+    def _load(self, sig, target_context):
         kept = self._cache_file
         found = self._load_from(kept, sig, target_context) if self._cache_path else None
         for files in self._read_only:
@@ -188,6 +197,10 @@ class LoopCache(FunctionCache):
         """Keep a loop that was compiled, which is of use even if it cannot be kept."""
         if self._cache_path:
             self._attempt(lambda: super(LoopCache, self).save_overload(sig, data))
+            release(self._name_of(sig))
+
+    def _name_of(self, sig) -> str:
+        return f"{self._cache_file._index_path} {sig}"
 
     def _attempt(self, change) -> None:
         try:

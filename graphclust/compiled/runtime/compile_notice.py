@@ -8,10 +8,11 @@ from numba.core import event
 
 from graphclust.compiled.runtime.checked_cache import PACKAGE
 from graphclust.compiled.runtime.loops import add_compiler_time
+from graphclust.compiled.runtime.side_by_side import start_second_compiler
 
 log = logging.getLogger("graphclust")
 
-SENTENCE = "graphclust: compiling its loops, once (some 20 s; `graphclust compile` does it ahead) ..."
+SENTENCE = "graphclust: compiling its loops, once (10 to 40 s; `graphclust compile` does it ahead) ..."
 PATIENCE = 0.5  # seconds of compiling before it is worth a word: a new type of array compiles one loop
 
 
@@ -29,6 +30,7 @@ class Announcement(event.Listener):
             self.is_ours = event.data["dispatcher"].py_func.__module__.startswith(PACKAGE)
         if self.is_ours and self.seconds > PATIENCE and not self.said:
             self.said = True
+            start_second_compiler()
             log.info(SENTENCE)
             if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
                 print(f"\r{SENTENCE:79s}", file=sys.stderr, flush=True)
