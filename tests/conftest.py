@@ -15,7 +15,7 @@ collect_ignore_glob = [
     "mutants/*",  # a command and its tables
 ]
 PARTS = ("equal_parts", "balanced_partition", "bisection")  # whose loops take half a minute to compile
-MOST_WORKERS = 4  # two that need the same loop at the same time compile it twice
+MOST_WORKERS = 4  # of two that need the same loop at the same time one waits for the other
 
 _sources = sorted((pathlib.Path(__file__).parents[1] / "graphclust" / "compiled").rglob("*.py"))
 _version = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
@@ -28,6 +28,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """All cores for the whole suite; one process for files that are named, where a second would compile them again."""
     named = config.args_source != pytest.Config.ArgsSource.TESTPATHS
     return 0 if named else min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """With nothing compiled the second worker begins with other loops than the first, which else compiles alone."""
+    folder = pathlib.Path(os.environ["NUMBA_CACHE_DIR"])
+    is_second = os.environ.get("PYTEST_XDIST_WORKER") == "gw1"
+    if is_second and "NUMBA_DISABLE_JIT" not in os.environ and not any(folder.glob("graphs_*/agglomeration.*.nbc")):
+        from graphclust.faces.second_compiler import compile_from_the_end
+
+        compile_from_the_end()
 
 
 @pytest.hookimpl(tryfirst=True)

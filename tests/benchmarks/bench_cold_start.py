@@ -1,12 +1,15 @@
-"""The cost of the first use: import, the first clustering with all loops compiled, and the first of a later process.
+"""The first second: what a process waits for its first clustering, with and without compiled loops at hand.
 
-    python bench_cold_start.py
+    python bench_cold_start.py --loops FOLDER --wheel FILE      (as root, for a process of another user)
 
-Each line is a new process; the first has an empty cache of compiled loops, the others share what it left. A second
-table is of a small graph: what a process pays once beyond the start of numba.
+Each figure is of a new process, median of 5: import of graphclust and first call. FOLDER is what `graphclust compile
+--into` has filled, FILE a wheel that carries loops. A second table is of a small graph: what a process pays once
+beyond the start of numba. --runs N and --only WORD do a part, and print it without keeping it.
 """
 
+import argparse
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -14,21 +17,39 @@ import tempfile
 
 from tables import write_table
 
-CODE = """
-import time
+GRAPHS = {
+    "karate club": "nx.karate_club_graph()",
+    "les miserables": "nx.les_miserables_graph()",
+    "knowledge graph": "nx.powerlaw_cluster_graph(300, 7, 0.5, seed=1)",
+    "30,000 nodes": "sparse.load_npz(sys.argv[1])",
+}
+CALL = """
+import sys, time
+import networkx as nx, numpy as np
+from scipy import sparse
+graph = {graph}
 start = time.perf_counter()
 import graphclust
-imported = time.perf_counter()
-graph, planted = graphclust.stochastic_block_model([500] * 10, 0.2, 0.002, rng=1)
-made = time.perf_counter()
-for method in ("auto", "two-step", "paper"):
-    done = time.perf_counter()
-    for _ in range(2):
-        graphclust.coreset_sc(graph.to_scipy(), 10, method=method, rng=1).normalized_cut
-        print(time.perf_counter() - done)
-        done = time.perf_counter()
-print(imported - start, made - imported)
+graphclust.coreset_sc(graph, {k}, rng=0)
+print(time.perf_counter() - start)
 """
+MAKE = """
+import sys, graphclust
+from scipy import sparse
+sparse.save_npz(sys.argv[1], graphclust.planted_partition(60, 500, 9, 3, rng=1).graph.to_scipy())
+"""
+# A process of the user 65534 to whom all is mounted that nobody can write to but the folder for temporary files of
+# others; a Python in a closed folder is where it was, and open.
+AS_ANOTHER = """
+mount --make-rprivate / && closed=$1 base=$2 folder=$3 && shift 3
+if [ -n "$closed" ]; then
+  hold=$(mktemp -d) && mount --bind "$base" "$hold" && mount -t tmpfs -o mode=755 tmpfs "$closed" &&
+  mkdir -p "$base" && mount --move "$hold" "$base" && rmdir "$hold"
+fi
+mount --bind "$folder" "$folder" && mount -o remount,ro,bind "$folder" &&
+exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+"""
+PACKAGE = pathlib.Path(__file__).parents[2]
 
 SMALL = """
 import time
@@ -50,8 +71,15 @@ PROCESSES = 10  # of the small graph, after one that may compile
 
 
 def main() -> None:
-    first_uses()
-    first_calls()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--loops", type=pathlib.Path)
+    parser.add_argument("--wheel", type=pathlib.Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    first_uses(options)
+    if not options.only:
+        first_calls()
 
 
 def first_calls() -> None:
@@ -74,27 +102,75 @@ def first_calls() -> None:
     )
 
 
-def first_uses() -> None:
-    """The first use with nothing compiled, and of later processes."""
+def first_uses(options: argparse.Namespace) -> None:
+    """The first call on each graph, of a process in each situation."""
     rows = []
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        for what in ("empty cache", "second process", "third process"):
-            done = subprocess.run(
-                [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True
+    with tempfile.TemporaryDirectory() as root:
+        os.chmod(root, 0o755)
+        subprocess.run([sys.executable, "-c", MAKE, f"{root}/graph.npz"], env=environment(root), check=True)
+        situations = {"first ever": (PACKAGE, None), "later": (PACKAGE, None)}
+        if options.loops:
+            situations["another user, read-only"] = (PACKAGE, options.loops)
+        if options.wheel:
+            subprocess.run(
+                [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", f"{root}/site", options.wheel],
+                check=True,
             )
-            *calls, imported, made = (float(seconds) for seconds in done.stdout.split())
-            cells = [imported, made, *calls, imported + made + sum(calls)]
-            rows.append([what, *(f"{seconds:.2f}" for seconds in cells)])
-            print(*rows[-1], flush=True)
+            situations["first ever, from the wheel"] = (pathlib.Path(f"{root}/site"), None)
+        for name, graph in GRAPHS.items():
+            cells = [name]
+            for situation, (package, loops) in situations.items():
+                if options.only not in f"{name} {situation}":
+                    cells.append("")
+                    continue
+                seconds = measure(graph, root, package, loops, situation == "later", options.runs)
+                cells.append(f"{statistics.median(seconds):.2f}")
+                print(name, situation, *(f"{each:.2f}" for each in seconds), flush=True)
+            rows.append(cells)
     write_table(
         "cold_start",
-        "The first use",
-        ["process", "import", "generator", "auto", "again", "two-step", "again", "paper", "again", "all"],
+        "The first call of a process",
+        ["graph", *situations],
         rows,
-        "Seconds. SBM of 5,000 nodes, 10 clusters; coreset_sc by each method, twice. graphclust imports lazily: the "
-        "generator's column includes the import of numba.",
+        f"Seconds, import of graphclust and `coreset_sc`, median of {options.runs} processes; NetworkX and SciPy are "
+        "imported before. Knowledge graph: 300 nodes, 2,033 edges with triangles; 30,000 nodes: 60 planted clusters, "
+        "359,274 entries. First ever: an empty cache each time. Another user: loops compiled by root, on a mount that "
+        "is read-only.",
+        whole=not options.only and options.runs >= 5,
     )
+
+
+def measure(
+    graph: str, root: str, package: pathlib.Path, loops: pathlib.Path | None, is_warm: bool, runs: int
+) -> list[float]:
+    """Seconds of the first call in so many new processes."""
+    code = CALL.format(graph=graph, k=60 if "npz" in graph else 4)
+    command = [sys.executable, "-c", code, f"{root}/graph.npz"]
+    seconds = []
+    for run in range(runs + is_warm):
+        with tempfile.TemporaryDirectory(dir=root) as cache:
+            around = environment(f"{root}/warm" if is_warm else cache, package)
+            if loops is not None:
+                around |= {"GRAPHCLUST_LOOPS": str(loops), "HOME": "/nowhere"}
+                del around["NUMBA_CACHE_DIR"]
+            before = as_another(root) if loops is not None else []
+            done = subprocess.run([*before, *command], env=around, cwd=root, capture_output=True, text=True, check=True)
+        if run >= is_warm:
+            seconds.append(float(done.stdout))
+    return seconds
+
+
+def as_another(folder: str) -> list[str]:
+    """The beginning of a command that is run by another user, with the folder mounted read-only."""
+    base = pathlib.Path(sys.base_prefix)
+    closed = next((str(part) for part in reversed(base.parents) if not part.stat().st_mode & 0o001), "")
+    return ["unshare", "--mount", "sh", "-c", AS_ANOTHER, "sh", closed, str(base), folder]
+
+
+def environment(cache: str, package: pathlib.Path = PACKAGE) -> dict[str, str]:
+    """The environment of a process that uses a folder of compiled loops, and a package."""
+    left = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHCLUST_")}
+    return left | {"NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(package)}
 
 
 if __name__ == "__main__":

@@ -240,6 +240,7 @@ def test_no_loop_is_read_from_below_a_folder_that_others_can_write_to(tmp_path, 
 
 
 def test_a_file_that_every_user_can_write_to_is_not_read(tmp_path):
+    tmp_path.chmod(0o755)
     files = CheckedFiles(str(tmp_path), "loop", "stamp")
     files.save("key", "machine code")
     for path in tmp_path.iterdir():
@@ -248,6 +249,9 @@ def test_a_file_that_every_user_can_write_to_is_not_read(tmp_path):
             files.load("key")
         path.chmod(0o644)
     assert files.load("key") == "machine code"
+    path.chmod(0o666)
+    tmp_path.chmod(0o700)
+    assert files.load("key") == "machine code", "nobody else can get at it"
 
 
 def test_compiling_into_a_folder_after_loops_are_at_work_is_refused(tmp_path):

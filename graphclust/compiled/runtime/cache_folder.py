@@ -48,7 +48,7 @@ def folders_to_read(file: str) -> list[tuple[str, str]]:
     if _Told.into is not None or not pathlib.Path(file).is_relative_to(PACKAGE):
         return []
     named = os.environ.get(VARIABLE)
-    roots = [root for root in (named, str(CARRIED)) if root and os.path.isdir(root)]
+    roots = [root for root in (named and os.path.abspath(named), str(CARRIED)) if root and os.path.isdir(root)]
     found = [(root, _folder_under(root, file)) for root in roots]
     if not os.environ.get(NUMBAS):
         beside = str(pathlib.Path(file).parent / "__pycache__")

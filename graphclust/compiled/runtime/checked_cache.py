@@ -91,7 +91,8 @@ class _LoopFiles(CompileResultCacheImpl):
 class CheckedFiles(IndexDataCacheFile):
     """An index of the signatures of a loop, and a file for each; pickles, which end where their checksum starts.
 
-    Of two processes that save at a time one may lose its entry in the index, which costs a compilation, no more.
+    Of two processes that save at a time one waits for the other. Where nothing can be locked one may lose its entry in
+    the index, which costs a compilation, no more.
     """
 
     def load(self, key):
@@ -107,7 +108,11 @@ class CheckedFiles(IndexDataCacheFile):
         """Keep what was compiled for a key: types, processor and code."""
         name = self._data_name_pattern.format(number=int.from_bytes(_checksum(repr(key).encode())[:6]))
         self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
+        acquire(self._index_path)
+        try:
+            self._save_index({**self._load_index(), key: name})
+        finally:
+            release(self._index_path)
 
     def _dump(self, obj) -> bytes:
         content = super()._dump(obj)
@@ -236,18 +241,20 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_SIZE).digest()
 
 
-def _serves(made_for: tuple, key: tuple) -> bool:
+def _serves(made_for, key) -> bool:
     """Whether a loop for the same types runs here: it needs no feature that this processor has not."""
-    (types, (system, name, features), code), (_, (here, own_name, own_features), _) = made_for, key
-    has = set(own_features.split(","))
-    needed = {feature for feature in features.split(",") if feature.startswith("+")}
-    known = name in ("generic", own_name) or "-" in features  # else the name alone says what the code needs
-    return (types, code) == (key[0], key[2]) and system == here and known and needed <= has
+    match (made_for, key):
+        case ((types, (system, name, needed), code), (own_types, (own_system, own_name, own), own_code)):
+            is_known = name in ("generic", own_name) or "-" in needed  # else the name alone says what the code needs
+            features = {feature for feature in needed.split(",") if feature.startswith("+")}
+            same = (types, system, code) == (own_types, own_system, own_code)
+            return same and is_known and features <= set(own.split(","))
+    return False
 
 
 def _check_writers(file) -> None:
-    """A file to which every user can write is one that was not written."""
-    if os.fstat(file.fileno()).st_mode & stat.S_IWOTH:
+    """A file to which every user can write is not what was written, unless they cannot get at it."""
+    if os.fstat(file.fileno()).st_mode & stat.S_IWOTH and os.stat(os.path.dirname(file.name)).st_mode & stat.S_IXOTH:
         raise Damaged
 
 
