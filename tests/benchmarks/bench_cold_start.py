@@ -4,10 +4,11 @@
 
 Each figure is of a new process, median of 5: import of graphclust and first call. FOLDER is what `graphclust compile
 --into` has filled, FILE a wheel that carries loops. A second table is of a small graph: what a process pays once
-beyond the start of numba. --runs N and --only WORD do a part, and print it without keeping it.
+beyond the start of numba. --measured FILE keeps what is measured, so that a run that was ended is carried on.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import statistics
@@ -46,9 +47,10 @@ if [ -n "$closed" ]; then
   hold=$(mktemp -d) && mount --bind "$base" "$hold" && mount -t tmpfs -o mode=755 tmpfs "$closed" &&
   mkdir -p "$base" && mount --move "$hold" "$base" && rmdir "$hold"
 fi
-mount --bind "$folder" "$folder" && mount -o remount,ro,bind "$folder" &&
+mount --bind "$folder" "$folder" && mount -o remount,ro,bind "$folder" && cd "$folder" &&
 exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 """
+RUNS = 5
 PACKAGE = pathlib.Path(__file__).parents[2]
 
 SMALL = """
@@ -74,12 +76,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--loops", type=pathlib.Path)
     parser.add_argument("--wheel", type=pathlib.Path)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    first_uses(options)
-    if not options.only:
-        first_calls()
+    parser.add_argument("--measured", type=pathlib.Path)
+    first_uses(parser.parse_args())
+    first_calls()
 
 
 def first_calls() -> None:
@@ -104,7 +103,9 @@ def first_calls() -> None:
 
 def first_uses(options: argparse.Namespace) -> None:
     """The first call on each graph, of a process in each situation."""
-    rows = []
+    rows, measured = [], {}
+    if options.measured and options.measured.exists():
+        measured = json.loads(options.measured.read_text())
     with tempfile.TemporaryDirectory() as root:
         os.chmod(root, 0o755)
         subprocess.run([sys.executable, "-c", MAKE, f"{root}/graph.npz"], env=environment(root), check=True)
@@ -120,34 +121,32 @@ def first_uses(options: argparse.Namespace) -> None:
         for name, graph in GRAPHS.items():
             cells = [name]
             for situation, (package, loops) in situations.items():
-                if options.only not in f"{name} {situation}":
-                    cells.append("")
-                    continue
-                seconds = measure(graph, root, package, loops, situation == "later", options.runs)
+                seconds = measured.setdefault(f"{name}, {situation}", [])
+                if not seconds:
+                    seconds += measure(graph, root, package, loops, situation == "later")
+                    print(name, situation, *(f"{each:.2f}" for each in seconds), flush=True)
+                    if options.measured:
+                        options.measured.write_text(json.dumps(measured))
                 cells.append(f"{statistics.median(seconds):.2f}")
-                print(name, situation, *(f"{each:.2f}" for each in seconds), flush=True)
             rows.append(cells)
     write_table(
         "cold_start",
         "The first call of a process",
         ["graph", *situations],
         rows,
-        f"Seconds, import of graphclust and `coreset_sc`, median of {options.runs} processes; NetworkX and SciPy are "
+        f"Seconds, import of graphclust and `coreset_sc`, median of {RUNS} processes; NetworkX and SciPy are "
         "imported before. Knowledge graph: 300 nodes, 2,033 edges with triangles; 30,000 nodes: 60 planted clusters, "
         "359,274 entries. First ever: an empty cache each time. Another user: loops compiled by root, on a mount that "
         "is read-only.",
-        whole=not options.only and options.runs >= 5,
     )
 
 
-def measure(
-    graph: str, root: str, package: pathlib.Path, loops: pathlib.Path | None, is_warm: bool, runs: int
-) -> list[float]:
+def measure(graph: str, root: str, package: pathlib.Path, loops: pathlib.Path | None, is_warm: bool) -> list[float]:
     """Seconds of the first call in so many new processes."""
     code = CALL.format(graph=graph, k=60 if "npz" in graph else 4)
     command = [sys.executable, "-c", code, f"{root}/graph.npz"]
     seconds = []
-    for run in range(runs + is_warm):
+    for run in range(RUNS + is_warm):
         with tempfile.TemporaryDirectory(dir=root) as cache:
             around = environment(f"{root}/warm" if is_warm else cache, package)
             if loops is not None:

@@ -24,7 +24,7 @@ PRIVATE = {
     ],
     "compile_notice": [(event, ["Listener", "register"])],
     "interrupts": [(event, ["Listener", "register"])],
-    "loops": [(options, ["DefaultOptions"])],
+    "loops": [(options.DefaultOptions, ["_nrt", "no_cpython_wrapper", "no_cfunc_wrapper"])],
 }
 
 

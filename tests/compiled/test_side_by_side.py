@@ -78,8 +78,8 @@ def test_a_second_process_compiles_agglomeration_first_and_ends_with_the_first(t
     )
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True) as first:
         second = int(first.stdout.readline())
-        wait(lambda: any(tmp_path.rglob("heap.pop-*.nbc")))
-        assert not any(tmp_path.rglob("local_moving.find_regions-*.nbc"))
+        wait(lambda: any(tmp_path.rglob("heap.pop.*.nbc")))
+        assert not any(tmp_path.rglob("local_moving.find_regions.*.nbc"))
         first.kill()
     wait(lambda: not is_running(second))
 

@@ -17,6 +17,7 @@ import os
 import pathlib
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -68,6 +69,7 @@ class Loop:
         self.py_func = function
         self._options = options
         self._compiled: Any = None
+        self._inner: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         """The result of the function: compiled, unless it is called by a plain loop or may stay plain itself."""
@@ -82,13 +84,30 @@ class Loop:
 
     @property
     def dispatcher(self) -> Any:
-        """What numba makes of the function; starts numba."""
+        """What numba makes of the function to be called from Python; starts numba."""
         if self._compiled is None:
-            numba = start_compiler()
-            known = numba.core.options.DefaultOptions
-            options = {name: value for name, value in self._options.items() if name != "_nrt" or hasattr(known, name)}
-            self._compiled = numba.njit(cache=True, nogil=True, **options)(self.py_func)
+            self._compiled = self._compile(self.py_func)
         return self._compiled
+
+    @property
+    def inner(self) -> Any:
+        """What numba makes of the function to be called by other loops.
+
+        To take arrays apart for a call from Python is half of what most loops take to compile, and none that only
+        loops call needs it. Its file in the cache bears another name.
+        """
+        if self._inner is None:
+            of = self.py_func
+            inner = types.FunctionType(of.__code__, of.__globals__, of.__name__, of.__defaults__, of.__closure__)
+            inner.__module__, inner.__qualname__ = of.__module__, f"{of.__qualname__}.inner"
+            self._inner = self._compile(inner, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        return self._inner
+
+    def _compile(self, function: Callable[..., Any], **options: Any) -> Any:
+        numba = start_compiler()
+        known = numba.core.options.DefaultOptions
+        of_loop = {name: value for name, value in self._options.items() if name != "_nrt" or hasattr(known, name)}
+        return numba.njit(cache=True, nogil=True, **of_loop, **options)(function)
 
     def __getattr__(self, name: str) -> Any:
         """What numba's dispatchers have, such as `signatures` and `targetoptions`."""
@@ -187,7 +206,7 @@ def _prepared_numba() -> Any:
     provide_cache_folder()  # by numba's own words, before its cache is replaced
     keep_cache_files_sound()
     announce_compilation()
-    typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.dispatcher))
+    typeof_impl.register(Loop)(lambda called, context: numba.types.Dispatcher(called.inner))
     import graphclust.compiled.runtime.intrinsics  # noqa: F401  what plain functions are to the compiler
 
     return numba
