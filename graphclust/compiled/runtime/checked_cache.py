@@ -100,7 +100,7 @@ class CheckedFiles(IndexDataCacheFile):
         overloads = self._load_index()
         for other in (key, *overloads):
             if other in overloads and (other == key or _serves(other, key)):
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(FileNotFoundError, Damaged):  # it is made anew, and the index has its name
                     return self._load_data(overloads[other])
         return None
 
