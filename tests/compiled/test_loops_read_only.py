@@ -38,7 +38,9 @@ print(*(loop.__name__ for loop in loops if loop.__module__.startswith("graphclus
 LOOPS = ["flatten", "join", "join_first_neighbors", "root"]
 INTO = "import sys\nfrom graphclust.compiled.runtime.cache_folder import keep_in\nkeep_in({folder!r})\n"
 # Inside, the folder given is mounted so that nobody can write to it.
-READ_ONLY = 'mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1" && shift && exec "$@"'
+READ_ONLY = """
+mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1" && shift && exec "$@"
+"""
 
 # Inside, the process is another user's; a Python in a folder that is closed to others is where it was, and open.
 AS_NOBODY = f"""
