@@ -61,10 +61,9 @@ LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 HEAVY = 2.0  # times the mean: the weight from which an edge ties two average nodes
 WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
 POOL = 8  # partitions that are selected of many
-FAMILY = 4  # parents that have one child; so many families are made side by side, whatever the number of threads
-SPARE_ENTRIES = 1 << 17  # by their entries small graphs have descendants at any effort, in some milliseconds ...
-SPARE_ENTRIES_OF_K = 1 << 15  # where k is given: fewer, as a search for k takes longer
-MOST_SPARE = 32  # ... but no more than these
+FAMILY = 4  # parents that have one child; families are made side by side, up to so many whatever the number of threads
+SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
+MOST_SPARE = 32  # ... but no more new partitions than these
 WORTH_A_ROUND = 5e-4  # of the value, that a round of V-cycles gains
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
@@ -185,7 +184,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
     run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
         best = improve_while_worth(level, best, plan, run, effort.iterated)
-    n_new = max(effort.descent, number_to_spare(level, goal.k, effort.times_spare))
+    n_new = max(effort.descent, number_to_spare(level, effort.times_spare))
     if n_new and len(level.terms.mass) > goal.k != 1:
         best = evolve(level, best, plan, n_new, run)
     return best
@@ -242,9 +241,12 @@ def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run
     return refine(level, step.project(v_cycle(step.coarse, step.restrict(found), goal, pull, run)), goal, run)
 
 
-def number_to_spare(level: Level, k: int, times: int = 1) -> int:
-    """How many new partitions a small graph has at any effort, in whole families; times as many with more effort."""
-    spare = times * min(MOST_SPARE, (SPARE_ENTRIES_OF_K if k else SPARE_ENTRIES) // max(n_entries(level), 1))
+def number_to_spare(level: Level, times: int = 1) -> int:
+    """How many new partitions a small graph has at any effort, in whole families; times as many with more effort.
+
+    A V-cycle reads the level twice at least.
+    """
+    spare = times * min(MOST_SPARE, SPARE_ENTRIES // (2 * max(n_entries(level), 1)))
     return spare - spare % FAMILY
 
 
@@ -345,8 +347,8 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
     """
     goal, best, n_made, in_vain, by_regions = plan.goal, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
-    n_families = FAMILY if is_small(level) else 1
     most = int(min(n_first, PATIENCE))
+    n_families = min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1
     while n_made < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
         before = value(best, goal)
         run.progress.step(min(n_made, most), most)

@@ -35,6 +35,7 @@ COARSE_ENTRY = 16  # bytes for each entry of a graph with clusters: few of them 
 MOST_TRIES = 5  # V-cycles of a small graph that run side by side, each on a thread with levels of its own
 OBJECTS = 1 << 17  # bytes of Python's objects and of arrays that do not grow with the graph
 RUN_OF_ROWS = 1 << 18  # entries of the coreset's rows that a thread links at a time
+AT_HAND = 1 << 24  # bytes that any process gets; to ask what there is takes longer than clustering a small graph
 TABLE_ENTRY = 8 * LANES + 28  # of a table of clusters, and what becomes of it
 SAMPLED_ENTRY, DIMENSION = 40, 40
 
@@ -155,6 +156,8 @@ def check_memory(graph: Graph, k: int, method: str, coreset_size: int | None, me
     estimate = needed(graph, k, method, coreset_size)
     if method == "multilevel" and memory_limit is None:  # a graph with clusters may well fit where the bound does not
         estimate = _usual(graph.n_nodes, graph.n_entries)
+    if memory_limit is None and estimate <= AT_HAND:
+        return
     limit = available_bytes() if memory_limit is None else memory_limit
     if estimate > limit:
         source = "there is" if memory_limit is None else "memory_limit is"

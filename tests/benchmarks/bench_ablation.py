@@ -133,7 +133,7 @@ CHANGES = [
     *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
     *numbers("multilevel", engine, {
         "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "MAX_REGIONS": (24, 256), "COARSER": (2.0, 8.0),
-        "SPARE_ENTRIES": (0, 1 << 20), "SPARE_ENTRIES_OF_K": (0, 1 << 18),
+        "SPARE_ENTRIES": (0, 1 << 20),
         "HEAVY": (1.0, 4.0, 1e9),
     }),
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
@@ -165,7 +165,7 @@ NOT_VARIED = {
     "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_ROUND", "POOL",
     "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
     "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
-    "OPENED_PER_NODE",
+    "OPENED_PER_NODE", "MOST_VISITORS",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
