@@ -10,7 +10,7 @@
    V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
    made shorter by the method of Fiduccia & Mattheyses 1982.
 5. Iteration. V-cycles inside the clusters found merge their regions again, and are kept where that is better. More
-   effort buys a family tree of new partitions: some have a child, a V-cycle betters it, and so on with the children.
+   effort buys a family tree of new partitions: some have a child, V-cycles better it, and so on with the children.
    Where the resolution was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier
    is kept.
 
@@ -64,7 +64,7 @@ POOL = 8  # partitions that are selected of many
 FAMILY = 4  # parents that have one child; families are made side by side, up to so many whatever the number of threads
 SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
 MOST_SPARE = 32  # ... but no more new partitions than these
-WORTH_A_ROUND = 5e-4  # of the value, that a round of V-cycles gains
+WORTH_A_ROUND = 2e-5  # of the value, that a round of V-cycles gains
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
 
@@ -81,7 +81,7 @@ class Effort(NamedTuple):
     times_spare: int = 1
 
 
-EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64, 8)}
+EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 5, 0), "high": Effort(8, 5, 128, 8)}
 ONE_V_CYCLE = Effort(1, 0, 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
@@ -219,9 +219,10 @@ def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
 
 
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
-    """The partition after V-cycles inside its clusters, from large regions to small ones."""
+    """The partition after V-cycles inside its clusters, from small regions to large ones."""
     goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
-    for done, pull in enumerate(plan.pulls[2::-1][:n_cycles]):
+    pulls = plan.pulls[2::-1] if goal.k else plan.pulls[::-1]
+    for done, pull in enumerate(pulls[:n_cycles]):
         if not run.progress.out_of_time():
             run.progress.offer(found.labels.copy)
             run.progress.step(done, n_cycles)
@@ -402,8 +403,16 @@ def join_line(level: Level, one: Partition, waiting: list[list[Partition]], plan
 
 
 def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
-    """A child of some partitions, after a V-cycle inside its clusters; at least as good as the best of them."""
-    return v_cycle(level, recombine(level, parents, plan, run), plan.goal, run.rng.choice(plan.pulls), run)
+    """A child of some partitions, at least as good as the best, after V-cycles inside its clusters while they gain.
+
+    There are three at most; on graphs of clear clusters the first gains nothing.
+    """
+    found = recombine(level, parents, plan, run)
+    for _ in range(3):
+        before, found = found, v_cycle(level, found, plan.goal, run.rng.choice(plan.pulls), run)
+        if value(found, plan.goal) - value(before, plan.goal) <= SAME * abs(value(found, plan.goal)):
+            break
+    return found
 
 
 def v_cycle_from_regions(level: Level, k: int, plan: Plan, run: Run) -> Partition:

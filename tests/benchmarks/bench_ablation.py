@@ -1,6 +1,9 @@
 """What every tuned number and step is worth: each set to another value, or left out, over graphs of six kinds.
 
-    python bench_ablation.py [--repeats 2] [--only WORD ...]
+    python bench_ablation.py [--repeats 2] [--seconds S] [--only WORD ...]
+
+Rows are kept in results/ablation_rows.json as they are measured, and the table is written once all are there: to remake
+it, delete that file.
 
 Planted, real, nearest-neighbor and weighted planted graphs, meshes, and a tree of 3,280 nodes, under the default and
 the normalized cut. What a change costs is how much more is lacking of the best conceivable value, in per cent of what
@@ -11,8 +14,10 @@ geometric mean of ratios.
 """
 
 import argparse
+import json
 import os
 import pathlib
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,7 +26,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 from peers_data import largest_component, meshes, nearest_neighbors, planted, real_graph, with_random_weights
-from tables import write_table
+from tables import RESULTS, write_table
 from tools import percent, spread_over_seeds
 
 from graphclust import (
@@ -49,6 +54,7 @@ from graphclust.partition.engine import EFFORTS
 from graphclust.partition.levels import value
 
 OBJECTIVES = ("modularity", "normalized_cut")
+ROWS = RESULTS / "ablation_rows.json"
 KINDS = ("planted", "real", "k-NN", "weighted", "mesh", "tree")
 
 
@@ -139,7 +145,7 @@ CHANGES = [
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
     Change("first V-cycles 5 -> 2", "multilevel", ((pipeline, "EFFORTS", efforts(first=2)),)),
     Change("first V-cycles 5 -> 8", "multilevel", ((pipeline, "EFFORTS", efforts(first=8)),)),
-    Change("V-cycles inside clusters 3 -> 1", "multilevel", ((pipeline, "EFFORTS", efforts(iterated=1)),)),
+    Change("V-cycles inside clusters 5 -> 1", "multilevel", ((pipeline, "EFFORTS", efforts(iterated=1)),)),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),
@@ -284,15 +290,16 @@ def row_of(change: Change, method_cases: list[Case], as_is: dict[tuple, Run], re
     return [change.method, change.what, *costs, percent(np.mean(spreads), 1.0), f"{np.mean(agreement):+.3f}", times]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--only", nargs="+", metavar="WORD", help="changes that hold one of these; not kept")
-    options = parser.parse_args()
-    warnings.filterwarnings("ignore")
-    wanted = [change for change in CHANGES if any(word in change.what for word in options.only or [""])]
-    rows = []
-    for method in dict.fromkeys(change.method for change in wanted):
+def read_rows() -> dict[str, list[str]]:
+    """The rows measured so far, by method and change."""
+    return json.loads(ROWS.read_text()) if ROWS.exists() else {}
+
+
+def measure(changes: list[Change], repeats: int, end: float, keep: bool) -> None:
+    """Measure the rows of changes, and keep each once it is there; none is begun after the end."""
+    for method in dict.fromkeys(change.method for change in changes):
+        if time.monotonic() > end:
+            break
         unchanged = Change("as it is", method)
         method_cases = list(cases(method))
         run(method_cases[0], "modularity", unchanged, 0)  # compile
@@ -301,18 +308,41 @@ def main() -> None:
             (method, place, objective, seed): run(case, objective, unchanged, seed)
             for place, case in enumerate(method_cases)
             for objective in OBJECTIVES
-            for seed in range(options.repeats)
+            for seed in range(repeats)
         }
-        for change in (unchanged, *(change for change in wanted if change.method == method)):
-            rows.append(row_of(change, method_cases, as_is, options.repeats))
-            print(*rows[-1], flush=True)
+        for change in (change for change in changes if change.method == method):
+            if time.monotonic() > end:
+                break
+            row = row_of(change, method_cases, as_is, repeats)
+            print(*row, flush=True)
+            if keep:
+                ROWS.write_text(json.dumps(read_rows() | {f"{method}: {change.what}": row}, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--only", nargs="+", metavar="WORD", help="changes that hold one of these; not kept")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="after which no row is begun")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    known, end = read_rows(), time.monotonic() + options.seconds
+    as_it_is = [Change("as it is", method) for method in dict.fromkeys(change.method for change in CHANGES)]
+    everything = sorted([*as_it_is, *CHANGES], key=lambda change: [one.method for one in as_it_is].index(change.method))
+    wanted = [change for change in everything if any(word in change.what for word in options.only or [""])]
+    if options.only is None:
+        wanted = [change for change in wanted if f"{change.method}: {change.what}" not in known]
+    measure(wanted, options.repeats, end, options.only is None)
+    rows, known = [], read_rows()
+    for change in everything:
+        rows += [known[name]] if (name := f"{change.method}: {change.what}") in known else []
     notes = (
         "A number stands before the arrow as it is, after it as it was tried. Seeds are the same in both; in the rows "
         "named as it is nothing was changed, so that what they differ by in time is noise. Spread is half the range of "
-        "the value lost over the seeds, on average."
+        f"the value lost over the {options.repeats} seeds, on average."
     )
     header = ["method", "change", *(f"{kind}, value lost %" for kind in KINDS), "spread, %", "ARI", "times as it is"]
-    write_table("ablation", "What each number and step is worth", header, rows, notes, options.only is None)
+    write_table("ablation", "What each number and step is worth", header, rows, notes, len(rows) == len(everything))
 
 
 if __name__ == "__main__":

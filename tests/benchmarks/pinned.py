@@ -1,10 +1,11 @@
 """Pin what the engine does: labels, values, seconds and entries read on some forty graphs, and compare with a file.
 
-    GRAPHCLUST_DATA=... python pinned.py --write FILE
+    GRAPHCLUST_DATA=... python pinned.py --write FILE [--seconds S]
     GRAPHCLUST_DATA=... python pinned.py --compare FILE [--only WORD]
 
-Each row is a graph x a question x an objective x a method, at one seed. The first form keeps the rows as JSON; the
-second runs them again and prints each row whose labels changed, with both values and times, and then how many are the
+Each row is a graph x a question x an objective x a method, at one seed. The first form keeps the rows as JSON, and goes
+on where it ended if the file is there; results/pinned.json holds those of the engine as it is. The second runs them
+again and prints each row whose labels changed, with both values and times, and then how many are the
 same, better and worse. Values are the larger the better: modularity, and less the cut. Times are of this machine.
 """
 
@@ -16,7 +17,7 @@ import pathlib
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import networkx as nx
@@ -99,7 +100,8 @@ def run(graph: graphclust.Graph, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"labels": labels, "value": value, "clusters": found.n_clusters, "seconds": seconds, "read": read}
 
 
-def rows(only: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def rows(only: str, known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of each question whose name holds the word and is not known yet, name and row."""
     for _, arguments in questions((2,), 0):  # compile
         run(graphclust.as_graph(small("karate")), arguments)
     with tempfile.TemporaryDirectory() as room:
@@ -110,7 +112,7 @@ def rows(only: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 held.append((f"{name}, a store", graphclust.save_store(f"{room}/graph.store", graph)))
             for title, one in held:
                 for question, arguments in questions(k_values, graph.n_entries):
-                    if only in f"{title} | {question}":
+                    if only in f"{title} | {question}" and f"{title} | {question}" not in known:
                         yield f"{title} | {question}", run(one, arguments)
 
 
@@ -119,11 +121,16 @@ def main() -> None:
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--compare", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose name holds this")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="after which no row is begun")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
+    end = time.monotonic() + options.seconds
     before = json.loads(options.compare.read_text())["rows"] if options.compare else {}
-    made, counts = {}, {"same": 0, "better": 0, "worse": 0, "new": 0}
-    for name, row in rows(options.only):
+    made: dict[str, dict[str, Any]] = {}
+    if options.write and options.write.exists():
+        made = json.loads(options.write.read_text())["rows"]
+    counts = {"same": 0, "better": 0, "worse": 0, "new": 0}
+    for name, row in rows(options.only, made):
         made[name] = row
         old = before.get(name)
         if old is None:
@@ -135,6 +142,8 @@ def main() -> None:
             change = (row["value"] - old["value"]) / max(abs(old["value"]), 1e-12)
             seconds = f"{old['seconds']:.3f} -> {row['seconds']:.3f} s"
             print(f"{name}: {old['value']:.6f} -> {row['value']:.6f} ({change:+.3%}), {seconds}", flush=True)
+        if time.monotonic() > end:
+            break
     print(", ".join(f"{number} {word}" for word, number in counts.items()))
     if options.write:
         options.write.write_text(json.dumps({"machine": machine(), "seed": SEED, "rows": made}, indent=0) + "\n")

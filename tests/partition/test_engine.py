@@ -107,6 +107,18 @@ def test_more_new_partitions_never_lead_to_a_worse_one(seed):
     assert values == sorted(values) and values[0] < values[1]
 
 
+def test_a_small_graph_has_as_many_new_partitions_as_are_asked_for():
+    read = []
+    for n_new in (4, 16):
+        on, run = run_on(graph_of(WITHOUT_CLUSTERS), seed=0)
+        run.progress.watch(on.graph)
+        plan = plan_for_any_number(goal_at(on, 1.0, "modularity"))
+        found = engine.v_cycle(run.finest, None, plan.goal, plan.pulls[0], run)
+        engine.evolve(run.finest, found, plan, n_new, run)
+        read.append(sum(run.progress.entries_read.values()))
+    assert 2 * read[0] < read[1]
+
+
 def test_high_effort_is_better_on_a_graph_without_clusters():
     graph = graph_of(WITHOUT_CLUSTERS)
     low, high = ([communities(graph, effort=e, rng=seed).modularity for seed in range(4)] for e in ("low", "high"))
