@@ -64,7 +64,7 @@ POOL = 8  # partitions that are selected of many
 FAMILY = 4  # parents that have one child; families are made side by side, up to so many whatever the number of threads
 SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
 MOST_SPARE = 32  # ... but no more new partitions than these
-WORTH_A_ROUND = 2e-5  # of the value, that a round of V-cycles gains
+WORTH_A_CYCLE = 2e-5  # of the value, that a V-cycle inside the clusters gains
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
 
@@ -81,7 +81,7 @@ class Effort(NamedTuple):
     times_spare: int = 1
 
 
-EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 5, 0), "high": Effort(8, 5, 128, 8)}
+EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 128, 8)}
 ONE_V_CYCLE = Effort(1, 0, 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
@@ -221,8 +221,7 @@ def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
     """The partition after V-cycles inside its clusters, from small regions to large ones."""
     goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
-    pulls = plan.pulls[2::-1] if goal.k else plan.pulls[::-1]
-    for done, pull in enumerate(pulls[:n_cycles]):
+    for done, pull in enumerate(plan.pulls[2::-1][:n_cycles]):
         if not run.progress.out_of_time():
             run.progress.offer(found.labels.copy)
             run.progress.step(done, n_cycles)
@@ -252,14 +251,20 @@ def number_to_spare(level: Level, times: int = 1) -> int:
 
 
 def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int) -> Partition:
-    """The partition after a round of V-cycles inside its clusters, and after more while k is free and a round gains.
+    """The partition after V-cycles inside its clusters; where k is free, until so many in a row gain next to nothing.
 
-    At a resolution at which a graph has no clusters the first round is far from the last that gains.
+    At a resolution at which a graph has no clusters the first ones are far from the last that gains.
     """
-    gained = np.inf
-    while gained > WORTH_A_ROUND * abs(value(found, plan.goal)):
-        before, found = found, improve(level, found, plan, run, n_cycles)
-        gained = 0.0 if plan.goal.k > 0 else value(found, plan.goal) - value(before, plan.goal)
+    if plan.goal.k > 0:
+        return improve(level, found, plan, run, n_cycles)
+    n_done = in_vain = 0
+    while in_vain < n_cycles and not run.progress.out_of_time():
+        run.progress.offer(found.labels.copy)
+        run.progress.step(in_vain, n_cycles)
+        before, pull = value(found, plan.goal), plan.pulls[-1 - n_done % len(plan.pulls)]
+        found = v_cycle(level, found, plan.goal, pull, run)
+        gained = value(found, plan.goal) - before
+        n_done, in_vain = n_done + 1, 0 if gained > WORTH_A_CYCLE * abs(before) else in_vain + 1
     return found
 
 

@@ -145,7 +145,7 @@ CHANGES = [
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
     Change("first V-cycles 5 -> 2", "multilevel", ((pipeline, "EFFORTS", efforts(first=2)),)),
     Change("first V-cycles 5 -> 8", "multilevel", ((pipeline, "EFFORTS", efforts(first=8)),)),
-    Change("V-cycles inside clusters 5 -> 1", "multilevel", ((pipeline, "EFFORTS", efforts(iterated=1)),)),
+    Change("V-cycles inside clusters 3 -> 1", "multilevel", ((pipeline, "EFFORTS", efforts(iterated=1)),)),
     Change("effort low", "multilevel", options=(("effort", "low"),)),
     Change("effort high", "multilevel", options=(("effort", "high"),)),
     Change("no V-cycles inside clusters", "multilevel", ((engine, "improve", as_it_is),)),
@@ -166,9 +166,9 @@ CHANGES = [
 
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES and FINEST are for a free number of
-# clusters, and so is WORTH_A_ROUND; families are for high effort.
+# clusters, and so is WORTH_A_CYCLE; families are for high effort.
 NOT_VARIED = {
-    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_ROUND", "POOL",
+    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "POOL",
     "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
     "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
     "OPENED_PER_NODE", "MOST_VISITORS",
