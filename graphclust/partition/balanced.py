@@ -108,9 +108,13 @@ def best_of(level: Level, pool: Sequence[Partition], goal: Goal, counts: npt.Arr
 
 
 def is_within(level: Level, found: Partition, goal: Goal, counts: npt.ArrayLike = 1) -> bool:
-    """Whether every cluster has a node and holds no more than the bound, times its count."""
+    """Whether there are k clusters, each of which has a node and holds what the bounds say.
+
+    counts : how many times the upper bound each cluster may hold.
+    """
     load = np.bincount(found.labels, level.terms.size, minlength=goal.k)
-    return bool((load <= goal.most * np.asarray(counts)).all()) and len(np.unique(found.labels)) == goal.k
+    holds = (load >= goal.least) & (load <= goal.most * np.asarray(counts))
+    return bool(holds.all()) and np.count_nonzero(np.bincount(found.labels)) == goal.k
 
 
 def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:

@@ -5,7 +5,8 @@
 2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
    shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level. Cuts into few
-   clusters are merged from more, every other time; and one cut begins with the clusters of the dendrogram.
+   clusters, and those whose number is free, are merged from more, every other time; and one cut begins with the clusters
+   of the dendrogram.
 4. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
    V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
    made shorter by the method of Fiduccia & Mattheyses 1982.
@@ -81,7 +82,7 @@ class Effort(NamedTuple):
     times_spare: int = 1
 
 
-EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 128, 8)}
+EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64, 8)}
 ONE_V_CYCLE = Effort(1, 0, 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
 
@@ -191,12 +192,18 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
 
 
 def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
-    """A V-cycle from nothing, at the pull whose turn it is; of few clusters every other one makes more first.
+    """A V-cycle from nothing, at the pull whose turn it is; of few clusters, or any number, by way of more in turn.
 
     A small group that few edges leave is seldom a region by itself: in a few clusters its nodes are lost in others.
     Among more clusters it is one of them, and gets and gives nodes until it is whole. Whole clusters are then merged.
+    Where k is free, clusters of twice the resolution come first, and are merged inside a V-cycle where that is better:
+    of regions alone unions can gain that leave one large cluster, and none of its parts gains by leaving it.
     """
     goal, pull = plan.goal, plan.pulls[turn % len(plan.pulls)]
+    if goal.k == 0 and turn % 2:
+        finer = goal._replace(objective=goal.objective._replace(pull=2.0 * goal.objective.pull))
+        found = refine(level, v_cycle(level, None, finer, pull, run), goal, run)
+        return v_cycle(level, found, goal, pull, run)
     if turn % 2 == 0 or not goal.k < plan.by_way_of <= len(level.terms.mass):
         return v_cycle(level, None, goal, pull, run)
     more = v_cycle(level, None, goal._replace(k=plan.by_way_of), pull, run)

@@ -33,6 +33,7 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import Aim, Units, weighed
 from graphclust.partition import balanced, sequential_contraction
 from graphclust.partition.agglomeration import NO_GAINS, agglomerate
+from graphclust.partition.balanced import is_within
 from graphclust.partition.bounds import NO_ROOM, Bounds, as_bounds_of_k, pack, refuse_small_components, sure_to_do
 from graphclust.partition.components import in_all_nodes, searched_nodes
 from graphclust.partition.connected_balance import balance_connected, grow_connected
@@ -96,13 +97,6 @@ def remark_on_parts(found: Partition, run: Run) -> list[str]:
     if n_parts <= max(len(found.sums.size), n_components):
         return []
     return [f"not all clusters are connected, which the bounds do not let them be: {n_parts} parts"]
-
-
-def is_within(level: Level, found: Partition, goal: Goal) -> bool:
-    """Whether there are k clusters, each of which has a node and holds what the bounds say."""
-    labels, k = found.labels, len(found.sums.size)
-    load, n_nodes = np.bincount(labels, level.terms.size, minlength=k), np.bincount(labels, minlength=k)
-    return bool(k == goal.k and n_nodes.min() > 0 and load.min() >= goal.least and load.max() <= goal.most)
 
 
 def search_within(level: Level, free: Partition, plan: Plan, n_children: float, run: Run) -> Partition:
