@@ -55,6 +55,7 @@ from graphclust.partition.resolution import (
 BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
 FIRST = 5  # V-cycles at normal effort, which the budget is for
 FINEST = 16.0  # times the resolution of the goal: that of the regions which large graphs are contracted to
+FINER = (1.25, 2.0)  # times the resolution of the goal: that of clusters on the way, in turn
 MIN_REGIONS, MAX_REGIONS = 12, 64  # a cluster, of a graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # regions are made again at so many times the resolution where they are fewer than that
 MIN_RELATIVE_CHANGE = 0.02  # a contraction that leaves more of the nodes is not made
@@ -66,6 +67,7 @@ FAMILY = 4  # parents that have one child; families are made side by side, up to
 SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
 MOST_SPARE = 32  # ... but no more new partitions than these
 WORTH_A_CYCLE = 2e-5  # of the value, that a V-cycle inside the clusters gains
+CYCLES_OF_A_CHILD = 3  # inside its clusters, at most, while they gain
 SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
 PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
 
@@ -196,12 +198,13 @@ def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
 
     A small group that few edges leave is seldom a region by itself: in a few clusters its nodes are lost in others.
     Among more clusters it is one of them, and gets and gives nodes until it is whole. Whole clusters are then merged.
-    Where k is free, clusters of twice the resolution come first, and are merged inside a V-cycle where that is better:
+    Where k is free, clusters of a higher resolution come first, and are merged inside a V-cycle where that is better:
     of regions alone unions can gain that leave one large cluster, and none of its parts gains by leaving it.
     """
     goal, pull = plan.goal, plan.pulls[turn % len(plan.pulls)]
     if goal.k == 0 and turn % 2:
-        finer = goal._replace(objective=goal.objective._replace(pull=2.0 * goal.objective.pull))
+        higher = FINER[turn // 2 % len(FINER)] * goal.objective.pull
+        finer = goal._replace(objective=goal.objective._replace(pull=higher))
         found = refine(level, v_cycle(level, None, finer, pull, run), goal, run)
         return v_cycle(level, found, goal, pull, run)
     if turn % 2 == 0 or not goal.k < plan.by_way_of <= len(level.terms.mass):
@@ -420,7 +423,7 @@ def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> P
     There are three at most; on graphs of clear clusters the first gains nothing.
     """
     found = recombine(level, parents, plan, run)
-    for _ in range(3):
+    for _ in range(CYCLES_OF_A_CHILD):
         before, found = found, v_cycle(level, found, plan.goal, run.rng.choice(plan.pulls), run)
         if value(found, plan.goal) - value(before, plan.goal) <= SAME * abs(value(found, plan.goal)):
             break

@@ -165,13 +165,13 @@ CHANGES = [
 ]  # fmt: skip
 
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
-# of, what is round-off, and when work is given up that gains nothing. REGION_SIZES and FINEST are for a free number of
-# clusters, and so is WORTH_A_CYCLE; families are for high effort.
+# of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
+# for a free number of clusters; families and the cycles of a child are for high effort.
 NOT_VARIED = {
     "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "POOL",
     "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
     "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
-    "OPENED_PER_NODE", "MOST_VISITORS",
+    "OPENED_PER_NODE", "MOST_VISITORS", "FINER", "CYCLES_OF_A_CHILD",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")

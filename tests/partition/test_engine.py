@@ -107,6 +107,25 @@ def test_more_new_partitions_never_lead_to_a_worse_one(seed):
     assert values == sorted(values) and values[0] < values[1]
 
 
+@pytest.mark.parametrize(
+    ("blocks", "size", "degrees", "resolution"), [(6, 20, (4, 4, 2.5), 0.5), (3, 60, (0.5, 7, 3.2), 0.6)]
+)
+def test_two_halves_that_are_worth_it_are_not_united_at_a_low_resolution(blocks, size, degrees, resolution):
+    """Of two halves made of blocks; unions of regions gain until all nodes are in one cluster."""
+    own, half, other = degrees
+    rates = np.full((2 * blocks, 2 * blocks), other / (blocks * size))
+    rates[:blocks, :blocks] = rates[blocks:, blocks:] = half / ((blocks - 1) * size)
+    np.fill_diagonal(rates, own / size)
+    G = nx.stochastic_block_model([size] * 2 * blocks, rates.tolist(), seed=1)
+    G.remove_nodes_from(list(nx.isolates(G)))
+    A, halves = nx.to_scipy_sparse_array(G, dtype=float), np.array([u // (blocks * size) for u in G])
+    least = graphclust.modularity(A, halves, resolution=resolution)
+    assert least > 1.0 - resolution  # what one cluster is worth
+    for seed in range(3):
+        found = communities(A, resolution=resolution, rng=seed).labels
+        assert graphclust.modularity(A, found, resolution=resolution) > least
+
+
 def test_a_small_graph_has_as_many_new_partitions_as_are_asked_for():
     read = []
     for n_new in (4, 16):
