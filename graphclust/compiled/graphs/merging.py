@@ -386,18 +386,6 @@ def merge_light(objective, chains, merger):
 
 
 @loop(**UNCOUNTED)
-def most_beyond_chance(rows, mass):
-    """The highest ratio of a link between two nodes to the product of their masses; minus infinity without links."""
-    most = -np.inf
-    for a in range(len(mass)):
-        for e in range(rows.indptr[a], rows.indptr[a + 1]):
-            b = rows.indices[e]
-            if b != a:
-                most = max(most, rows.weights[e] / (mass[a] * mass[b]))
-    return most
-
-
-@loop(**UNCOUNTED)
 def number_roots(clusters, number, labels, roots):
     """Number the clusters by first appearance, in labels and roots; number (n,) is scratch of -1. Returns how many."""
     count = 0

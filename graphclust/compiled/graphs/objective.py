@@ -109,14 +109,6 @@ def gain_of_link(objective, link, mass_of):
     return 2.0 * link / mass_of if objective.kind == RATIO else 2.0 * link
 
 
-@loop(**UNGUARDED)
-def most_from_joining(objective, link, loop, mass, least_mass, worst):
-    """A bound on `gain_of_joining` over all clusters: none has less mass, and none a score per mass below -worst."""
-    if objective.kind == RATIO:
-        return (2.0 * link + loop + mass * worst) / (least_mass + mass)
-    return 2.0 * link + loop - objective.pull * mass * (2.0 * least_mass + mass)
-
-
 @loop(**INLINED)
 def better_of(c, gain, best, most):
     """The candidate of more gain, of two as good the lower number, and its gain; best -1 is for none so far.
