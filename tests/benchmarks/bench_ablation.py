@@ -139,8 +139,7 @@ CHANGES = [
     *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
     *numbers("multilevel", engine, {
         "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "MAX_REGIONS": (24, 256), "COARSER": (2.0, 8.0),
-        "SPARE_ENTRIES": (0, 1 << 20),
-        "HEAVY": (1.0, 4.0, 1e9),
+        "SPARE_ENTRIES": (0, 1 << 20), "HEAVY": (1.0, 4.0, 1e9), "CYCLES_OF_A_CHILD": (1, 9),
     }),
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
     Change("first V-cycles 5 -> 2", "multilevel", ((pipeline, "EFFORTS", efforts(first=2)),)),
@@ -166,12 +165,12 @@ CHANGES = [
 
 # These follow from others, or only choose: which of two ways to the same labels is quicker, how many cores are made use
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
-# for a free number of clusters; families and the cycles of a child are for high effort.
+# for a free number of clusters; families are for high effort.
 NOT_VARIED = {
     "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "POOL",
     "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
     "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
-    "OPENED_PER_NODE", "MOST_VISITORS", "FINER", "CYCLES_OF_A_CHILD",
+    "OPENED_PER_NODE", "FINER",
 }  # fmt: skip
 
 COARSE_PLANTED = ("20x1000:8:2", "20x1000:12:2:dc:unbalanced", "100x200:12:3", "20x2000:8:8")
