@@ -24,7 +24,7 @@ def main() -> None:
 
 def compile_from_the_end() -> None:
     """Cluster a few nodes, with what a process needs last taken first."""
-    from graphclust.graph.graph_input import as_graph
+    from graphclust.io.graph_input import as_graph
     from graphclust.objective.objective import weighed
     from graphclust.partition.levels import run_on
     from graphclust.partition.pipeline import coreset_sc

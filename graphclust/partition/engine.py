@@ -5,7 +5,7 @@
 2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
 3. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
    shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level. Cuts into few
-   clusters, and those whose number is free, are merged from more, every other time; and one cut begins with the clusters
+   clusters, and clusters of a free number, are merged from more, every other time; and one cut begins with the clusters
    of the dendrogram.
 4. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
    V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
@@ -194,7 +194,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
 
 
 def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
-    """A V-cycle from nothing, at the pull whose turn it is; of few clusters, or any number, by way of more in turn.
+    """A V-cycle from nothing, at the pull whose turn it is; few clusters, or a free number, are merged from more in turn.
 
     A small group that few edges leave is seldom a region by itself: in a few clusters its nodes are lost in others.
     Among more clusters it is one of them, and gets and gives nodes until it is whole. Whole clusters are then merged.
