@@ -194,7 +194,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
 
 
 def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
-    """A V-cycle from nothing, at the pull whose turn it is; few clusters, or a free number, are merged from more in turn.
+    """A V-cycle from nothing, at the pull whose turn it is; few clusters, or a free number, merged from more in turn.
 
     A small group that few edges leave is seldom a region by itself: in a few clusters its nodes are lost in others.
     Among more clusters it is one of them, and gets and gives nodes until it is whole. Whole clusters are then merged.

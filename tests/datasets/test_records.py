@@ -7,7 +7,7 @@ import pathlib
 
 import numpy as np
 import pytest
-from reference_quality import cut_and_volume, modularity
+from reference.quality import cut_and_volume, modularity
 from scipy import sparse
 
 FOLDER = pathlib.Path(__file__).parents[2] / "datasets" / "records"

@@ -193,7 +193,7 @@ def test_more_effort_is_better_on_average():
     graph = make_graph("power-law blocks")
 
     def mean_cut(effort):
-        found = [multilevel_partition(graph, 9, effort=effort, rng=seed, **CUT) for seed in range(24)]
+        found = [multilevel_partition(graph, 9, effort=effort, rng=seed, **CUT) for seed in range(48)]
         return np.mean([normalized_cut(graph, labels) for labels in found])
 
     assert mean_cut("high") < mean_cut("normal") < mean_cut("low")

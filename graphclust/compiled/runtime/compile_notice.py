@@ -24,6 +24,7 @@ class Announcement(event.Listener):
         self.is_ours = self.said = False
 
     def on_start(self, event) -> None:
+        """Once compiling takes long, start a second process that compiles, and say so."""
         self.depth += 1  # a loop compiles those that it calls
         if self.depth == 1:
             self.started = time.perf_counter()
