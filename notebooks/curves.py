@@ -47,6 +47,38 @@ def mean(rows: Sequence[Row], y: str, **where: Any) -> float:
     return mean_and_std(kept, y)[0]
 
 
+def estimate(rows: Sequence[Row], y: str, form: str = ".3f", **where: Any) -> str:
+    """Mean ± standard error of a column over the rows that have these values in other columns; one row has none."""
+    kept = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    if not kept:
+        raise ValueError(f"no row has {where}")
+    middle, spread = mean_and_std(kept, y)
+    return f"{middle:{form}} ± {spread / len(kept) ** 0.5:{form}}" if len(kept) > 1 else f"{middle:{form}} (1 run)"
+
+
+def difference(
+    rows: Sequence[Row], others: Sequence[Row], y: str, by: Sequence[str] = ("seed",)
+) -> tuple[float, float]:
+    """Mean of a column's differences between rows of the same settings, and its standard error (NaN for one pair)."""
+    partner = {tuple(row[name] for name in by): row[y] for row in others}
+    pairs = [(row[y], partner[key]) for row in rows if (key := tuple(row[name] for name in by)) in partner]
+    if not pairs:
+        raise ValueError(f"no rows have the same {', '.join(by)}")
+    differences = np.array([ours - theirs for ours, theirs in pairs], dtype=float)
+    error = differences.std(ddof=1) / len(pairs) ** 0.5 if len(pairs) > 1 else float("nan")
+    return float(differences.mean()), float(error)
+
+
+def at_least(margin: float, error: float) -> bool | None:
+    """Whether a paired difference says "at least as good": it is not below 0; None if by less than two errors."""
+    return True if margin >= 0 else False if margin < -2 * error else None
+
+
+def better(margin: float, error: float) -> bool | None:
+    """Whether a paired difference says "better": above 0 by two standard errors; None if it lies within two of 0."""
+    return True if margin > 2 * error else False if margin < -2 * error else None
+
+
 def draw(axes: Axes, rows: Sequence[Row], x: str, y: str, by: str, order: Sequence[str] | None = None) -> None:
     """A curve of means for each value of `by`, shaded by one standard deviation as in the papers."""
     members = groups(rows, by)
@@ -74,7 +106,7 @@ def logarithmic(axes: Axes, which: str = "xy") -> None:
 
 
 def table(rows: Sequence[Row], by: Sequence[str], columns: Sequence[str], form: str = ".3f") -> None:
-    """Print one line for each combination of the columns `by`: mean ± standard deviation of the others."""
+    """Print one line for each combination of the columns `by`: mean ± standard error of the others."""
     lines = [[*by, *columns, "runs"]]
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -83,7 +115,8 @@ def table(rows: Sequence[Row], by: Sequence[str], columns: Sequence[str], form: 
         cells = []
         for column in columns:
             middle, spread = mean_and_std(group, column)
-            cells.append(f"{middle:{form}} ± {spread:{form}}" if len(group) > 1 else f"{middle:{form}}")
+            error = spread / len(group) ** 0.5
+            cells.append(f"{middle:{form}} ± {error:{form}}" if len(group) > 1 else f"{middle:{form}}")
         lines.append([*(str(value) for value in key), *cells, str(len(group))])
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for line in lines:

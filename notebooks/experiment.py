@@ -5,12 +5,14 @@ $GRAPHCLUST_NOTEBOOK_SIZE. `run.py` names a file in $GRAPHCLUST_NOTEBOOK_RECORD:
 as soon as it is made, and a run that was stopped goes on where it ended. Without it nothing is written.
 """
 
+import datetime
 import hashlib
 import inspect
 import json
 import os
 import pathlib
 import platform
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,6 +20,7 @@ import numba
 import numpy as np
 import scipy
 from points import available
+from provenance import commit, data_read, loaded_modules, module_hashes, outdated
 
 import graphclust
 
@@ -53,22 +56,32 @@ def machine() -> dict[str, str]:
 
 
 class Record:
-    """Measurements of one notebook, by part, and its claims."""
+    """Measurements of one notebook, by part, its claims, and all that tells which code found them on which data.
+
+    A record of another size, another machine or other code is begun anew.
+    """
 
     def __init__(self) -> None:
         path = os.environ.get("GRAPHCLUST_NOTEBOOK_RECORD")
         self._path = pathlib.Path(path) if path else None
         self.contents: dict[str, Any] = {
             "size": SIZE,
+            "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+            "commit": commit(),
+            "seconds": 0,
             "data": available(),
+            "read": {},
             "machine": machine(),
+            "seeds": {},
+            "modules": {},
             "parts": {},
             "claims": [],
         }
         if self._path is not None and self._path.exists():
             kept = json.loads(self._path.read_text())
-            if kept["size"] == SIZE and kept["machine"] == self.contents["machine"]:
-                self.contents["parts"] = kept["parts"]
+            if kept["size"] == SIZE and kept["machine"] == self.contents["machine"] and not outdated(kept):
+                self.contents |= {name: kept[name] for name in ("parts", "seconds", "read", "modules")}
+        self._seconds_before, self._start = self.contents["seconds"], time.monotonic()
 
     def measure(
         self, part: str, settings: Iterable[Row], function: Callable[..., Row | list[Row]], *, needs: Iterable[Any] = ()
@@ -97,20 +110,42 @@ class Record:
                 self._write()
         return [{**setting, **row} for setting in settings for row in runs[json.dumps(setting)]]
 
-    def claim(self, source: str, claim: str, here: str, holds: bool) -> None:
-        """Print and keep what a paper says, what was found here, and whether that is what it says."""
-        verdict = "reproduced" if holds else "not reproduced"
-        print(f"{source}: {claim}\n   here: {here}\n   {verdict}" + (" (small size)" if SIZE == "small" else ""))
-        entry = {"source": source, "claim": claim, "here": here, "verdict": verdict}
+    def uses(self, modules: Iterable[str]) -> None:
+        """Count modules of the package that another process, which measured for this one, has loaded."""
+        self.contents["modules"] |= module_hashes(modules)
+
+    def claim(self, source: str, claim: str, here: str, holds: bool | None, *, paper: str = "") -> None:
+        """Print and keep what a paper says, what was found here, and whether that is what it says.
+
+        here : figures, each with its standard error where it is a mean.
+        holds : None where the difference is too small for its standard error to tell.
+        paper : the number that the paper prints, if it prints one.
+        """
+        verdict = "undecided" if holds is None else "reproduced" if holds else "not reproduced"
+        print(f"{source}: {claim}" + (f"\n   the paper: {paper}" if paper else ""))
+        print(f"   here: {here}\n   {verdict}" + (" (small size)" if SIZE == "small" else ""))
+        entry = {"source": source, "claim": claim, "paper": paper, "here": here, "verdict": verdict}
         others = [kept for kept in self.contents["claims"] if (kept["source"], kept["claim"]) != (source, claim)]
         self.contents["claims"] = [*others, entry]
         self._write()
 
     def _write(self) -> None:
+        self.contents["seconds"] = round(self._seconds_before + time.monotonic() - self._start)
+        self.contents["read"] |= data_read()
+        self.contents["modules"] |= module_hashes(loaded_modules())
+        self.contents["seeds"] = {name: seeds_of(part["runs"]) for name, part in self.contents["parts"].items()}
         if self._path is not None:
             unfinished = self._path.with_suffix(".part")
             unfinished.write_text(as_text(self.contents))
             unfinished.replace(self._path)
+
+
+def seeds_of(runs: Row) -> str:
+    """Seeds of the settings that were measured, such as "0-9"."""
+    seeds = sorted({json.loads(key).get("seed", -1) for key in runs} - {-1})
+    if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]}-{seeds[-1]}"
+    return ", ".join(str(seed) for seed in seeds)
 
 
 def as_text(contents: Row) -> str:

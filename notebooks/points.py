@@ -1,11 +1,23 @@
-"""Labeled points: the papers' data sets where $GRAPHCLUST_DATA has them, scikit-learn's digits everywhere."""
+"""Labeled points: the papers' data sets where $GRAPHCLUST_DATA has them, scikit-learn's digits everywhere.
+
+`fetch_points` asks OpenML, by scikit-learn, for what is not there.
+"""
 
 import gzip
 import os
 import pathlib
 
 import numpy as np
+from provenance import note_data
 from scipy import sparse
+
+# The papers' data sets: name here -> name and version at OpenML; "rcv1" is fetched by scikit-learn's own fetcher.
+OPENML = {
+    "mnist_784": ("mnist_784", 1),
+    "har": ("har", 1),
+    "pendigits": ("pendigits", 1),
+    "letter": ("letter", 1),
+}
 
 
 def available() -> list[str]:
@@ -21,6 +33,47 @@ def available() -> list[str]:
 
 def points(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Points (n, d), float64, and their int64 classes (n,)."""
+    X, classes = _points(name)
+    note_data(name, X, classes)
+    return X, classes
+
+
+def fetch_points(name: str) -> tuple[np.ndarray | sparse.csr_array, np.ndarray]:
+    """A data set of the papers: from $GRAPHCLUST_DATA where it is there, else from the network by scikit-learn.
+
+    name : "mnist_784", "har", "pendigits", "letter", or "rcv1", whose points are sparse and whose classes are the
+        first of each document's topics.
+
+    Raises ValueError for another name, FileNotFoundError where the data are neither there nor to be had.
+    """
+    if name not in (*OPENML, "rcv1"):
+        raise ValueError(f"name is {name!r}, expected one of {', '.join([*OPENML, 'rcv1'])}")
+    here = {"mnist_784": "mnist"}.get(name, name)
+    if here in available():
+        return points(here)
+    try:
+        if name == "rcv1":
+            from sklearn.datasets import fetch_rcv1
+
+            found = fetch_rcv1(shuffle=False)
+            X, classes = sparse.csr_array(found.data), np.asarray(found.target.argmax(axis=1)).ravel()
+            note_data(name, X.data, X.indices, classes)
+            return X, classes
+        from sklearn.datasets import fetch_openml
+
+        title, version = OPENML[name]
+        found = fetch_openml(title, version=version, as_frame=False, parser="liac-arff")
+    except OSError as problem:  # URLError, timeouts and refused connections are of this kind
+        raise FileNotFoundError(
+            f"points {name!r} are neither in $GRAPHCLUST_DATA nor to be had from the network ({problem}); "
+            "set GRAPHCLUST_DATA to a folder whose features/ has them, or run this where there is a network"
+        ) from problem
+    X, classes = np.asarray(found.data, np.float64), np.unique(found.target, return_inverse=True)[1].astype(np.int64)
+    note_data(name, X, classes)
+    return X, classes
+
+
+def _points(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name == "digits":
         from sklearn.datasets import load_digits
 

@@ -6,8 +6,9 @@
 NAME is the beginning of a notebook's name, such as 05; all are run without one. Each is run from top to bottom, stored
 with its outputs, its measurements in results/NAME.json (written as they are made: a run that is stopped goes on where
 it ended), its first picture in pictures/NAME.png; README.md and HEADLINES.md are then made from these. One that has
-been run as it stands, at that size or a larger one and with the data sets that are there, is left alone; --again runs
-it from the start and measures everything again.
+been run as it stands, at that size or a larger one, with the data sets that are there and by the package's present
+code, is left alone; --again runs it from the start and measures everything again. A record is stale where a module of the package
+that the measurement loaded has other code now (comments and docstrings aside), or a table that it read has changed.
 """
 
 import argparse
@@ -18,12 +19,14 @@ import json
 import os
 import pathlib
 import re
+import signal
 import sys
 from typing import Any
 
 import nbformat
 from experiment import as_text
 from points import available
+from provenance import outdated
 
 HERE = pathlib.Path(__file__).parent
 RESULTS, PICTURES = HERE / "results", HERE / "pictures"
@@ -39,25 +42,29 @@ under each picture. `HEADLINES.md` says for each headline of the papers whether 
 
 ```
 pip install ".[notebooks,neighbors]"
-python notebooks/run.py            # all at full size, resumable; under half an hour each
+python notebooks/run.py            # all at full size, resumable; how long each takes stands in the table
 python notebooks/run.py 05 --again # one of them, measured again
 python notebooks/run.py --pages    # this page and HEADLINES.md from results/ alone
 ```
 
-$GRAPHCLUST_DATA names a folder with the papers' data sets; without it scikit-learn's digits stand in for them.
-Measurements, machine and versions are kept in `results/`. `experiment.py`, `curves.py` and `points.py` are what the
-notebooks share: the record, the drawing of means with their spread, the reading of points. `recipes/` has short pages
-for users of another library."""
+$GRAPHCLUST_DATA names a folder with the papers' data sets; without it scikit-learn's digits stand in for them, and
+`points.fetch_points("mnist_784")` asks the network. `results/` keeps what was measured, with the commit, the seeds,
+hashes of the data and of the package's modules that were loaded, machine and versions. A record that is older than the
+code of these modules is *stale*: `run.py` measures it anew, and a test in `tests/test_notebooks.py` fails.
+`experiment.py`, `provenance.py`, `curves.py` and `points.py` are what the notebooks share: the record, where it comes
+from, the drawing of means with their spread, the reading of points. `recipes/` has short pages for users of
+another library."""
 HEADLINES = """# The papers' headlines: reproduced or not, and by how much
 
 Made by `run.py` from `results/`: every verdict is a comparison of measured numbers, written down in the notebook named.
-Times are of one machine beside other work; the papers' are of theirs. What has been run at the small size only is open:
-there the verdict is about the small experiment, not the paper's.
+`±` is the standard error of a mean over runs; "undecided" means that a difference lies within two standard errors.
+"stale" means that the package's code has changed since the measurement. Times are of one machine; the papers' are of
+theirs. What has been run at the small size only is open: there the verdict is about the small experiment.
 
-Not measured in notebooks: Friendster (Figure 2's third graph) and HAR (Figure 3), which are not among the data, though
-the package's README has a planted graph of Friendster's size; Theorem 1 of coreset spectral clustering, a bound on the
-kernel k-means cost, which with a shift says little about the cut; the bounds on iterations of mini-batch kernel
-k-means; Table 1 of nested mini-batch k-means, on other implementations."""
+Not measured: the real graphs of Figure 2 of coreset spectral clustering (graphs that are generated with their sizes and
+degrees stand in, named "-like"; Friendster's size is beyond the notebook, and is in the package's benchmarks), HAR,
+INFMNIST, STL10P, KDDC98 and RCV1, which are not among the data (MNIST and made-up documents stand in), and Table 1 of
+nested mini-batch k-means, which times other implementations."""
 
 
 COMPILING = "graphclust: compiling its loops"  # said once, where loops are not at hand yet
@@ -85,7 +92,7 @@ def record_of(path: pathlib.Path) -> dict[str, Any]:
 
 def is_done(path: pathlib.Path, size: str) -> bool:
     record = record_of(path)
-    if record.get("code") != code_of(read(path)) or not set(available()) <= set(record["data"]):
+    if record.get("code") != code_of(read(path)) or not set(available()) <= set(record["data"]) or outdated(record):
         return False
     return SIZES.index(record["size"]) >= SIZES.index(size)
 
@@ -200,15 +207,30 @@ def question_of(notebook: Any) -> str:
 
 
 def how_measured(record: dict[str, Any]) -> str:
+    """One line: size, date, machine, versions, commit, seeds."""
     if not record:
         return "not run yet"
     machine = record["machine"]
-    return f"{record['size']} size; {machine['processor']}, {machine['memory']}; {machine['versions']}"
+    parts = [f"{record['size']} size", record.get("date", ""), f"{machine['processor']}, {machine['memory']}"]
+    parts += [machine["versions"], f"commit {record.get('commit', 'unknown')}"]
+    seeds = dict.fromkeys(seeds for seeds in record.get("seeds", {}).values() if seeds)
+    return "; ".join(filter(None, [*parts, f"seeds {', '.join(seeds)}" if seeds else ""]))
+
+
+def durations() -> str:
+    """A table of how long each notebook took, and all of them."""
+    lines, total = ["| notebook | size | minutes |", "| --- | --- | --- |"], 0
+    for path in notebooks():
+        record = record_of(path)
+        seconds = record.get("seconds", 0)
+        total += seconds
+        lines.append(f"| {path.stem} | {record.get('size', 'not run')} | {seconds / 60:.1f} |")
+    return "\n".join([*lines, f"| all | | {total / 60:.0f} |"])
 
 
 def readme() -> str:
     """The list of the notebooks, with a picture each."""
-    parts = [README]
+    parts = [README, durations()]
     for path in notebooks():
         parts.append(f"## [{path.stem}]({path.name}): {question_of(read(path))}")
         if (PICTURES / f"{path.stem}.png").exists():
@@ -217,19 +239,28 @@ def readme() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+STALE = "stale; "
+
+
+def verdict_of(claim: dict[str, Any], record: dict[str, Any]) -> str:
+    """The verdict, marked as open where it is of the small size and as stale where the code is another now."""
+    verdict = claim["verdict"] if record["size"] == "full" else f"open; at small size {claim['verdict']}"
+    return STALE + verdict if outdated(record) else verdict
+
+
 def headlines() -> str:
-    """What the papers claim, what was found, and the verdict that the notebook computed from it."""
+    """What the papers claim and print, what was found, and the verdict that the notebook computed from it."""
     parts = [HEADLINES]
     claims = [(path, record_of(path), claim) for path in notebooks() for claim in record_of(path).get("claims", [])]
     sources = dict.fromkeys(claim["source"].split(",")[0] for _, _, claim in claims)
     for source in sorted(sources, key=lambda source: source == "This package"):  # the papers first
         parts.append(f"## {source}")
-        lines = ["| claim | here | verdict | notebook, size |", "| --- | --- | --- | --- |"]
+        lines = ["| claim | the paper's number | here | verdict | notebook, size |", "| --- | --- | --- | --- | --- |"]
         for path, record, claim in claims:
             if claim["source"].split(",")[0] == source:
                 place = claim["source"].removeprefix(source).lstrip(", ")
-                verdict = claim["verdict"] if record["size"] == "full" else f"open; at small size {claim['verdict']}"
-                cells = (f"{place}: {claim['claim']}" if place else claim["claim"], claim["here"], verdict)
+                sentence = f"{place}: {claim['claim']}" if place else claim["claim"]
+                cells = (sentence, claim.get("paper") or "-", claim["here"], verdict_of(claim, record))
                 escaped = " | ".join(cell.replace("|", r"\|") for cell in cells)
                 lines.append(f"| {escaped} | [{path.stem[:2]}]({path.name}), {record['size']} |")
         parts.append("\n".join(lines))
@@ -248,6 +279,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure everything again")
     parser.add_argument("--pages", action="store_true", help="only write README.md and HEADLINES.md")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped; what was measured is kept, the same command goes on"))
     unknown = [name for name in options.names if not any(path.stem.startswith(name) for path in notebooks())]
     if unknown:
         parser.error(
