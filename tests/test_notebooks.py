@@ -5,7 +5,9 @@ import importlib
 import json
 import pathlib
 import re
+import sys
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -120,15 +122,14 @@ def test_a_record_is_outdated_by_code_and_tables_that_it_used_alone(provenance):
 
 
 def test_points_that_cannot_be_had_say_where_they_are_looked_for(monkeypatch):
-    datasets = pytest.importorskip("sklearn.datasets")
     monkeypatch.syspath_prepend(str(FOLDER))
     monkeypatch.delenv("GRAPHCLUST_DATA", raising=False)
 
     def no_network(*args, **options):
         raise OSError("no route to host")
 
-    monkeypatch.setattr(datasets, "fetch_openml", no_network)
-    monkeypatch.setattr(datasets, "fetch_rcv1", no_network)
+    fetchers = SimpleNamespace(fetch_openml=no_network, fetch_rcv1=no_network)
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", fetchers)
     points = importlib.import_module("points")
     for name in (*points.OPENML, "rcv1"):
         with pytest.raises(FileNotFoundError, match=f"{name}.*GRAPHCLUST_DATA.*no route to host"):
