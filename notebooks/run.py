@@ -7,8 +7,9 @@ NAME is the beginning of a notebook's name, such as 05; all are run without one.
 with its outputs, its measurements in results/NAME.json (written as they are made: a run that is stopped goes on where
 it ended), its first picture in pictures/NAME.png; README.md and HEADLINES.md are then made from these. One that has
 been run as it stands, at that size or a larger one, with the data sets that are there and by the package's present
-code, is left alone; --again runs it from the start and measures everything again. A record is stale where a module of the package
-that the measurement loaded has other code now (comments and docstrings aside), or a table that it read has changed.
+code, is left alone; --again runs it from the start and measures everything again. A record is stale where a module of
+the package that the measurement loaded has other code now (comments and docstrings aside), or a table that it read has
+changed.
 """
 
 import argparse
