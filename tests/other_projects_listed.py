@@ -59,7 +59,6 @@ COMMUNITIES = {
 CELLS = {
     "test_leiden_igraph_directed": "each flavor takes the arguments of the other, and directed means nothing to either",
     "test_leiden_igraph_partition_type": "each flavor takes the arguments of the other",
-    "test_leiden_random_state": "another seed need not find other clusters: both find the same best ones",
     "test_leiden_wrong_flavor": OWN_WORDS,
 }
 LISTED: dict[str, dict[str, str]] = {

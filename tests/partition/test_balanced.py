@@ -349,7 +349,7 @@ def test_the_command_refuses_what_cannot_be(tmp_path, capsys):
     for more, word in [
         (["--to", "metis"], "-o"),
         (["-o", "parts.xyz"], "'.xyz'"),
-        (["--imbalance", "-1"], "max_imbalance=-1"),
+        (["--imbalance", "-1"], "--imbalance -1"),
         (["--permutation", "p.txt", "-o", "p.txt"], "two outputs"),
     ]:
         assert main(["partition", "karate", "-k", "2", *more]) == 2 and word in capsys.readouterr().err

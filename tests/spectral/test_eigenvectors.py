@@ -81,7 +81,7 @@ def test_missed_eigenvectors_are_found_without_a_dense_solver(name, monkeypatch)
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_large_degenerate_graphs(name, loops):
-    for n in (600, 1000, 2100, 3000):
+    for n in (600, 1000) if loops else (600, 1000, 3000):
         hold_against_dense_eigenvalues(name, n, loops, (2, 5, 10, 33))
 
 
@@ -108,7 +108,7 @@ def test_what_is_left_outside_a_basis():
 ON_ANY_PROCESSOR = """
 import warnings, sys
 warnings.simplefilter("ignore")
-sys.path.insert(0, "tests")
+sys.path[:0] = ["tests/spectral", "tests"]
 import networkx as nx, numpy as np
 from graphclust import coreset_sc, spectral_clustering, spectral_embedding
 from test_eigenvectors import hold_against_dense_eigenvalues
