@@ -3,7 +3,7 @@
 #     docker run --rm -i graphclust cluster - -k 20 -o - < graph.mtx > labels.tsv
 FROM python:3.13-slim AS build
 WORKDIR /source
-COPY pyproject.toml setup.py README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY graphclust graphclust
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 

@@ -49,7 +49,7 @@ LAYER = {
 }
 TOP_LEVEL = {
     "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "Dockerfile",
-    "setup.py", "graphclust", "tests", "datasets", "notebooks", "docs",
+    "graphclust", "tests", "datasets", "notebooks", "docs",
 }  # fmt: skip
 # What may be imported only where it is used, because it is slow to import or not always there.
 ON_USE = {
