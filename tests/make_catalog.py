@@ -1,6 +1,6 @@
 """Make the package's catalog from the published facts of the SuiteSparse collection.
 
-    python tests/make_catalog.py suitesparse_catalog.csv
+    python tests/make_catalog.py suitesparse_catalogue.csv
 
 The file says nothing of when it was made, so that making it again changes nothing.
 """

@@ -38,7 +38,7 @@ def test_the_catalog_is_small_in_the_package():
 
 def test_the_catalog_is_what_was_published(data_folder):
     packed = importlib.resources.files("graphclust.datasets").joinpath("suitesparse.csv.gz").read_bytes()
-    published = (data_folder / "suitesparse_catalog.csv").read_bytes()
+    published = (data_folder / "suitesparse_catalogue.csv").read_bytes()
     assert gzip.decompress(packed) == published
     rows = list(csv.DictReader(published.decode().splitlines()))
     for row, entry in zip(rows, entries(), strict=False):
