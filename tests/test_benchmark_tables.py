@@ -85,7 +85,6 @@ def test_every_number_of_the_engine_is_varied(bench):
     assert tuned - varied == set() and ablation.NOT_VARIED - tuned == set()
 
 
-@pytest.mark.xfail(strict=True, reason="17, without the two that only a free number of clusters has")
 def test_the_engine_has_fifteen_tuned_numbers_at_most(bench):
     ablation, tuned = tuned_numbers()
     assert len(tuned - ablation.NOT_VARIED) <= 15

@@ -56,9 +56,9 @@ BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tent
 FIRST = 5  # V-cycles at normal effort, which the budget is for
 FINEST = 16.0  # times the resolution of the goal: that of the regions which large graphs are contracted to
 FINER = (1.25, 2.0)  # times the resolution of the goal: that of clusters on the way, in turn
-MIN_REGIONS, MAX_REGIONS = 12, 64  # a cluster, of a graph whose dendrogram tells at which resolution k is natural
+MIN_REGIONS = 12  # a cluster, of a graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # regions are made again at so many times the resolution where they are fewer than that
-MIN_RELATIVE_CHANGE = 0.02  # a contraction that leaves more of the nodes is not made
+MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another look at the graph
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 HEAVY = 2.0  # times the mean: the weight from which an edge ties two average nodes
 WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
@@ -162,10 +162,11 @@ def pull_of_regions(k: int, run: Run) -> float:
 
 
 def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
-    """Contractions to some dozen regions a cluster: of more, greedy unions show less well what is natural."""
+    """Contractions to one or two dozen regions a cluster: of more, greedy unions show less well what is natural."""
     steps: list[Contraction] = []
-    while len(level.terms.mass) > MIN_REGIONS * k and (not steps or len(level.terms.mass) >= MAX_REGIONS * k):
-        regions = find_many_regions(level, pull_of_regions(k, run), MIN_REGIONS * k, run)
+    fewest = MIN_REGIONS * k
+    while len(level.terms.mass) >= (2 * fewest if steps else fewest + 1):
+        regions = find_many_regions(level, pull_of_regions(k, run), fewest, run)
         if regions is None:
             break
         steps.append(contract(level, regions, run))

@@ -31,8 +31,8 @@ from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.connectivity import REFINEMENTS
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions
-from graphclust.partition.engine import EFFORTS, partition_into
-from graphclust.partition.in_memory import MIN_SHARE_LABELED, labels_of_regions
+from graphclust.partition.engine import EFFORTS, MIN_RELATIVE_CHANGE, partition_into
+from graphclust.partition.in_memory import labels_of_regions
 from graphclust.partition.levels import read_only_level, run_on
 from graphclust.partition.overlay import number_used, pieces_of
 from graphclust.partition.whole_graph import Regions, Sampling
@@ -236,7 +236,7 @@ def labeled(
             break
         labels = engine.once(steps.changed_labels, labels, changes)
         progress.step(found, found + left)
-        if found <= MIN_SHARE_LABELED * (found + left) or left == 0:
+        if found <= MIN_RELATIVE_CHANGE * (found + left) or left == 0:
             break
     return (engine.once(labels_for_the_rest, labels) if n_missing[-1] else labels), n_missing
 

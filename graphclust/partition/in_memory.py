@@ -17,15 +17,13 @@ from graphclust.partition.components import masked
 from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import contract
 from graphclust.partition.coreset_parents import evenness, number_of_regions
-from graphclust.partition.engine import EFFORTS, ONE_V_CYCLE, partition_into
+from graphclust.partition.engine import EFFORTS, MIN_RELATIVE_CHANGE, ONE_V_CYCLE, partition_into
 from graphclust.partition.levels import Run, read_only_level, run_on, with_one_more, with_sums, without_last
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import number_used, pieces_of
 from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
-
-MIN_SHARE_LABELED = 0.02  # of the nodes: labels spread while a round reaches more
 
 
 class InMemory:
@@ -90,7 +88,7 @@ class InMemory:
             labels = extended.astype(np.int32)
             labels[undecided] = -1
             del extended, undecided, kernel  # of the size of the nodes, as all that is given back early here
-            spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_SHARE_LABELED, progress)
+            spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_RELATIVE_CHANGE, progress)
         out_of_reach = (spread.labels < 0) & self.searched
         labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
         labels, n_found = number_used(labels)

@@ -138,7 +138,7 @@ CHANGES = [
     Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
     *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
     *numbers("multilevel", engine, {
-        "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "MAX_REGIONS": (24, 256), "COARSER": (2.0, 8.0),
+        "BUDGET": (0, 10**7), "MIN_REGIONS": (6, 24), "COARSER": (2.0, 8.0),
         "SPARE_ENTRIES": (0, 1 << 20), "HEAVY": (1.0, 4.0, 1e9), "CYCLES_OF_A_CHILD": (1, 9),
     }),
     Change("MIN_RELATIVE_CHANGE 0.02 -> 0.1", "multilevel", ((engine, "LARGEST_SHARE", 0.9),)),
@@ -155,7 +155,7 @@ CHANGES = [
         "REGIONS_PER_CLUSTER": (1, 3, 5), "LINKS": (15.0, 60.0), "SETTLED": (1e-2, 1e-5),
     }),
     *numbers("two-step", overlay, {"CRUMB": (0.0, 0.1)}),
-    *numbers("two-step", in_memory, {"MIN_SHARE_LABELED": (0.005, 0.1)}),
+    *numbers("two-step", in_memory, {"MIN_RELATIVE_CHANGE": (0.005, 0.1)}),
     *numbers("two-step", shared_neighbors, {"MOST_NEIGHBORS": (1.0, 3.0, 1e9), "MOST_VISITORS": (4, 32)}),
     Change("sampling uniform", "two-step", options=(("sampling", "uniform"),)),
     Change("one round over pieces", "two-step", ((coreset_parents, "part_pieces", one_round),)),
