@@ -8,19 +8,19 @@ import sys
 import pytest
 
 TESTS = pathlib.Path(__file__).parents[1]
-QUICK = ["test_quality.py", "test_seeding.py"]  # a glance in passing; the slow tests below run more
 # Their tests call loops of every kind on small inputs: minutes as plain Python, where the whole suite takes hours.
 LOOPS = [
-    *QUICK,
+    "test_agglomeration.py",
     "test_coreset.py",
     "test_degrees.py",
     "test_gate_refusals.py",
     "test_gate_repairs.py",
     "test_k_means_bounds.py",
-    "test_agglomeration.py",
     "test_local_moving.py",
     "test_objectives.py",
+    "test_quality.py",
     "test_row_loops.py",
+    "test_seeding.py",
     "test_two_step.py",
 ]
 TOO_LONG_INTERPRETED = " and ".join(
@@ -47,11 +47,6 @@ def run_tests(names: list[str], environment: dict[str, str], *options: str) -> s
     )
     assert result.returncode == 0, result.stdout[-5000:]
     return result.stdout.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_loops_give_the_same_as_plain_python():
-    assert "passed" in run_tests(QUICK, INTERPRETED, "-k", TOO_LONG_INTERPRETED)
 
 
 @pytest.mark.slow
