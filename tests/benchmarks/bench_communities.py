@@ -30,6 +30,7 @@ import graphclust
 PLANTED = ("200x2000:12:6", "50x1000:20:4", "20x1000:12:2:dc:unbalanced")
 LEAST_GRAPHS = 20  # of a table; one of more graphs is not replaced by one of fewer
 LARGEST = "200x5000:16:4"  # on two threads, in a table of its own
+WITHOUT = ("1x10000:8:0", "1x10000:8:0:dc")  # clusters, in another
 RUNS = RESULTS / "communities_runs.json"
 LARGE = 4_000_000  # entries
 TOLERATED = {"modularity 1": 0.001}  # of the value, below converged Leiden's; elsewhere a share of it
@@ -170,7 +171,7 @@ def seconds(of: dict) -> float:
 def table_of(question: str, runs: dict, tools: tuple[str, ...]) -> list[str] | None:
     """Write the table of one question; returns its line of the table of all questions, None where a tool is missing."""
     compared = {name: of for name, of in runs[question].items() if all(tool in of for tool in tools)}
-    found = {name: of for name, of in compared.items() if name != LARGEST}
+    found = {name: of for name, of in compared.items() if name not in (LARGEST, *WITHOUT)}
     if len(found) < LEAST_GRAPHS:
         return None
     objective, resolution = question.split()
@@ -262,9 +263,25 @@ def table_of_planted(runs: dict) -> None:
     write_table("communities_planted", f"Modularity at resolution 1, planted {LARGEST}", header, rows, text)
 
 
+def table_without_clusters(runs: dict) -> None:
+    """Write the values of random graphs of 10,000 nodes, of like degrees and of degrees by a power law."""
+    rows, tools = [], (OURS, HIGH, TWO, CONVERGED, PARALLEL)
+    found = {name: runs["modularity 1"].get(name, {}) for name in WITHOUT}
+    if not all(tool in of for of in found.values() for tool in tools):
+        return
+    for name, of in found.items():
+        for tool in tools:
+            cells = [f"{median(of[tool]):.5f}", spread(of[tool]), f"{seconds(of[tool]):.2f}"]
+            rows.append([name, tool, *cells, str(int(np.median(of[tool]["clusters"])))])
+    header = ["graph", "tool", "value", "spread, %", "seconds", "clusters"]
+    title = "Modularity at resolution 1 of random graphs, which have no clusters"
+    write_table("communities_without", title, header, rows, notes("modularity 1", runs, tools))
+
+
 def write_tables() -> None:
     runs, lines = read_runs(), []
     table_of_planted(runs)
+    table_without_clusters(runs)
     for objective, resolution in QUESTIONS:
         question = f"{objective} {resolution:g}"
         tools = (OURS, TWO, CONVERGED, PARALLEL) if question == "modularity 1" else (OURS, CONVERGED)
