@@ -116,3 +116,10 @@ def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:
     indptr, weights = plain(matrix.indptr).astype(np.int64), None if graph.weights is None else plain(matrix.data)
     degrees = np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=weights, minlength=n).astype(np.float64)
     return Graph(indptr, plain(matrix.indices).astype(np.int32), weights, degrees, graph.loops[order])
+
+
+def in_rows(values: npt.NDArray[Any], order: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Values of the nodes in that order as those of the rows: what `in_order` did is undone."""
+    found = np.empty_like(values)
+    found[order] = values
+    return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
+from graphclust.graph.node_order import in_order, in_rows, node_order
 from graphclust.nx import as_rng
 from graphclust.nx_backend.backend_graph import BackendGraph
 from graphclust.nx_backend.communities import ROUND_OFF
@@ -42,7 +43,7 @@ def kernighan_lin_bisection(
         if max_iter > 0 and G.has_edges and 0 < labels.sum() < len(G):
             graph = G.rows(weight)
             if len(G) <= FEW_NODES:
-                labels = swap_pairs(graph, labels, max_iter)
+                labels = _sweep(graph, labels, 0, max_iter, rng)
             labels = refine_parts(graph, labels, max_iter, rng)
     elif max_iter > 0 and G.has_edges:
         labels = _bisection(G.rows(weight), max_iter, rng, options)
@@ -58,9 +59,16 @@ def _bisection(graph: Graph, max_iter: int, rng: np.random.Generator, options: d
     found = (found != np.bincount(found).argmax()).astype(np.int64)
     if graph.n_nodes > FEW_NODES:
         return found
-    starts = [found, *(_random_halves(graph.n_nodes, rng) for _ in range(RANDOM_STARTS))]
-    swept = [swap_pairs(graph, labels, max_iter) for labels in starts]
-    return min(swept, key=lambda labels: cut_and_volume(graph, labels, 2)[0].sum())
+    return _sweep(graph, found, RANDOM_STARTS, max_iter, rng)
+
+
+def _sweep(graph: Graph, labels: np.ndarray, n_random: int, max_iter: int, rng: np.random.Generator) -> np.ndarray:
+    """The labels after Kernighan and Lin's sweeps, or those of some random halves where these then cut less."""
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    starts = [labels[order], *(_random_halves(graph.n_nodes, rng) for _ in range(n_random))]
+    swept = [swap_pairs(ordered, start, max_iter) for start in starts]
+    return in_rows(min(swept, key=lambda one: cut_and_volume(ordered, one, 2)[0].sum()), order)
 
 
 def _random_halves(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -11,6 +11,7 @@ from graphclust.compiled.graphs.levels import Goal, Terms
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.objective import Units
 from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
@@ -73,10 +74,12 @@ def balanced_partition(
     max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     graph = graph_to_cluster(G, k, weight, symmetrize, progress)
-    progress.watch(graph)
+    order = node_order(graph)
+    ordered = in_order(graph, order)
+    progress.watch(ordered)
     size = as_sizes(G, graph, node_weight)
     remarks = [said for said in graph.remarks if "isolated node" not in said]  # here they have parts as all others
-    most = most_of_equal_parts(size, k, max_imbalance)
+    most = most_of_equal_parts(size[order], k, max_imbalance)
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
     if (said := weights_in_words(node_weight, graph)) is not None:
@@ -86,15 +89,16 @@ def balanced_partition(
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
         account |= {"entries_read": progress.entries_read, "node_sizes": None if node_weight is None else size}
-        return clustering_of(graph, k, labels.astype(np.int64), said, progress, **account)
+        found = in_rows(labels.astype(np.int64), order)
+        return clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
 
     def interrupted(labels: np.ndarray) -> Clustering:
         return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
 
     with progress.interruptible(interrupted), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
-        run = _run_on(graph, size, rng, progress)
-        goal = Goal(Objective(PLAIN, 0.0, graph.total_volume / graph.n_nodes), k, 0.0, most)
+        run = _run_on(ordered, size[order], rng, progress)
+        goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, 0.0, most)
         found, is_within = partition_balanced(run.finest, goal, chosen, run)
     if not is_within:
         raise ParameterError(
@@ -113,10 +117,10 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
     >>> refine_parts(path, np.array([0, 1, 0, 1, 0, 1]), 10, rng=0).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    k = int(labels.max()) + 1
-    run = _run_on(graph, np.ones(graph.n_nodes), rng, Progress())
-    found = with_sums(run.finest, labels.astype(np.int32), k, run)
-    return improve_parts(run.finest, found, max_cycles, run).labels
+    k, order = int(labels.max()) + 1, node_order(graph)
+    run = _run_on(in_order(graph, order), np.ones(graph.n_nodes), rng, Progress())
+    found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
+    return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
 
 
 def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clustering:

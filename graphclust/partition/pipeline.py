@@ -14,7 +14,7 @@ from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.executor import Engine, InProcess
-from graphclust.graph.node_order import in_order, listing_order, node_order
+from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
@@ -209,7 +209,7 @@ def coreset_sc(
     def interrupted(labels: np.ndarray) -> Clustering:
         said = [*remarks, "interrupted: these are the best labels so far, more time may find better ones"]
         found = {"objective": options["objective"], "parameters": used_settings(options) | asked, "seed": seed}
-        return clustering_of(graph, k, _in_rows(labels.astype(np.int64), order), said, progress, **found)
+        return clustering_of(graph, k, in_rows(labels.astype(np.int64), order), said, progress, **found)
 
     with progress.interruptible(interrupted):
         if options["method"] == "paper":
@@ -226,14 +226,14 @@ def coreset_sc(
     return clustering_of(
         graph,
         k,
-        _in_rows(outcome.labels, order),
+        in_rows(outcome.labels, order),
         remarks,
         progress,
         _coreset_in_rows(outcome, order),
         listing_order(graph),
         objective=options["objective"],
         resolution=None if plan is None else plan.resolution,
-        undecided=None if outcome.undecided is None else _in_rows(outcome.undecided, order),
+        undecided=None if outcome.undecided is None else in_rows(outcome.undecided, order),
         entries_read=outcome.entries_read or progress.entries_read,
         decided=outcome.decided,
         parameters=used_settings(options) | asked,
@@ -241,13 +241,6 @@ def coreset_sc(
         sums=outcome.sums,
         node_sizes=None if size is None or (size == 1.0).all() else size,
     )
-
-
-def _in_rows(values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Values of the nodes in the order that they were worked on in, as those of the rows."""
-    found = np.empty_like(values)
-    found[order] = values
-    return found
 
 
 def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:

@@ -201,6 +201,18 @@ def test_bisections_have_the_sizes_of_networkx_and_cut_no_more(is_given):
         assert nx.cut_size(G, *found, weight="weight") <= nx.cut_size(G, *theirs, weight="weight") + 1e-12
 
 
+def test_the_order_of_nodes_and_edges_changes_no_bisection():
+    edges, rng = list(nx.florentine_families_graph().edges), random.Random(1)
+    families = sorted(nx.florentine_families_graph())
+    for partition in (None, (families[::2], families[1::2])):
+        found = set()
+        for _ in range(6):
+            rng.shuffle(edges)
+            G = nx.Graph([edge[:: rng.choice([1, -1])] for edge in edges])
+            found.add(frozenset(map(frozenset, nx.community.kernighan_lin_bisection(G, partition, seed=3, **OURS))))
+        assert len(found) == 1
+
+
 def test_a_bisection_takes_what_balanced_partition_does_and_no_cycle_leaves_it_as_it_is():
     G = BackendGraph.from_networkx(nx.barbell_graph(6, 4), ["weight"])
     empty = BackendGraph.from_networkx(nx.empty_graph(3), ["weight"])

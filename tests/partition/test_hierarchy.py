@@ -418,10 +418,10 @@ def test_a_hundred_orders_and_any_seed_of_hashes_give_the_same_text():
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True, reason="equal parts are made in the order of the input: of 5 orders more than one result"
-)
 def test_the_order_of_nodes_and_edges_changes_no_equal_parts():
     rng = np.random.default_rng(0)
-    graphs = [named_graph(rng.permutation(77).tolist(), rng.permutation(254).tolist()) for _ in range(5)]
-    assert len({frozenset(balanced_partition(graph, 5, rng=1).as_dict().items()) for graph in graphs}) == 1
+    graphs = [named_graph(rng.permutation(77).tolist(), rng.permutation(254).tolist()) for _ in range(20)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {node: 1.0 + len(str(node)) / 10.0 for node in graph}, "load")
+    for options in ({}, {"node_weight": "load", "effort": "low"}):
+        assert len({frozenset(balanced_partition(G, 5, rng=1, **options).as_dict().items()) for G in graphs}) == 1
