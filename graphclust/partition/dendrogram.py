@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.compiled.graphs.levels import Goal, Level
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import CHANCE, RATIO, Objective
 from graphclust.objective.objective import Aim, chance_objective
 from graphclust.partition.agglomeration import agglomerate
@@ -81,12 +81,12 @@ class Nodes(NamedTuple):
 class Clusters:
     """The sums of the clusters that are left, by which a union is judged, and the graph that they are part of."""
 
-    def __init__(self, aim: Aim, level: Level, labels: np.ndarray, k: int, nodes: Nodes, run: Run):
-        self.found = with_sums(level, labels, k, run)
+    def __init__(self, aim: Aim, found: Partition, nodes: Nodes, run: Run):
+        k = len(found.sums.size)
         self.total_volume, self.aside = run.units.volume, nodes.aside
-        self.inside, self.mass = self.found.sums.inside.copy(), self.found.sums.mass.copy()
-        self.volume = np.bincount(labels, weights=nodes.volume, minlength=k)
-        self.sizes = np.bincount(labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
+        self.inside, self.mass = found.sums.inside.copy(), found.sums.mass.copy()
+        self.volume = np.bincount(found.labels, weights=nodes.volume, minlength=k)
+        self.sizes = np.bincount(found.labels, weights=nodes.n_nodes, minlength=k).astype(np.int64)
         self.counts_loops_off = aim.definition.less_degree  # inside is then minus the cut
         self.left = np.ones(k, bool)
 
@@ -129,27 +129,28 @@ class Clusters:
         )
 
 
-def descend(level: Level, labels: npt.NDArray[np.int32], top: int, aim: Aim, nodes: Nodes, run: Run) -> Descent:
+def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) -> Descent:
     """All partitions from the one given down to one cluster.
 
-    level : of the regions; nodes : of each. labels : the clusters of the regions, 0 to top - 1.
+    level : of the regions; nodes : of each.
     """
-    found, progress = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {}), run.progress
+    top, progress = len(found.sums.size), run.progress
+    descent = Descent({}, np.zeros((top, 2), np.int64), np.zeros(top), {})
     names, k, excess, united = np.arange(top), top, np.inf, None
     while True:
-        clusters = Clusters(aim, level, labels, k, nodes, run)
-        found.stops[k] = names[labels].astype(np.int32)
-        found.figures[k] = clusters.figures(united)
+        clusters = Clusters(aim, found, nodes, run)
+        descent.stops[k] = names[found.labels].astype(np.int32)
+        descent.figures[k] = clusters.figures(united)
         progress.step(top - k, top)
         if k == 1:
-            return found
+            return descent
         stop = k - 1 if k <= EVERY + 1 else max(EVERY, k - max(1, int(k * STRIDE)))
         if progress.out_of_time():
             stop = 1  # all unions at once
         order = order_of_unions(aim, stop, excess, run)
         beyond = max(stop - 1, 1)  # one union more than is made shows how long `stop` clusters are natural
         gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)
-        agglomerate(contract(level, clusters.found, run).coarse, Goal(order, beyond), run, gains, pairs)
+        agglomerate(contract(level, found, run).coarse, Goal(order, beyond), run, gains, pairs)
         group = np.arange(k)
         excess_beyond = 0.0
         for t in range(k - 1, beyond - 1, -1):
@@ -158,19 +159,20 @@ def descend(level: Level, labels: npt.NDArray[np.int32], top: int, aim: Aim, nod
             excess_beyond = link / float(clusters.mass[a] * clusters.mass[b]) / run.units.chance
             if t < stop:
                 break
-            excess = found.excess[t] = excess_beyond
-            found.unions[t] = names[a], names[b]
+            excess = descent.excess[t] = excess_beyond
+            descent.unions[t] = names[a], names[b]
             clusters.unite(a, b, link)
             group[group == a] = b
             if t > stop:
-                found.figures[t] = clusters.figures(b)
-        numbers, renumbered = np.unique(group, return_inverse=True)
+                descent.figures[t] = clusters.figures(b)
+        numbers, renumbered = np.flatnonzero(clusters.left), np.cumsum(clusters.left, dtype=np.int32) - np.int32(1)
         united = int(np.flatnonzero(numbers == pairs[stop, 1])[0])
-        names, labels, k = names[numbers], renumbered.astype(np.int32)[labels], stop
+        names, k = names[numbers], stop
+        found = with_sums(level, renumbered[group[found.labels]], k, run)
         middle = float(np.sqrt(max(excess, 0.0) * max(excess_beyond, 0.0)))
         if k > 1:
             goal = Goal(objective_of(aim, k, middle, run.units)[0], k)
-            labels = refine(level, with_sums(level, labels, k, run), goal, run).labels
+            found = refine(level, found, goal, run)
 
 
 def order_of_unions(aim: Aim, k: int, excess: float, run: Run) -> Objective:

@@ -198,7 +198,7 @@ def path_over(
         n_nodes = np.bincount(region, minlength=len(core.terms.mass))
         volume = np.bincount(region, weights=part.degrees, minlength=len(core.terms.mass))
         nodes = Nodes(volume.astype(np.float64), n_nodes, aside)
-        descent = descend(core, found.labels, top, aim, nodes, run)
+        descent = descend(core, found, aim, nodes, run)
     if progress.remark:
         remarks = [*remarks, f"of the path: {progress.remark}"]
     return ClusterPath(graph, ks, aim, kept, run, steps, descent, remarks, key)
