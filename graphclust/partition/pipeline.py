@@ -43,6 +43,7 @@ from graphclust.partition.options import (
 )
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.resolution import Plan, remarks_on
+from graphclust.partition.select_k import DRAWS
 from graphclust.partition.whole_graph import Sampling
 from graphclust.partition.within_bounds import clusters_within
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -188,7 +189,7 @@ def coreset_sc(
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
-    k = _suggested(graph, aim, given, remarks, rng, progress) if k_given is None else k_given
+    k = _suggested(graph, aim, given, remarks, progress) if k_given is None else k_given
     size = as_sizes(G, graph, node_weight) if is_bounded else None
     if size is not None and k_given is None and k != (k := k_within(size, k, min_size, max_size)):
         remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
@@ -252,14 +253,15 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
     return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])
 
 
-def _suggested(
-    graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], rng: np.random.Generator, progress: Progress
-) -> int:
-    """The number of clusters that the graph shows; the remarks say why."""
+def _suggested(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], progress: Progress) -> int:
+    """The number of clusters that the graph shows; the remarks say why.
+
+    The path is the one that a suggestion would make for itself, so that it makes no other.
+    """
     searched = given.get("components", "large")
     with progress.stage("choosing k"):
         objective = cast(Objective, aim.name)
-        path = cluster_path(graph, objective=objective, components=searched, rng=rng, progress=progress.aside())
+        path = cluster_path(graph, objective=objective, components=searched, rng=DRAWS, progress=progress.aside())
         suggestion = path.suggest(progress=progress.aside())
     remarks.append(f"k was not given, {suggestion.k} was taken: {suggestion.reasons[0]}")
     if "coreset_size" in given:

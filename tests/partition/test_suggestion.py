@@ -347,6 +347,8 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     assert remark.startswith("k was not given, 6 was taken: 6 clusters are the best from")
     assert "choosing k" in found.seconds and "descent" not in found.seconds
     assert coreset_sc(graph, None, objective="normalized_cut", rng=0).k == 6
+    one, other = (coreset_sc(graph, k, method="two-step", coreset_size=200, rng=1) for k in (None, 6))
+    assert np.array_equal(one.coreset.nodes, other.coreset.nodes) and np.array_equal(one.labels, other.labels)
     random = coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0)
     assert any("shows no number of clusters clearly" in remark for remark in random.remarks)
     with pytest.raises(ParameterError, match="coreset_size=4 is out of range, expected >= 6, the k that was suggested"):
