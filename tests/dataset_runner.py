@@ -70,7 +70,7 @@ def main() -> None:
         path = pathlib.Path(folder, "warm.mtx")
         path.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
         load_graph(path)
-    print("ready", flush=True)
+    print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
         question = json.loads(line)
         os.environ |= question["environment"]

@@ -194,6 +194,12 @@ def _two_at_once(queue):
     queue.put(2)
 
 
+def run_beside(code):
+    """The code after it has run in a process that can import this file."""
+    folder = os.path.dirname(__file__)
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_works_in_a_forked_child_after_the_parent_used_its_threads():
     code = (
@@ -206,8 +212,7 @@ def test_works_in_a_forked_child_after_the_parent_used_its_threads():
         "    child = context.Process(target=work, args=(queue,)); child.start()\n"
         "    print(queue.get(timeout=20)); child.join(20); print(child.exitcode)\n"
     )
-    folder = os.path.dirname(__file__)
-    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+    result = run_beside(code)
     assert result.stdout.split() == ["100", "0", "2", "0"], result.stderr
 
 
@@ -230,8 +235,7 @@ def test_a_forked_child_that_is_killed_stops_no_other():
         "signal.alarm(20)\n"
         "print(work())\n"
     )
-    folder = os.path.dirname(__file__)
-    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+    result = run_beside(code)
     assert result.stdout == "100\n", (result.returncode, result.stderr)
 
 
@@ -290,6 +294,5 @@ def test_ctrl_c_at_any_moment_leaves_threads_that_go_on():
         "run_in_blocks(count_rows, row_blocks(40, 10), seen)\n"
         "print(struck > 1000, (seen == 1).all())\n"
     )
-    folder = os.path.dirname(__file__)
-    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60)
+    result = run_beside(code)
     assert result.stdout == "True True\n", (result.returncode, result.stderr)

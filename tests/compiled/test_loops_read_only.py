@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from recorded_compiling import JOIN_NEIGHBORS, LOOPS, recording
 
 from graphclust.compiled.runtime import cache_folder, checked_cache, fingerprint
 from graphclust.compiled.runtime.cache_folder import fault_of_cache, folders_to_read
@@ -22,20 +23,7 @@ PACKAGE = pathlib.Path(cache_folder.__file__).parents[2]
 SOURCE = str(PACKAGE / "compiled" / "graphs" / "csr_checks.py")
 NOBODY = 65534
 
-# Calls loops that call others; prints which of ours had to be compiled.
-SCRIPT = """
-from numba.core import event
-with event.install_recorder("numba:compile") as recorder:
-    import numpy as np
-    from graphclust.compiled.graphs import csr_checks
-    parent, indptr, indices = np.arange(3), np.array([0, 1, 2, 2]), np.array([1, 0])
-    csr_checks.join_first_neighbors(0, 3, 2, indptr, indices, parent)
-    csr_checks.flatten(parent)
-    assert parent.tolist() == [0, 0, 2]
-loops = [record.data["dispatcher"].py_func for _, record in recorder.buffer if record.is_start]
-print(*(loop.__name__ for loop in loops if loop.__module__.startswith("graphclust") and loop.__name__ != "<lambda>"))
-"""
-LOOPS = ["flatten", "join", "join_first_neighbors", "root"]
+SCRIPT = recording(JOIN_NEIGHBORS)
 INTO = "import sys\nfrom graphclust.compiled.runtime.cache_folder import keep_in\nkeep_in({folder!r})\n"
 # Inside, the folder given is mounted so that nobody can write to it.
 READ_ONLY = """

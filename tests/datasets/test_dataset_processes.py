@@ -3,12 +3,11 @@
 import json
 import pathlib
 import random
-import subprocess
-import sys
 from typing import Any
 
 import http_faults as faults
 import pytest
+from runners import running
 
 from graphclust.datasets.array_cache import read_kept_graph
 from graphclust.datasets.cache import sha256_of
@@ -19,15 +18,9 @@ NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
 @pytest.fixture(scope="module")
 def runner():
     """The process that forks."""
-    runner = subprocess.Popen(
-        [sys.executable, pathlib.Path(__file__).parents[1] / "dataset_runner.py"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert runner.stdout.readline() == "ready\n"
-    yield runner
-    runner.stdin.close()
-    runner.wait(20)
-    runner.stdout.close()
+    with running("dataset_runner.py") as runner:
+        assert runner.read() == "ready"
+        yield runner
 
 
 @pytest.fixture
@@ -47,9 +40,7 @@ def ask(runner, server, tmp_path):
     def question(processes: int = 1, **kill: Any) -> list[dict]:
         environment = {"GRAPHCLUST_CACHE": str(tmp_path / "cache"), "GRAPHCLUST_MIRROR": server.address}
         asked = {"name": NAME, "processes": processes, "environment": environment, **kill}
-        runner.stdin.write(json.dumps(asked) + "\n")
-        runner.stdin.flush()
-        return json.loads(runner.stdout.readline())
+        return runner.ask(asked)
 
     return question
 

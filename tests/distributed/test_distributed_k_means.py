@@ -20,18 +20,6 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Workers that are threads of this process: what is tested here does not depend on where they are."""
-    from distributed import Client, LocalCluster
-
-    cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0, protocol="inproc://"
-    )
-    with cluster, Client(cluster) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def points():
     rng = np.random.default_rng(55)
     return np.concatenate([rng.normal(center, 0.2, (300, 3)) for center in range(0, 15, 3)])

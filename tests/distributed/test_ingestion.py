@@ -17,17 +17,6 @@ from graphclust.distributed import ingest_parquet, ingestion
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.fixture(scope="module")
-def client():
-    from distributed import Client, LocalCluster
-
-    cluster = LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, memory_limit=0, protocol="inproc://"
-    )
-    with cluster, Client(cluster) as client:
-        yield client
-
-
 def write(path, **columns):
     import pyarrow
     from pyarrow import parquet

@@ -1,19 +1,17 @@
 """Writers that are killed at random moments leave what was there, or what they were to write, whole."""
 
 import hashlib
-import json
 import os
 import pathlib
 import random
 import signal
-import subprocess
-import sys
 from collections import Counter
 
 import http_faults as faults
 import networkx as nx
 import numpy as np
 import pytest
+from runners import running
 
 from graphclust import open_store, save_graph
 from graphclust.datasets.array_cache import read_kept_graph
@@ -25,23 +23,9 @@ N_KILLS = 200
 @pytest.fixture(scope="module")
 def runner():
     """The process that forks, and the names of its writers."""
-    runner = subprocess.Popen(
-        [sys.executable, pathlib.Path(__file__).parents[1] / "writer_runner.py"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    writers = json.loads(runner.stdout.readline())
-
-    def ask(**what) -> dict:
-        runner.stdin.write(
-            json.dumps({key: str(value) if key == "folder" else value for key, value in what.items()}) + "\n"
-        )
-        runner.stdin.flush()
-        return json.loads(runner.stdout.readline())
-
-    yield ask, writers
-    runner.stdin.close()
-    runner.wait(20)
-    runner.stdout.close()
+    with running("writer_runner.py") as runner:
+        writers = runner.read()
+        yield (lambda **what: runner.ask(what)), writers
 
 
 def digest(path: pathlib.Path) -> str:

@@ -13,6 +13,7 @@ import sys
 import tarfile
 
 import pytest
+from runners import running
 
 BANNER = b"%%MatrixMarket matrix coordinate real general\n"
 PATTERN = b"%%MatrixMarket matrix coordinate pattern general\n"
@@ -25,20 +26,8 @@ FORMAT, VALIDATION, LIMIT = "GraphFormatError", "GraphValidationError", "Resourc
 @pytest.fixture(scope="module")
 def load():
     """load(path, **options) -> what happened, as plain data."""
-    runner = subprocess.Popen(
-        [sys.executable, pathlib.Path(__file__).parents[1] / "fault_runner.py"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-
-    def ask(path, **options) -> dict:
-        runner.stdin.write(json.dumps([str(path), options]) + "\n")
-        runner.stdin.flush()
-        return json.loads(runner.stdout.readline())
-
-    yield ask
-    runner.stdin.close()
-    runner.wait(20)
-    runner.stdout.close()
+    with running("fault_runner.py") as runner:
+        yield lambda path, **options: runner.ask([str(path), options])
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+from blobs import blobs
 from scipy import sparse
 
 from graphclust import (
@@ -26,11 +27,6 @@ from graphclust.k_means.nested_minibatch import nested_order
 from graphclust.k_means.points import as_points, point_blocks
 from graphclust.k_means.running_sums import Tally
 from graphclust.k_means.spherical import geodesic_means
-
-
-def blobs(n, d, k, seed, spread=0.5):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((k, d))[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
 
 
 def assert_fixed_point(X, weights, result):

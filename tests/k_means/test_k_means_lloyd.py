@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+from blobs import blobs
 from scipy import sparse
 from sklearn.cluster import KMeans
 
@@ -17,11 +18,6 @@ from graphclust import (
     spherical_kmeans,
 )
 from graphclust.k_means.points import point_blocks
-
-
-def blobs(n, d, k, seed, spread=0.5):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((k, d))[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
 
 
 def test_four_points_by_hand():

@@ -4,14 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from blobs import blobs
 
 from graphclust import ConvergenceWarning, kmeans, nested_minibatch_kmeans
 from graphclust.k_means.nested_minibatch import nested_order
-
-
-def blobs(n, d, k, seed, spread=0.5):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((k, d))[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
 
 
 def twin_rounds(X, weights, centroids, order, batch_size, rho):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from blobs import blobs
 from scipy import sparse
 
 from graphclust import (
@@ -18,11 +19,6 @@ from graphclust.k_means.points import as_points
 from graphclust.progress import Progress
 
 EXPONENTS = [0.0, 0.5, 1.0, 2.0, 7.0, np.inf]
-
-
-def blobs(n, d, k, seed, spread=0.5):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((k, d))[rng.integers(0, k, n)] + spread * rng.standard_normal((n, d))
 
 
 def far_blobs(seed, n=3000, k=30):

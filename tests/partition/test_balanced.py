@@ -254,24 +254,6 @@ def climbed(level, found, goal, seed=0):
     return filled(room, goal.k)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_fiduccia_mattheyses_never_lowers_the_value_nor_breaks_the_bound(seed):
-    graph = graphclust.as_graph(random_graph(60, seed, 0.1))
-    run = run_on(graph, np.ones(60))
-    goal = Goal(Objective(PLAIN, 0.0, 1.0), 5, 0.0, 14.0)
-    labels = np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32)
-    found = with_sums(run.finest, labels, 5, run)
-    after = climbed(run.finest, found, goal)
-    again = with_sums(run.finest, after.labels, 5, run)
-    assert after.sums.inside == pytest.approx(again.sums.inside)
-    assert value(after, goal) > value(found, goal) and np.bincount(after.labels).max() <= 14
-    for u, to in itertools.product(range(60), range(5)):  # no move that has room gains
-        moved = after.labels.copy()
-        moved[u] = to
-        if np.bincount(moved).max() <= 14 and len(np.unique(moved)) == 5:
-            assert value(with_sums(run.finest, moved, 5, run), goal) <= value(after, goal) + 1e-9
-
-
 def test_fiduccia_mattheyses_crosses_a_hill():
     ladder = graphclust.as_graph(nx.circular_ladder_graph(20))
     run, goal = run_on(ladder, np.ones(40)), Goal(Objective(PLAIN, 0.0, 1.0), 2, 0.0, 30.0)
@@ -287,17 +269,21 @@ def moved_in_rounds(level, found, goal):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_rounds_of_moves_never_lower_the_value_nor_break_the_bound(seed):
+@pytest.mark.parametrize(("move", "most"), [(climbed, 14), (moved_in_rounds, 13)])
+def test_moves_never_lower_the_value_nor_break_the_bound(move, most, seed):
     run = run_on(graphclust.as_graph(random_graph(60, seed, 0.1)), np.ones(60))
-    goal = Goal(Objective(PLAIN, 0.0, 1.0), 5, 0.0, 13.0)
-    labels = np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32)
-    found = with_sums(run.finest, labels, 5, run)
-    after = moved_in_rounds(run.finest, found, goal)
-    again = with_sums(run.finest, after.labels, 5, run)
-    assert after.sums.inside == pytest.approx(again.sums.inside)
-    assert after.sums.size.tolist() == np.bincount(after.labels, minlength=5).tolist()
-    assert value(after, goal) > value(found, goal)
-    assert after.sums.size.max() <= 13 and after.sums.size.min() > 0
+    goal = Goal(Objective(PLAIN, 0.0, 1.0), 5, 0.0, float(most))
+    found = with_sums(run.finest, np.random.default_rng(seed).permutation(np.arange(60) % 5).astype(np.int32), 5, run)
+    after = move(run.finest, found, goal)
+    sizes = np.bincount(after.labels, minlength=5)
+    assert after.sums.inside == pytest.approx(with_sums(run.finest, after.labels, 5, run).sums.inside)
+    assert value(after, goal) > value(found, goal) and sizes.max() <= most and sizes.min() > 0
+    assert after.sums.size.tolist() == sizes.tolist()
+    for u, to in itertools.product(range(60 if move is climbed else 0), range(5)):  # no move that has room gains
+        moved = after.labels.copy()
+        moved[u] = to
+        if np.bincount(moved).max() <= most and len(np.unique(moved)) == 5:
+            assert value(with_sums(run.finest, moved, 5, run), goal) <= value(after, goal) + 1e-9
 
 
 def test_rounds_of_moves_exchange_nodes_of_full_clusters():

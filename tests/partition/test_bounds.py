@@ -3,9 +3,9 @@
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import random_weighted
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 import graphclust
 from graphclust import GraphValidationError, communities
@@ -26,14 +26,9 @@ pytestmark = [
 ]
 
 
-def random_graph(n, seed, share):
-    rng = np.random.default_rng(seed)
-    upper = sparse.triu(sparse.random_array((n, n), density=share, rng=rng), 1)
-    path = sparse.diags_array([np.full(n - 1, 0.5)], offsets=[1]) if seed % 3 else sparse.csr_array((n, n))
-    return sparse.csr_array(upper + upper.T + path + path.T)
-
-
-graphs = st.builds(random_graph, st.integers(2, 40), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]))
+graphs = st.builds(
+    random_weighted, st.integers(2, 40), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]), st.just(3)
+)
 bounds = st.one_of(st.none(), st.integers(1, 12))
 
 
@@ -154,7 +149,7 @@ def level_and_run(A, sizes, objective="modularity"):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_step_passes_the_maximum(seed):
-    A, sizes = random_graph(60, 3 * seed + 1, 0.1), np.random.default_rng(seed).integers(1, 4, 60).astype(float)
+    A, sizes = random_weighted(60, 3 * seed + 1, 0.1, 3), np.random.default_rng(seed).integers(1, 4, 60).astype(float)
     on, level, run = level_and_run(A, sizes)
     goal = goal_at(on, 0.3, "modularity")._replace(most=9.0)
     regions = find_regions(level, goal.objective.pull, run, goal.most)

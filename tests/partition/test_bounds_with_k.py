@@ -6,6 +6,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from graphs import random_weighted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -32,15 +33,7 @@ pytestmark = [
 NOVEL = nx.les_miserables_graph()
 
 
-def random_graph(n, seed, share):
-    """Connected unless the seed is a multiple of four."""
-    rng = np.random.default_rng(seed)
-    upper = sparse.triu(sparse.random_array((n, n), density=share, rng=rng), 1)
-    path = sparse.diags_array([np.full(n - 1, 0.5)], offsets=[1]) if seed % 4 else sparse.csr_array((n, n))
-    return sparse.csr_array(upper + upper.T + path + path.T)
-
-
-graphs = st.builds(random_graph, st.integers(2, 36), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]))
+graphs = st.builds(random_weighted, st.integers(2, 36), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]))
 objectives = st.sampled_from(sorted(OBJECTIVES))
 some_bound = st.one_of(st.none(), st.integers(1, 12))
 
