@@ -1,6 +1,5 @@
 """Nested and plain mini-batches, k-means||, spherical k-means, block sums and validation curves."""
 
-import numba
 import numpy as np
 import pytest
 from blobs import blobs
@@ -24,7 +23,7 @@ from graphclust.compiled.runtime.blocks import thread_blocks
 from graphclust.k_means import centroid_update
 from graphclust.k_means.centroid_update import cluster_sums
 from graphclust.k_means.nested_minibatch import nested_order
-from graphclust.k_means.points import as_points, point_blocks
+from graphclust.k_means.points import as_points
 from graphclust.k_means.running_sums import Tally
 from graphclust.k_means.spherical import geodesic_means
 
@@ -89,27 +88,6 @@ def test_a_first_batch_of_copies_does_not_limit_the_number_of_clusters():
     X = np.concatenate([np.zeros((200, 2)), np.eye(2)])
     for run in (nested_minibatch_kmeans, minibatch_kmeans):
         assert len(run(X, 3, batch_size=4, rng=1).centroids) == 3
-
-
-def test_nested_gives_the_same_bits_on_one_and_two_threads(monkeypatch):
-    for name, small in (
-        ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64),
-        ("parallel_seeding.ROWS_PER_PART", 64), ("centroid_update._SMALL", 0), ("centroid_update._CHUNK", 16),
-    ):  # fmt: skip
-        monkeypatch.setattr(f"graphclust.k_means.{name}", small)
-    assert len(point_blocks(900, 5)) > 10
-    X = blobs(1200, 6, 9, 8, spread=1.0)
-    before = numba.get_num_threads()
-    results = []
-    try:
-        for n_threads in (1, min(2, before)):
-            numba.set_num_threads(n_threads)
-            results.append(nested_minibatch_kmeans(X, 9, batch_size=100, init="k-means||", rng=6))
-    finally:
-        numba.set_num_threads(before)
-    assert results[0].centroids.tobytes() == results[1].centroids.tobytes()
-    assert results[0].labels.tobytes() == results[1].labels.tobytes()
-    assert results[0].history.tobytes() == results[1].history.tobytes()
 
 
 def test_the_points_that_enter_together_are_a_random_sample_in_order():

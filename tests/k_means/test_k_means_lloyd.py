@@ -108,20 +108,26 @@ def test_points_of_weight_zero_only_get_a_label():
         assert (result.inertia, result.n_iter) == (alone.inertia, alone.n_iter)
 
 
-def test_the_same_bits_on_one_and_two_threads(monkeypatch):
+@pytest.mark.parametrize(
+    ("method", "X", "options"),
+    [
+        (kmeans, blobs(900, 5, 20, 8, spread=1.0), {"k": 20, "init": "greedy k-means++"}),
+        (nested_minibatch_kmeans, blobs(1200, 6, 9, 8, spread=1.0), {"k": 9, "init": "k-means||", "batch_size": 100}),
+    ],
+)
+def test_the_same_bits_on_one_and_two_threads(monkeypatch, method, X, options):
     for name, small in (
         ("points._SMALL_WORK", 0), ("points._LARGEST_WORK", 1), ("seeding.ROWS", 64),
         ("parallel_seeding.ROWS_PER_PART", 64), ("centroid_update._SMALL", 0), ("centroid_update._CHUNK", 16),
     ):  # fmt: skip
         monkeypatch.setattr(f"graphclust.k_means.{name}", small)
     assert len(point_blocks(900, 5)) > 10
-    X = blobs(900, 5, 20, 8, spread=1.0)
     before = numba.get_num_threads()
     results = []
     try:
         for n_threads in (1, min(2, before)):
             numba.set_num_threads(n_threads)
-            results.append(kmeans(X, 20, init="greedy k-means++", rng=6))
+            results.append(method(X, rng=6, **options))
     finally:
         numba.set_num_threads(before)
     one, two = results
