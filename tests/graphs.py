@@ -103,7 +103,7 @@ def poisoned_except(graph: Graph, kept: np.ndarray) -> Graph:
     return Graph(graph.indptr, indices, graph.weights, graph.degrees, graph.loops)
 
 
-def random_weighted(n: int, seed: int, share: float, gaps: int = 4) -> sparse.csr_array:
+def random_matrix(n: int, seed: int, share: float, gaps: int = 4) -> sparse.csr_array:
     """Random edges of random weights; a path links all nodes unless the seed is a multiple of gaps."""
     upper = sparse.triu(sparse.random_array((n, n), density=share, rng=np.random.default_rng(seed)), 1)
     path = sparse.diags_array([np.full(n - 1, 0.5)], offsets=[1]) if seed % gaps else sparse.csr_array((n, n))

@@ -28,7 +28,7 @@ class Runner:
 
 
 @contextmanager
-def running(script: str) -> Iterator[Runner]:
+def runner_of(script: str) -> Iterator[Runner]:
     """The runner until the block ends."""
     runner = Runner(script)
     yield runner

@@ -8,15 +8,15 @@ import subprocess
 import sys
 
 import pytest
-from recorded_compiling import JOIN_NEIGHBORS, recording
-from recorded_compiling import LOOPS as JOINED
+from compile_records import JOIN_NEIGHBORS, record_compiles
+from compile_records import LOOPS as JOINED
 
 from graphclust.compiled.runtime.checked_cache import CheckedFiles
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
 # One loop is called with two types of numbers.
-SCRIPT = recording(
+SCRIPT = record_compiles(
     JOIN_NEIGHBORS
     + """
 from graphclust.compiled.text import node_ids

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from recorded_compiling import JOIN_NEIGHBORS, LOOPS, recording
+from compile_records import JOIN_NEIGHBORS, LOOPS, record_compiles
 
 from graphclust.compiled.runtime import cache_folder, checked_cache, fingerprint
 from graphclust.compiled.runtime.cache_folder import fault_of_cache, folders_to_read
@@ -23,7 +23,7 @@ PACKAGE = pathlib.Path(cache_folder.__file__).parents[2]
 SOURCE = str(PACKAGE / "compiled" / "graphs" / "csr_checks.py")
 NOBODY = 65534
 
-SCRIPT = recording(JOIN_NEIGHBORS)
+SCRIPT = record_compiles(JOIN_NEIGHBORS)
 INTO = "import sys\nfrom graphclust.compiled.runtime.cache_folder import keep_in\nkeep_in({folder!r})\n"
 # Inside, the folder given is mounted so that nobody can write to it.
 READ_ONLY = """

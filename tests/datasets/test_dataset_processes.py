@@ -7,7 +7,7 @@ from typing import Any
 
 import http_faults as faults
 import pytest
-from runners import running
+from runners import runner_of
 
 from graphclust.datasets.array_cache import read_kept_graph
 from graphclust.datasets.cache import sha256_of
@@ -18,7 +18,7 @@ NAME, PATH = "Newman/karate", "/MM/Newman/karate.tar.gz"
 @pytest.fixture(scope="module")
 def runner():
     """The process that forks."""
-    with running("dataset_runner.py") as runner:
+    with runner_of("dataset_runner.py") as runner:
         assert runner.read() == "ready"
         yield runner
 

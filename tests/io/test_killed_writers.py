@@ -11,7 +11,7 @@ import http_faults as faults
 import networkx as nx
 import numpy as np
 import pytest
-from runners import running
+from runners import runner_of
 
 from graphclust import open_store, save_graph
 from graphclust.datasets.array_cache import read_kept_graph
@@ -23,7 +23,7 @@ N_KILLS = 200
 @pytest.fixture(scope="module")
 def runner():
     """The process that forks, and the names of its writers."""
-    with running("writer_runner.py") as runner:
+    with runner_of("writer_runner.py") as runner:
         writers = runner.read()
         yield (lambda **what: runner.ask(what)), writers
 

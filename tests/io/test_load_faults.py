@@ -13,7 +13,7 @@ import sys
 import tarfile
 
 import pytest
-from runners import running
+from runners import runner_of
 
 BANNER = b"%%MatrixMarket matrix coordinate real general\n"
 PATTERN = b"%%MatrixMarket matrix coordinate pattern general\n"
@@ -26,7 +26,7 @@ FORMAT, VALIDATION, LIMIT = "GraphFormatError", "GraphValidationError", "Resourc
 @pytest.fixture(scope="module")
 def load():
     """load(path, **options) -> what happened, as plain data."""
-    with running("fault_runner.py") as runner:
+    with runner_of("fault_runner.py") as runner:
         yield lambda path, **options: runner.ask([str(path), options])
 
 

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import random_weighted
+from graphs import random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ pytestmark = [
 
 
 graphs = st.builds(
-    random_weighted, st.integers(2, 40), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]), st.just(3)
+    random_matrix, st.integers(2, 40), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]), st.just(3)
 )
 bounds = st.one_of(st.none(), st.integers(1, 12))
 
@@ -149,7 +149,7 @@ def level_and_run(A, sizes, objective="modularity"):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_step_passes_the_maximum(seed):
-    A, sizes = random_weighted(60, 3 * seed + 1, 0.1, 3), np.random.default_rng(seed).integers(1, 4, 60).astype(float)
+    A, sizes = random_matrix(60, 3 * seed + 1, 0.1, 3), np.random.default_rng(seed).integers(1, 4, 60).astype(float)
     on, level, run = level_and_run(A, sizes)
     goal = goal_at(on, 0.3, "modularity")._replace(most=9.0)
     regions = find_regions(level, goal.objective.pull, run, goal.most)

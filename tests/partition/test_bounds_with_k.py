@@ -6,7 +6,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import random_weighted
+from graphs import random_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -33,7 +33,7 @@ pytestmark = [
 NOVEL = nx.les_miserables_graph()
 
 
-graphs = st.builds(random_weighted, st.integers(2, 36), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]))
+graphs = st.builds(random_matrix, st.integers(2, 36), st.integers(0, 999), st.sampled_from([0.05, 0.1, 0.3]))
 objectives = st.sampled_from(sorted(OBJECTIVES))
 some_bound = st.one_of(st.none(), st.integers(1, 12))
 

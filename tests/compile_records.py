@@ -14,7 +14,7 @@ assert parent.tolist() == [0, 0, 2]
 LOOPS = ["flatten", "join", "join_first_neighbors", "root"]
 
 
-def recording(code: str) -> str:
+def record_compiles(code: str) -> str:
     """The code as a script that prints what it compiles; a lambda, a plain function to the compiler, has no file."""
     return f"""
 from numba.core import event
