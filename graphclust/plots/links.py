@@ -30,8 +30,10 @@ class Links(NamedTuple):
 
 
 def excess_over_chance(clustering: Clustering, weight: sparse.csr_array) -> sparse.csr_array:
-    """`weights_between` over what chance would put there, vol(a) vol(b) / vol(V)."""
-    share = sparse.dia_array((1.0 / clustering.volume[None, :], [0]), shape=weight.shape)
+    """`weights_between` over what chance would put there, vol(a) vol(b) / vol(V); an isolated node has no links."""
+    volume = clustering.volume
+    inverse = np.divide(1.0, volume, out=np.zeros(len(volume)), where=volume > 0.0)
+    share = sparse.dia_array((inverse[None, :], [0]), shape=weight.shape)
     return (share @ weight @ share * clustering.graph.total_volume).tocsr()
 
 

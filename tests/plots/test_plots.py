@@ -97,6 +97,12 @@ def test_links_between_clusters_are_those_of_the_quotient_graph():
     assert nearest_clusters(clustering).tolist() == excess.argmax(axis=1).tolist()
 
 
+def test_isolated_nodes_as_clusters_have_no_nearest():
+    clustering = graphclust.communities(with_isolated().graph, rng=0)
+    assert (clustering.volume == 0).any()
+    assert (nearest_clusters(clustering)[clustering.volume == 0] == -1).all()
+
+
 def test_clusters_without_links_have_no_nearest_and_a_place():
     clustering = graphclust.coreset_sc(nx.disjoint_union_all([nx.complete_graph(5)] * 3), 3, rng=0)
     assert nearest_clusters(clustering).tolist() == [-1, -1, -1]
