@@ -16,7 +16,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.executor import Engine, InProcess
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import Aim, as_aim, weighed
+from graphclust.objective.objective import DEFINITIONS, Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.bounds import NodeWeight, as_sizes, k_within, weights_in_words
@@ -173,6 +173,8 @@ def coreset_sc(
     if memory_limit is not None:
         memory_limit = as_whole_number(memory_limit, "memory_limit", at_least=1)
     method = as_choice(method, "method", METHODS)
+    if objective is not None:
+        as_choice(objective, "objective", tuple(DEFINITIONS))
     given = given_options(
         k_given or 1, objective=objective, resolution=resolution, effort=effort, components=components,
         coreset_size=coreset_size, oversampling=oversampling, sampling=sampling, loops=loops, shift=shift,
@@ -223,6 +225,8 @@ def coreset_sc(
             remarks += outcome.remarks
         else:
             plan, outcome = _best(ordered, k, aim, options, remarks, chosen_here, rng, progress)
+    if k_given is None and plan is not None:  # why k was taken is said already
+        remarks = [remark for remark in remarks if remark not in remarks_on(plan)]
 
     return clustering_of(
         graph,

@@ -45,6 +45,7 @@ def test_k_may_be_any_kind_of_whole_number():
         ({"degrees": "d"}, ParameterError, "degrees='d'"),
         ({"method": "best"}, ParameterError, "method='best'"),
         ({"objective": "cut"}, ParameterError, "objective='cut' is unknown, expected one of 'modularity'"),
+        ({"objective": "ncut"}, ParameterError, "'constant_potts', 'edge_cut'"),
         ({"objective": 3}, ParameterError, "objective=3"),
         ({"resolution": -1}, ParameterError, "resolution=-1 is out of range"),
         ({"resolution": float("inf")}, ParameterError, "resolution=inf is out of range"),

@@ -351,6 +351,8 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     assert np.array_equal(one.coreset.nodes, other.coreset.nodes) and np.array_equal(one.labels, other.labels)
     random = coreset_sc(nx.fast_gnp_random_graph(300, 0.05, seed=1), rng=0)
     assert any("shows no number of clusters clearly" in remark for remark in random.remarks)
+    club = coreset_sc(nx.karate_club_graph(), rng=0)  # two groups, of too few edges to pay for them
+    assert club.k == 1 and not any("united for the number alone" in remark for remark in club.remarks)
     with pytest.raises(ParameterError, match="coreset_size=4 is out of range, expected >= 6, the k that was suggested"):
         coreset_sc(graph, coreset_size=4, rng=0)
 
