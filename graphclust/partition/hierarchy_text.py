@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.checks import refuse_swapped
-from graphclust.errors import ParameterError
+from graphclust.errors import ParameterError, amount
 from graphclust.io.atomic_write import whole_file
 from graphclust.objective.cuts import cut_and_volume
 
@@ -98,7 +98,9 @@ def as_page(found: Hierarchy) -> str:
     """The levels in a few lines, and where they came from."""
     graph = found.graph
     n_clusters = len(found.clusters)
-    lines = [f"{graph.n_nodes:,} nodes, {len(found.levels)} levels, {n_clusters:,} clusters in all"]
+    lines = [
+        f"{amount(graph.n_nodes, 'node')}, {amount(len(found.levels), 'level')}, {amount(n_clusters, 'cluster')} in all"
+    ]
     lines.append("   level   clusters    largest   smallest   modularity   nats saved")
     for depth, labels in enumerate(found.levels):
         sizes = found.sizes_on(depth)

@@ -144,7 +144,8 @@ def objective_in_words(clustering: "Clustering", *, with_range: bool = True) -> 
         text += f" at resolution {clustering.resolution:.3g}"
     if with_range and clustering.natural_range is not None:
         lowest, highest = clustering.natural_range
-        text += f"; {clustering.k} clusters are natural from {lowest:.3g} to {highest:.3g}"
+        found = amount(clustering.n_clusters, "cluster is", "clusters are")
+        text += f"; {found} natural from {lowest:.3g} to {highest:.3g}{'' if lowest < highest else ', an empty range'}"
     return text
 
 

@@ -99,4 +99,9 @@ def test_one_of_anything_is_counted_in_the_singular():
     loop = graphclust.Clustering(np.zeros(1, int), 1, graphclust.as_graph(np.ones((1, 1))), undecided=np.ones(1, bool))
     assert str(loop).startswith("1 node, 1 edge (unweighted) in 1 cluster\n")
     assert "undecided        1 node (100.0%), without" in str(loop)
-    assert "2 nodes, 1 edge (unweighted) in 2 clusters" in str(graphclust.coreset_sc(nx.path_graph(2), 2, rng=0))
+    apart = str(graphclust.coreset_sc(nx.path_graph(2), 2, rng=0))
+    assert (
+        "2 nodes, 1 edge (unweighted) in 2 clusters" in apart
+        and "2 clusters are natural from 0.775 to 0.775, an empty range" in apart
+    )
+    assert "; 1 cluster is natural from 0 to" in str(graphclust.coreset_sc(nx.path_graph(2), 1, rng=0))

@@ -163,6 +163,7 @@ def test_natural_levels_are_the_planted_ones():
 def test_disjoint_cliques_are_one_level():
     found = levels_of(nx.disjoint_union_all([nx.complete_graph(4)] * 12))
     assert [len(parents) for parents in found.parents] == [12]
+    assert str(found).startswith("48 nodes, 1 level, 12 clusters in all")
 
 
 def test_levels_of_noise_save_nothing_and_say_so():
