@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.checks import Seed, as_weights
 from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.graph.container import Graph
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
 from graphclust.partition.pipeline import coreset_sc
@@ -46,11 +49,12 @@ def cluster_anndata(
     adata : with a graph in `obsp`, as `scanpy.pp.neighbors` leaves it.
     k : number of clusters. None with a number as `resolution` takes as many as that makes, see `communities`; None
         without one takes the number that the graph shows, see `coreset_sc`.
-    key_added : `adata.obs[key_added]` gets the clusters, a categorical of "0", "1", ... by decreasing size, missing for
-        cells without neighbors, or put aside; `adata.uns[key_added]` the parameters, seed, resolution and modularity.
+    key_added : `adata.obs[key_added]` gets the clusters, a categorical of "0", "1", ... by decreasing size, and
+        `adata.uns[key_added]` the parameters, seed, resolution and modularity. Cells without neighbors, or put aside,
+        are missing where a number of clusters was asked for or suggested; at a resolution each is a cluster.
     neighbors_key : of `adata.uns`, for neighbors that were computed under another name than "neighbors".
     obsp : of `adata.obsp`, instead; give one of the two at most.
-    adjacency : a symmetric sparse matrix between the cells, instead of either.
+    adjacency : a symmetric sparse matrix between the cells, or a `Graph` of them, instead of either.
     restrict_to : a key of `adata.obs` and some of its categories, as in `scanpy.tl.leiden`: only their cells are
         clustered. The result, by default in `adata.obs["graphclust_R"]`, names them "A,0", "A,1", ... in a category
         "A", or "A-B,0", ... in several; the other cells keep what they have under the key.
@@ -80,12 +84,14 @@ def cluster_anndata(
     if adjacency is not None:
         if obsp is not None or neighbors_key is not None:
             raise ParameterError("adjacency is given beside obsp or neighbors_key, expected one of the three")
-        key, matrix = "adjacency", adjacency
+        key, matrix = "adjacency", adjacency.to_scipy() if isinstance(adjacency, Graph) else adjacency
+        if not hasattr(matrix, "shape"):
+            raise TypeError(f"adjacency is a {type(matrix).__name__}, expected a symmetric sparse matrix of the cells")
     else:
         key = _connectivities_key(adata, neighbors_key, obsp)
         matrix = adata.obsp[key]
+    name = key if adjacency is not None else f"adata.obsp[{key!r}]"
     if matrix.shape[0] != adata.n_obs:
-        name = key if adjacency is not None else f"obsp[{key!r}]"
         raise GraphValidationError(f"{name} has shape {matrix.shape}, expected {adata.n_obs} cells")
     cells, groups = _restrict(adata, restrict_to)
     given: dict[str, Any] = {
@@ -98,13 +104,20 @@ def cluster_anndata(
     given["node_weight"] = None if node_weight is None else _weights_of(adata, node_weight, cells)
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {"weight": "weight" if use_weights else None, "rng": rng}
-    part = matrix if cells is None else matrix[cells][:, cells]
-    if k is None and isinstance(resolution, int | float) and method == "auto":
-        if max_imbalance is not None:
-            raise ParameterError(f"max_imbalance={max_imbalance} needs a number of clusters, expected k, or max_size")
-        clustering = communities(part, **options)
-    else:
-        clustering = coreset_sc(part, k, method=method, **options)
+    if cells is not None:
+        matrix = (matrix.tocsr() if sparse.issparse(matrix) else matrix)[cells][:, cells]
+    try:
+        if k is None and isinstance(resolution, Real) and method == "auto":
+            if max_imbalance is not None:
+                raise ParameterError(
+                    f"max_imbalance={max_imbalance} needs a number of clusters, expected k, or max_size"
+                )
+            clustering = communities(matrix, **options)
+        else:
+            clustering = coreset_sc(matrix, k, method=method, **options)
+    except GraphValidationError as problem:
+        problem.args = (_of_cells(str(problem), name),)
+        raise
     changed = adata.copy() if copy else adata
     column = key_added
     if cells is None or restrict_to is None:
@@ -128,6 +141,15 @@ def cluster_anndata(
         found["resolution"] = clustering.resolution
     changed.uns[column] = found
     return changed if copy else None
+
+
+def _of_cells(message: str, name: str) -> str:
+    """The message on a graph G in the words of a caller who named a matrix of cells."""
+    if "is not symmetric" in message and "distances" in name:
+        cause, _, _ = message.partition("; expected")
+        return f"{name}{cause.removeprefix('G')}; distances are no weights: expected obsp='connectivities'"
+    remedy = r"\bpass (as_graph|abs)\(G"
+    return re.sub(remedy, rf"pass adjacency=\1({name}", re.sub(r"^G\b", lambda _: name, message))
 
 
 def _connectivities_key(adata: Any, neighbors_key: str | None, obsp: str | None) -> str:

@@ -8,13 +8,13 @@ gc.sweep(adata, resolutions=[0.5, 1.0, 2.0])  # which to take
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_whole_number
+from graphclust.checks import as_choice, as_number, as_whole_number
 from graphclust.errors import ParameterError
 from graphclust.faces.single_cell import cluster_anndata
 from graphclust.nx import as_rng
@@ -89,7 +89,7 @@ def leiden(
         restrict_to=restrict_to,
         use_weights=use_weights,
         objective=OBJECTIVES[kind],
-        resolution=float(resolution),
+        resolution=as_number(resolution, "resolution", above=0.0),
         rng=as_rng(random_state),
         copy=copy,
         **options,
@@ -149,11 +149,17 @@ def sweep(
 
     if (resolutions is None) == (ks is None):
         raise ParameterError("give one of resolutions and ks, expected a list of numbers")
+    name, values = ("resolutions", resolutions) if ks is None else ("ks", ks)
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise TypeError(f"{name}={values!r} is a {type(values).__name__}, expected a list of numbers")
+    values = list(values)
+    if not values:
+        raise ParameterError(f"{name} is empty, expected a number at least")
     n_seeds = as_whole_number(n_seeds, "n_seeds", at_least=2)
     function: Any = leiden if ks is None else cluster
     key_added = key_added or ("leiden" if ks is None else "graphclust")
     rows = []
-    for value in [*(resolutions or ()), *(ks or ())]:
+    for value in values:
         key = f"{key_added}_{value}"
         codes = []
         for seed in range(random_state + n_seeds - 1, random_state - 1, -1):  # the first seed comes last, and is kept

@@ -1,13 +1,14 @@
 """Cells of an AnnData: clusters land on the right ones, and everything is written where scanpy looks for it."""
 
 import networkx as nx
+import numpy as np
 import pytest
 from cliques import as_networkx, cliques
 from hypothesis import given, settings
 from scipy import sparse
 
 from graphclust import adjusted_rand_index, as_graph, cluster_anndata, communities, coreset_sc
-from graphclust.errors import ParameterError
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -84,6 +85,8 @@ def test_without_k_a_resolution_makes_as_many_clusters_as_it_does():
     found = adata.uns["graphclust"]
     assert found["params"]["k"] == expected.k and found["resolution"] == 1.0
     assert found["modularity"] == pytest.approx(expected.modularity)
+    cluster_anndata(adata, resolution=np.float32(1.0), rng=3, key_added="narrow")
+    assert adata.uns["narrow"]["params"]["k"] == expected.k
 
 
 def test_the_seed_is_recorded_and_gives_the_clusters_again():
@@ -128,3 +131,22 @@ def test_only_neighbors_are_named_where_neighbors_are_asked_for():
     for key, words in (("far", "is not in adata.uns"), ("leiden", "holds no neighbors")):
         with pytest.raises(ParameterError, match=rf"'{key}' {words}.*, expected one of \['near'\]$"):
             cluster_anndata(adata, 2, neighbors_key=key)
+
+
+def test_a_matrix_that_is_no_graph_is_named_as_the_caller_did():
+    adata = two_cliques()
+    n = adata.n_obs
+    one_way = sparse.csr_matrix((np.ones(n - 1), (np.arange(n - 1), np.arange(1, n))), shape=(n, n))
+    adata.obsp["distances"] = adata.obsp["mine"] = one_way
+    with pytest.raises(
+        GraphValidationError, match=r"^adata.obsp\['distances'\] is not.*expected obsp='connectivities'"
+    ):
+        cluster_anndata(adata, 2, obsp="distances")
+    with pytest.raises(GraphValidationError, match=r"pass adjacency=as_graph\(adata.obsp\['mine'\], symmetrize="):
+        cluster_anndata(adata, 2, obsp="mine")
+    with pytest.warns(GraphWarning, match="sum of its two weights"):
+        graph = as_graph(adata.obsp["mine"], symmetrize="sum")
+    cluster_anndata(adata, 2, adjacency=graph)
+    assert adata.obs["graphclust"].nunique() == 2
+    with pytest.raises(TypeError, match="adjacency is a Graph, expected a symmetric sparse matrix"):
+        cluster_anndata(adata, 2, adjacency=nx.path_graph(n))

@@ -133,6 +133,13 @@ def test_a_sweep_says_which_values_are_stable():
     assert sweep(adata, ks=[4, 12])["n_clusters"].tolist() == [4, 12]
     with pytest.raises(ParameterError, match="one of resolutions and ks"):
         sweep(adata)
+    assert sweep(adata, resolutions=np.array([1.0]))["n_clusters"].tolist() == [12]
+    with pytest.raises(TypeError, match=r"resolutions=1\.0 is a float, expected a list"):
+        sweep(adata, resolutions=1.0)
+    with pytest.raises(ParameterError, match="ks is empty"):
+        sweep(adata, ks=[])
+    with pytest.raises(TypeError, match=r"resolution=\[0.5, 1.0\] is a list, expected a number"):
+        leiden(adata, resolution=[0.5, 1.0])
 
 
 def test_other_kinds_of_partitions_are_refused_by_name():
