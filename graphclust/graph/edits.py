@@ -83,7 +83,7 @@ def apply_edits(
     made, by = _with_changes(wide, changes, entries), _differences(wide, changes, entries)
     n_changed = np.bincount(np.concatenate([changes.source, changes.target]), minlength=wide.n_nodes)
     rows = np.arange(wide.n_nodes)
-    gone = finder.rows_of("removed_nodes", removed_nodes or ())
+    gone = finder.rows_of("removed_nodes", () if removed_nodes is None else removed_nodes)
     if len(gone):
         edges = _edges_of(made, gone)
         entries = _entries_of(made, edges)
@@ -196,6 +196,8 @@ class _Nodes:
         return Changes(self.rows(argument, source, may_come), self.rows(argument, target, may_come), weight)
 
     def rows_of(self, argument: str, names: Iterable[Hashable]) -> npt.NDArray[np.int64]:
+        if isinstance(names, str):
+            raise TypeError(f"{argument}={names!r} is a str, expected a list of nodes, as [{names!r}]")
         return np.unique(self.rows(argument, list(names), False))
 
     def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> npt.NDArray[np.int64]:
@@ -259,7 +261,10 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
         raise TypeError("reweighted has no weights, expected edges (u, v, weight)")
     if not weighted:
         return columns[0], columns[1], np.zeros(len(columns[0]))
-    weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
+    try:
+        weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} holds weights that are no numbers, expected finite numbers > 0") from None
     if not (np.isfinite(weight) & (weight > 0)).all():
         bad = weight[~(np.isfinite(weight) & (weight > 0))][0]
         raise ParameterError(

@@ -56,7 +56,14 @@ def _rows_before(model: ClusterModel, graph: Graph) -> npt.NDArray[np.int64]:
         raise GraphValidationError(f"{has} has names of nodes and {has_not} has none, expected the graph of the model")
     if model.nodes is not None:
         row = {name: place for place, name in enumerate(model.nodes)}
-        return np.array([row.get(name, -1) for name in node_names(graph)], np.int64)
+        names = node_names(graph)
+        rows = np.array([row.get(name, -1) for name in names], np.int64)
+        if (rows < 0).all():
+            raise GraphValidationError(
+                f"no node of G, such as {names[0]!r}, is one of the model, such as {model.nodes[0]!r}, expected the "
+                "graph of the model, with its names"
+            )
+        return rows
     if graph.n_nodes < len(model.labels):
         raise GraphValidationError(
             f"G has {amount(graph.n_nodes, 'node')} without names and the model {len(model.labels)}, expected at "

@@ -111,7 +111,7 @@ class ClusterModel:
         Returns a `Clustering` with the labels, `ids` and `changes` that an update of the clustering itself has.
 
         Raises what `as_graph` and `Clustering.update` raise; GraphValidationError for a graph of unnamed nodes that has
-        fewer than the model, or of which only one has names.
+        fewer than the model, or of which only one has names, and for one without any node of the model.
 
         >>> import networkx as nx
         >>> from graphclust import communities
@@ -151,6 +151,8 @@ class ClusterModel:
         """A matrix of links, from a mapping of new nodes to their neighbors by name."""
         new, old, weights = [], [], []
         for row, (name, neighbors) in enumerate(rows.items()):
+            if isinstance(neighbors, str):
+                raise TypeError(f"rows[{name!r}] is a str, expected a list of neighbors, as [{neighbors!r}]")
             for node in neighbors:
                 place = self._places.get(node)
                 if place is None:

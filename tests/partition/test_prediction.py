@@ -103,6 +103,7 @@ def test_names_of_nodes_are_the_callers():
         (-np.ones((1, 34)), GraphValidationError, r"rows holds the weight -1.0"),
         (np.full((1, 34), np.nan), GraphValidationError, "rows holds the weight nan"),
         (np.full((1, 34), "x"), TypeError, "rows has dtype <U1"),
+        ({"new": "ab"}, TypeError, r"rows\['new'\] is a str, expected a list of neighbors, as \['ab'\]"),
     ],
 )
 def test_rows_that_cannot_be(model, rows, error, message):
@@ -207,3 +208,9 @@ def test_names_that_a_file_cannot_hold(tmp_path):
         found.model().save(tmp_path / "model.npz")
     assert list(tmp_path.iterdir()) == []
     assert found.predict({"x": [(0, 0)]}).tolist() == [found.labels[0]]
+
+
+def test_a_graph_without_any_node_of_the_model_is_refused():
+    model = coreset_sc(nx.relabel_nodes(nx.barbell_graph(4, 0), str), 2, rng=0).model()
+    with pytest.raises(GraphValidationError, match=r"no node of G, such as 0\.0, is one of the model, such as '0'"):
+        model.update(nx.relabel_nodes(nx.barbell_graph(4, 0), float), rng=0)

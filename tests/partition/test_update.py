@@ -123,6 +123,15 @@ def test_what_cannot_be_edited_is_refused():
         found.update(added=[(0, 1)])
     with pytest.raises(GraphValidationError, match="no edges are left"):
         found.update(removed=[(0, 1), (1, 2)])
+    with pytest.raises(TypeError, match=r"removed_nodes='12' is a str, expected a list of nodes, as \['12'\]"):
+        found.update(removed_nodes="12")
+    with pytest.raises(TypeError, match="added holds weights that are no numbers"):
+        found.update(added=[(0, 2, "heavy")])
+
+
+def test_nodes_to_remove_may_be_an_array():
+    found = communities(nx.path_graph(5), rng=0)
+    assert found.update(removed_nodes=np.array([0, 4]), rng=0).graph.n_nodes == 3
 
 
 def test_no_edits_change_nothing():
