@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from numbers import Real
@@ -233,6 +233,7 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
         raise GraphValidationError(f"edge attribute {weight!r} does not hold numbers everywhere: {problem}") from None
     if weight is not None and np.isnan(matrix.data).any():
         _refuse_missing_weight(G, weight)
+    _refuse_impossible_weight(matrix, nodes, weight)
     graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE)
     if weight not in (None, "weight") and graph.n_edges and (graph.weights is None or G.is_multigraph()):
         _refuse_unknown_attribute(G, weight)
@@ -246,6 +247,7 @@ def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None
         _refuse_name_of_weight(weight, "a matrix")
     if library in GRAPHS:
         matrix, nodes = GRAPHS[library](G, weight, symmetrize)
+        _refuse_impossible_weight(matrix, nodes, weight)
     elif library == "pandas":
         matrix, nodes = from_pandas(G)
     else:
@@ -263,6 +265,20 @@ def _refuse_missing_weight(G: networkx.Graph, weight: str) -> None:
                 f"edge ({u!r}, {v!r}) has None as {weight!r}, expected a number; remove the attribute where an edge is "
                 "to count 1, or pass as_graph(G, weight=None), in which all do"
             )
+
+
+def _refuse_impossible_weight(matrix: Any, nodes: Sequence[Hashable] | None, weight: str | None) -> None:
+    """A negative weight, or one that is not finite, by the names of the edge's ends."""
+    wrong = ~(np.isfinite(matrix.data) & (matrix.data >= 0.0))
+    if wrong.any():
+        entries = matrix.tocoo()
+        place = int(wrong.argmax())
+        ends = (int(entries.row[place]), int(entries.col[place]))
+        u, v = ends if nodes is None else (nodes[end] for end in ends)
+        raise GraphValidationError(
+            f"edge ({u!r}, {v!r}) has {float(entries.data[place])} as {weight!r}, expected a finite number >= 0; "
+            "change or remove such edges, or pass weight=None to count each edge 1"
+        )
 
 
 def _refuse_unknown_attribute(G: networkx.Graph, weight: str) -> None:

@@ -6,6 +6,7 @@ The rows are read as those of a file, so that a table gives the graph that it wo
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -79,8 +80,10 @@ def edges_of_table(
         table = table.fetchnumpy()
     for name, argument in ((source, "source"), (target, "target"), (weight, "weight")):
         if name not in columns and name is not None and (name, argument) != ("weight", "weight"):
+            indexed = name in getattr(getattr(table, "index", None), "names", ())
             raise GraphValidationError(
                 f"{argument}={name!r} is no column of the table, expected one of {', '.join(map(repr, columns))}"
+                + ("; pass table.reset_index(), whose columns it is among" if indexed else "")
             )
         if columns.count(name) > 1:
             raise GraphValidationError(f"{columns.count(name)} columns of the table are named {name!r}, expected one")
@@ -93,7 +96,9 @@ def edges_of_table(
     if weight is not None:
         weights = _numbers(_column(table, weight))
         if weights.dtype.kind not in "biuf":
-            raise GraphValidationError(f"column {weight!r} has dtype {weights.dtype}, expected numbers")
+            raise GraphValidationError(
+                f"column {weight!r} has dtype {weights.dtype}, expected numbers; convert them first"
+            )
         weights = weights.astype(np.float64)
         refuse_impossible(weights, f"column {weight!r}")
     u, v = numbers.astype(np.int32).reshape(2, -1)
@@ -131,6 +136,7 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
         raise TypeError(
             f"G is a {type(rows).__name__} that {found}, expected a networkx.Graph, a matrix as numpy.array(G), or "
             "edges: all tuples (u, v), all (u, v, weight), or all dicts with the keys 'source' and 'target'"
+            + ("; the graph alone is G[0]" if isinstance(rows, tuple) and isinstance(rows[0], Graph) else "")
         )
     for end in (end for row in listed for end in row[:2]):
         if not isinstance(end, Hashable) or end is None or end != end:  # nan is not itself
@@ -143,6 +149,10 @@ def graph_from_list(rows: Collection[Any], weight: str | None, symmetrize: str |
         del columns["weight"]
         if any(weight in attributes for attributes in given):
             columns[weight] = [attributes.get(weight, 1.0) for attributes in given]
+    elif odd := [row for row in listed if not _is_number(row[2])]:
+        raise GraphValidationError(
+            f"the third entry of the edge {odd[0]!r} is no number, expected numbers in (u, v, weight), or (u, v)"
+        )
     if weight not in (None, "weight") and weight not in columns:
         raise ParameterError(
             f"weight={weight!r} is in no tuple of G, expected (u, v, {{{weight!r}: 1.0}}); leave it out where the "
@@ -193,9 +203,12 @@ def _weight_column(
 
 def _numbers(values: np.ndarray) -> np.ndarray:
     """Numbers that came as objects, as tables with missing values hold them, as an array of numbers."""
-    if values.dtype.kind == "O" and all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
-        return values.astype(np.float64)
-    return values
+    return values.astype(np.float64) if values.dtype.kind == "O" and all(map(_is_number, values)) else values
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value counts as a weight: databases have decimal numbers too."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
 def _ids(table: Any, name: str) -> np.ndarray:

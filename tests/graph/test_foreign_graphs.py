@@ -193,7 +193,7 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
         ({"a": [1], "target": [2]}, {}, "source='source' is no column"),
         ({"source": [1], "target": [2]}, {"weight": "w"}, "weight='w' is no column"),
         ({"source": [1, None], "target": [2, 3]}, {}, "1 missing value"),
-        ({"source": [1], "target": [2], "weight": ["x"]}, {}, "expected numbers"),
+        ({"source": [1], "target": [2], "weight": ["x"]}, {}, "expected numbers; convert them"),
         ({"source": [1], "target": [2], "weight": [-1.0]}, {}, "column 'weight': a weight is -1"),
         ({"source": [1], "target": [2]}, {"nodes": [1, 3]}, "edge of 2"),
         ({"source": [1], "target": [2]}, {"nodes": [1, 2, 1]}, "twice"),

@@ -147,10 +147,12 @@ def test_lists_of_edges_are_graphs():
         ([[0, 1], [1, 0]], r"holds a list.*numpy.array\(G\)"),
         ([(0, 1), (1, 2, 3.0)], "mixes pairs and triples"),
         ([(0, 1, 2, 3)], "holds a tuple"),
+        (graphclust.classic_graph("karate"), r"holds a Graph.*the graph alone is G\[0\]"),
         ([{"source": 0, "target": 1}, {"source": 1}], r"G\[1\] has no 'target'"),
         ([{"from": 0, "to": 1}], "keys 'from', 'to', expected 'source' and 'target' among them; .*graph_from_table"),
         ([(0, None)], r"edge that ends in None"),
         ([(0, 1, "x")], "expected numbers"),
+        ([("a", "b", 1), ("a", "likes", "b")], r"third entry of the edge \('a', 'likes', 'b'\) is no number"),
     ],
 )
 def test_a_list_that_is_no_list_of_edges_says_what_one_is(edges, words):
@@ -183,6 +185,20 @@ def test_none_as_the_weight_of_an_edge_is_refused_by_the_name_of_the_edge():
     assert "nan" not in str(caught.value)
     del graph["b"]["c"]["weight"]
     assert as_graph(graph).n_edges == 2
+
+
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
+def test_an_impossible_weight_of_an_edge_is_told_by_the_name_of_the_edge(value):
+    edges = [("a", "b", 1.0), ("b", "c", value)]
+    graph = nx.Graph()
+    graph.add_weighted_edges_from(edges)
+    words = rf"edge \('b', 'c'\) has {value} as 'weight', expected a finite number >= 0; .*weight=None"
+    with pytest.raises(GraphValidationError, match=words):
+        as_graph(graph)
+    assert as_graph(graph, weight=None).n_edges == 2
+    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    with pytest.raises(GraphValidationError, match=words):
+        as_graph(igraph.Graph.TupleList(edges, weights=True))
 
 
 def test_parallel_edges_of_a_multigraph_are_summed():
