@@ -8,7 +8,7 @@ KEYWORD = re.compile(
     r"|max_bytes|min_size|max_size|node_weight|n_probes|metric|to|rng|source|target|weight|header|drop_loops|round_weights)=(True\b|False\b|'[^']*'|\"[^\"]*\"|)|\b(memory_limit|max_bytes|min_size|max_size)\b"
 )
 IN_THE_SHELL = {
-    "force overwriting it": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
+    "pass overwrite=True": "overwrite it with --force", "overwrite=True": "--force", "path=": "-o ",
     "n_neighbors=": "-k ", "name=": "", "max_imbalance=": "--imbalance ", "max_imbalance": "--imbalance",
 }  # fmt: skip
 

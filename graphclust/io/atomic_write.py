@@ -39,7 +39,7 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
     check_not_input(name, never)
     if os.path.lexists(name) and not overwrite:
         raise FileExistsError(
-            f"{said} exists already and was left as it is; choose another name, or force overwriting it"
+            f"{said} exists already and was left as it is; choose another name, or pass overwrite=True"
         )
     if not os.access(folder, os.W_OK):
         where = escape_controls(folder)

@@ -38,6 +38,8 @@ def test_labels_that_cannot_be_written_or_read(tmp_path):
     write_labels(tmp_path / "l.json", [0], ["a\tb"])
     with pytest.raises(GraphValidationError, match="tuple"):
         write_labels(tmp_path / "l.json", [0], [(1, 2)], overwrite=True)
+    with pytest.raises(FileExistsError, match="choose another name, or pass overwrite=True"):
+        write_labels(tmp_path / "l.json", [0])
     np.savez(tmp_path / "p.npz", nodes=np.array([print], dtype=object), labels=np.array([0]))
     with pytest.raises(GraphFormatError, match="pickled objects are never loaded"):
         read_labels(tmp_path / "p.npz")
