@@ -275,9 +275,11 @@ def _refuse_impossible_weight(matrix: Any, nodes: Sequence[Hashable] | None, wei
         place = int(wrong.argmax())
         ends = (int(entries.row[place]), int(entries.col[place]))
         u, v = ends if nodes is None else (nodes[end] for end in ends)
+        value = float(entries.data[place])
+        fault = "negative" if value < 0.0 else "non-finite"
         raise GraphValidationError(
-            f"edge ({u!r}, {v!r}) has {float(entries.data[place])} as {weight!r}, expected a finite number >= 0; "
-            "change or remove such edges, or pass weight=None to count each edge 1"
+            f"edge ({u!r}, {v!r}) has {value} as {weight!r}, {fault}, expected finite weights >= 0; change or remove such "
+            "edges, or pass weight=None to count each edge 1"
         )
 
 

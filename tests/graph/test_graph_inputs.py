@@ -192,7 +192,7 @@ def test_an_impossible_weight_of_an_edge_is_told_by_the_name_of_the_edge(value):
     edges = [("a", "b", 1.0), ("b", "c", value)]
     graph = nx.Graph()
     graph.add_weighted_edges_from(edges)
-    words = rf"edge \('b', 'c'\) has {value} as 'weight', expected a finite number >= 0; .*weight=None"
+    words = rf"edge \('b', 'c'\) has {value} as 'weight', .*, expected finite weights >= 0; .*weight=None"
     with pytest.raises(GraphValidationError, match=words):
         as_graph(graph)
     assert as_graph(graph, weight=None).n_edges == 2
