@@ -48,11 +48,12 @@ def write_labels(
         What is written to a pipe or a device goes straight into it, as of a .tsv file where no ending says otherwise.
         A .json file holds the lists "nodes" and "labels", and of a `Clustering` also "label_of", the label of each
         name, "communities", a list of names for each, and "origin".
-    labels : a `Clustering`, or whole numbers of shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and
-        the options are written too: in tables as lines that start with "# ", which `read_labels` and
-        `pandas.read_csv(..., comment="#")` pass over; in .npz and .graphml as "origin", in .gexf as
-        the description; not in .part, nor in a table that goes into a pipe, which gets rows alone.
-    nodes : names of the nodes, strings or whole numbers; None takes the clustering's, or 0..n_nodes-1.
+    labels : a `Clustering`; a mapping from nodes, or a pandas Series with the nodes as its index; or whole numbers of
+        shape (n_nodes,). Of a `Clustering` the graph's file, k, the seed and the options are written too: in tables as
+        lines that start with "# ", which `read_labels` and `pandas.read_csv(..., comment="#")` pass over; in .npz and
+        .graphml as "origin", in .gexf as the description; not in .part, nor in a table that goes into a pipe, which
+        gets rows alone.
+    nodes : names of the nodes, strings or whole numbers; None takes those of the labels, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
     Names are written as they are, so that `read_labels` gives them back. A spreadsheet takes a name that begins with
@@ -78,6 +79,8 @@ def write_labels(
         labels = labels.labels
     elif kind in WITH_GRAPH:
         raise ParameterError(f"labels alone make no .{kind} file, expected a Clustering, which has its graph")
+    elif nodes is None and hasattr(labels, "items"):  # a mapping, or a Series with an index
+        nodes, labels = map(list, zip(*labels.items(), strict=True)) if len(labels) else ([], [])
     labels = as_labels(labels, len(labels))
     names: list[Any] = list(range(len(labels))) if nodes is None else as_names(nodes)
     if len(names) != len(labels):

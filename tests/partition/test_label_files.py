@@ -32,6 +32,15 @@ def test_labels_of_a_clustering(tmp_path):
     assert read_labels(tmp_path / "l.json")[1].tolist() == clustering.labels.tolist()
 
 
+def test_labels_by_name_are_written_with_their_names(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    of_names = {"ann": 1, "bob": 0}
+    for labels in (of_names, pandas.Series(of_names)):
+        write_labels(tmp_path / "l.csv", labels, overwrite=True)
+        names, read = read_labels(tmp_path / "l.csv")
+        assert dict(zip(names, read.tolist(), strict=True)) == of_names
+
+
 def test_labels_that_cannot_be_written_or_read(tmp_path):
     with pytest.raises(GraphValidationError, match="tab or a line break"):
         write_labels(tmp_path / "l.tsv", [0], ["a\tb"])
