@@ -190,6 +190,10 @@ def test_stability_and_undecided_nodes_are_in_the_table(clustering, full_page):
     other = graphclust.coreset_sc(clustering.graph, 3, rng=0)
     with pytest.raises(graphclust.GraphValidationError, match=r"certainty is of \(77, 6\) nodes and clusters"):
         graphclust.report_page(other, certainty=sure)
+    elsewhere = nx.ring_of_cliques(3, 4)
+    for name, found in {"path": graphclust.cluster_path, "hierarchy": graphclust.hierarchy}.items():
+        with pytest.raises(graphclust.GraphValidationError, match=f"{name} is of 12 nodes, expected .* 77$"):
+            graphclust.report_page(clustering, **{name: found(elsewhere, rng=0)})
 
 
 def test_other_numbers_of_clusters_and_the_suggestion(full_page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from html import escape
 from string import Template
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from graphclust.faces.html_page import figures, tables
 from graphclust.faces.html_page.levels_section import levels_of
 from graphclust.faces.html_page.members import SEARCH_HASH, members
 from graphclust.faces.html_page.style import STYLE
-from graphclust.io.atomic_write import whole_file
+from graphclust.io.atomic_write import check_target, whole_file
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.confidence import Certainty
 from graphclust.partition.nested_clusters import Hierarchy
@@ -76,7 +77,7 @@ def report_page(
     than 200 clusters the largest are in the table; of graphs of more than 20,000 nodes each cluster's first members.
 
     Raises TypeError for no Clustering, no ClusterPath or no Hierarchy, GraphValidationError for a certainty of another
-    clustering.
+    clustering, or a path or hierarchy of another graph.
 
     >>> import networkx as nx
     >>> from graphclust import coreset_sc
@@ -87,6 +88,7 @@ def report_page(
     from graphclust import __version__
 
     clustering = as_clustering(clustering)
+    _refuse_other_graphs(clustering, path=path, hierarchy=hierarchy)
     counts = f"{amount(clustering.graph.n_nodes, 'node')} in {amount(clustering.n_clusters, 'cluster')}"
     parts = [
         ("clusters", "The clusters", tables.clusters(clustering, _as_certainty(clustering, certainty))),
@@ -128,6 +130,7 @@ def write_report(
     Raises what `report_page` does, FileExistsError, and OSError as `open` does or where there is no room for it.
     """
     refuse_swapped(file, "write_report(file, clustering)", "file")
+    check_target(file, overwrite)
     page = report_page(
         clustering, title=title, certainty=certainty, path=path, hierarchy=hierarchy, command=command
     ).encode()
@@ -143,6 +146,14 @@ def _as_certainty(clustering: Clustering, certainty: Certainty | None) -> Certai
             f"certainty is of {found} nodes and clusters, expected those of the clustering: {expected}"
         )
     return certainty
+
+
+def _refuse_other_graphs(clustering: Clustering, **results: Any) -> None:
+    """Refuse a path or a hierarchy of other nodes than those of the clustering."""
+    for name, result in results.items():
+        of, n_nodes = getattr(getattr(result, "graph", None), "n_nodes", None), clustering.graph.n_nodes
+        if of not in (None, n_nodes):
+            raise GraphValidationError(f"{name} is of {of} nodes, expected one of the clustering's graph, {n_nodes}")
 
 
 def _other_numbers(clustering: Clustering, path: ClusterPath | None) -> list[tuple[str, str, str]]:
