@@ -63,6 +63,9 @@ class _GraphModel(ClusterMixin, BaseEstimator):
         return self
 
     def _check(self, X: Any, **options: Any) -> Any:
+        if isinstance(X, Graph) or hasattr(X, "adjacency"):
+            matrix = "X.to_scipy()" if isinstance(X, Graph) else "networkx.to_scipy_sparse_array(X)"
+            raise TypeError(f"X is a {type(X).__name__}, expected points, or {matrix} with affinity='precomputed'")
         if isinstance(X, np.ndarray):
             X = as_array(X, "X")
         return validate_data(self, X, accept_sparse=SPARSE_FORMATS, dtype=np.float64, **options)

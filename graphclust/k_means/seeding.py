@@ -24,7 +24,7 @@ from graphclust.compiled.points.point_seeding import (
     sum_masses,
 )
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
-from graphclust.errors import ConvergenceWarning, warn_caller
+from graphclust.errors import ConvergenceWarning, amount, warn_caller
 from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points_to_cluster
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -99,7 +99,7 @@ def warn_if_fewer(n_found: int, k: int) -> None:
     """Say so where there are fewer distinct points than clusters asked for."""
     if n_found < k:
         warn_caller(
-            f"k={k}, but only {n_found} distinct points of positive weight were found to make clusters of",
+            f"k={k}, but only {amount(n_found, 'distinct point')} of positive weight to make clusters of",
             ConvergenceWarning,
         )
 

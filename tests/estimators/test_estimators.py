@@ -291,6 +291,14 @@ def test_an_affinity_below_zero_is_refused():
         SpectralClustering(2, affinity="linear").fit([[1.0, 0.0], [-1.0, 0.1], [0.5, 0.5]])
 
 
+def test_a_graph_in_place_of_points_is_refused_with_what_makes_a_matrix_of_it():
+    graph, _ = graphclust.classic_graph("karate")
+    with pytest.raises(
+        TypeError, match=r"X is a Graph, expected points, or X.to_scipy\(\) with affinity='precomputed'"
+    ):
+        SpectralClustering(2).fit(graph)
+
+
 @pytest.mark.parametrize("ours", [KMeans, MiniBatchKMeans, SpectralClustering])
 def test_whatever_scikit_learns_takes_ours_takes(ours):
     """By the same names, with the same defaults, in the same order where that counts."""
