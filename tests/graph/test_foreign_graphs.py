@@ -1,6 +1,7 @@
 """Graphs as other libraries hold them: whatever the order and the names of the nodes, labels land on the right ones."""
 
 import random
+from decimal import Decimal
 
 import networkx as nx
 import numpy as np
@@ -204,6 +205,13 @@ def test_a_table_is_read_as_the_file_it_would_make(tmp_path, pandas, weights):
 def test_tables_that_cannot_be_used(frames, table, options, word):
     with pytest.raises(GraphValidationError, match=word):
         graph_from_table(library(frames).DataFrame(table), **options)
+
+
+def test_a_table_may_hold_decimal_numbers_and_no_columns_in_its_index(pandas):
+    table = pandas.DataFrame({"source": [1, 2], "target": [2, 3], "weight": [Decimal("0.5"), Decimal(2)]})
+    assert graph_from_table(table).weights.tolist() == [0.5, 0.5, 2.0, 2.0]
+    with pytest.raises(GraphValidationError, match=r"'source' is no column .*; pass table.reset_index\(\)"):
+        graph_from_table(table.set_index(["source", "target"]))
 
 
 def test_adjacency_tables(pandas):
