@@ -49,7 +49,7 @@ class Clustering:
     coreset : the coreset and its labels, or None.
     undecided : bool, shape (n_nodes,), True where the method had nothing to go by and took a default.
     remarks : what was assumed or repaired, one sentence each.
-    seconds : stage -> seconds, in order.
+    seconds : stage -> seconds, in order; "gate" is the check of the graph.
     entries_read : stage -> entries of the graph's rows that it read, for stages that read only some.
     decided : stage -> share of the nodes that got their first label there, for methods that label step by step.
     parameters : the settings that the method used, defaults filled in, and what else the call said of the graph.

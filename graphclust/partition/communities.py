@@ -60,7 +60,7 @@ def communities(
         them.
     objective : "modularity" (default) compares the weight inside a cluster with what chance would put there, by the
         degrees of its nodes; "constant_potts" with the resolution times the square of their number.
-    effort : "low", "normal" (default) or "high", which takes some 20 times as long and comes close to the best
+    effort : "low", "normal" (default) or "high", which takes some six times as long and comes close to the best
         partition known. The best of what was tried is returned.
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside. Clusters
