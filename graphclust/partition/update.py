@@ -92,10 +92,12 @@ def _partition_again(
     graph, wanted = edit.graph, _wanted(clustering, edit)
     kept = labels_before(clustering, edit)
     taken = (kept >= 0) | (edit.n_changed > 0)
-    if wanted.k and clustering.objective != "edge_cut":
+    has_isolated = not wanted.k or clustering.objective == "edge_cut"
+    if not has_isolated:
         taken &= ~graph.isolated
-        if wanted.k > np.count_nonzero(taken):
-            raise ParameterError(f"after the edits {np.count_nonzero(taken)} nodes have edges, fewer than k={wanted.k}")
+    if wanted.k > np.count_nonzero(taken):
+        left = "are left" if has_isolated else "have edges"
+        raise ParameterError(f"after the edits {np.count_nonzero(taken)} nodes {left}, fewer than k={wanted.k}")
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     kept, n_changed = kept[at], edit.n_changed[at]

@@ -129,6 +129,13 @@ def test_what_cannot_be_edited_is_refused():
         found.update(added=[(0, 2, "heavy")])
 
 
+@pytest.mark.parametrize("make", [coreset_sc, balanced_partition])
+def test_fewer_nodes_than_parts_are_refused(make):
+    found = make(nx.complete_graph(5), 4, rng=0)
+    with pytest.raises(ParameterError, match="after the edits 3 nodes .*, fewer than k=4"):
+        found.update(removed_nodes=[0, 1], rng=0)
+
+
 def test_nodes_to_remove_may_be_an_array():
     found = communities(nx.path_graph(5), rng=0)
     assert found.update(removed_nodes=np.array([0, 4]), rng=0).graph.n_nodes == 3
