@@ -247,7 +247,11 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
     if isinstance(edges, np.ndarray):
         if edges.ndim != 2 or edges.shape[1] not in ((2, 3) if weighted else (2,)):
             raise TypeError(f"{argument} has shape {edges.shape}, expected (m, 2)" + (" or (m, 3)" if weighted else ""))
-        ends = edges[:, :2] if edges.dtype.kind in "iu" or edges.shape[1] == 2 else edges[:, :2].astype(np.int64)
+        ends = edges[:, :2]
+        if edges.dtype.kind == "f" and edges.shape[1] == 3:  # whose weights made floats of the rows
+            if not (np.isfinite(ends) & (ends == np.floor(ends))).all():
+                raise TypeError(f"{argument} names nodes by numbers that are not whole, expected rows of the graph")
+            ends = ends.astype(np.int64)
         columns = [ends[:, 0], ends[:, 1], *([edges[:, 2]] if edges.shape[1] == 3 else [])]
     else:
         listed = list(edges)

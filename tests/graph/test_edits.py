@@ -62,6 +62,10 @@ def test_arrays_are_edges_too():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(4)))
     found = apply_edits(graph, added=np.array([[0, 2], [3, 4]]), removed=np.array([[0, 1]]), reweighted=[[2, 3, 5.0]])
     assert found.graph.to_scipy().toarray()[2].tolist() == [1.0, 1.0, 0.0, 5.0, 0.0]
+    weighted = apply_edits(graph, added=np.array([[0.0, 2.0, 5.0]]))
+    assert weighted.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 5.0, 0.0]
+    named = apply_edits(as_graph(nx.path_graph(["a", "b", "c"])), added=np.array([["a", "c", "2"]]))
+    assert named.graph.to_scipy().toarray()[0].tolist() == [0.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +81,7 @@ def test_arrays_are_edges_too():
         ({"added": ["ac"]}, TypeError, "added holds something else than edges"),
         ({"added": [("a", "c"), ("a", "d", 2.0)]}, TypeError, "added has weights on some edges only"),
         ({"reweighted": [("a", "b")]}, TypeError, "reweighted has no weights"),
+        ({"added": np.array([[0.5, 2.0, 1.0]])}, TypeError, "added names nodes by numbers that are not whole"),
         ({"removed": np.zeros((2, 3))}, TypeError, r"removed has shape \(2, 3\)"),
     ],
 )
