@@ -132,7 +132,7 @@ def test_what_cannot_be_edited_is_refused():
 @pytest.mark.parametrize("make", [coreset_sc, balanced_partition])
 def test_fewer_nodes_than_parts_are_refused(make):
     found = make(nx.complete_graph(5), 4, rng=0)
-    with pytest.raises(ParameterError, match="after the edits 3 nodes .*, fewer than k=4"):
+    with pytest.raises(ParameterError, match=r"after the edits 3 nodes .*, fewer than k=4"):
         found.update(removed_nodes=[0, 1], rng=0)
 
 
