@@ -88,7 +88,7 @@ def balanced_partition(
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
-        account |= {"entries_read": progress.entries_read, "node_sizes": None if node_weight is None else size}
+        account |= {"entries_read": progress.entries_read, "node_sizes": None if (size == 1.0).all() else size}
         found = in_rows(labels.astype(np.int64), order)
         return clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
 

@@ -71,7 +71,7 @@ def as_data(clustering: "Clustering") -> dict[str, Any]:
 
 def as_text(clustering: "Clustering") -> str:
     """A page for the terminal: the graph, the partition and its quality, the largest clusters, the stages."""
-    graph, coreset = clustering.graph, clustering.coreset
+    graph, coreset, sizes = clustering.graph, clustering.coreset, clustering.node_sizes
     kind = "unweighted" if graph.weights is None else "weighted"
     mean = clustering.normalized_cut / max(clustering.n_clusters, 1)
     lines = [
@@ -81,6 +81,7 @@ def as_text(clustering: "Clustering") -> str:
         f"  modularity       {clustering.modularity:.4f}",
         f"  edge cut         {clustering.edge_cut:,.6g}",
         f"  sizes            {_shares(clustering)}",
+        *([] if sizes is None else [f"  weights          {_weighed_shares(clustering.labels, sizes)}"]),
         f"  made for         {objective_in_words(clustering)}",
         f"  made by          {_making(clustering)}",
     ]
@@ -127,6 +128,14 @@ def _shares(clustering: "Clustering") -> str:
         f"the largest {shares.max():.1%} of the nodes, the smallest {shares.min():.1%}; imbalance "
         f"{clustering.imbalance:.2f}"
     )
+
+
+def _weighed_shares(labels: np.ndarray, sizes: np.ndarray) -> str:
+    """What bounds count: the clusters that weigh the most and the least, as shares of what nodes with labels weigh."""
+    labeled = labels >= 0
+    weights = np.bincount(labels[labeled], sizes[labeled])
+    shares = weights / weights.sum()
+    return f"the heaviest cluster {shares.max():.1%} of what the nodes weigh, the lightest {shares.min():.1%}"
 
 
 def _making(clustering: "Clustering") -> str:

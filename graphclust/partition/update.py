@@ -174,8 +174,6 @@ def _wanted(clustering: Clustering, edit: Edited) -> Wanted:
     if "cut" in asked or (min_size, max_size, max_imbalance) == (None, None, None):
         return Wanted(k, None, 0.0, np.inf)
     sizes = _node_sizes(clustering, edit)
-    if sizes is None and asked.get("node_weight") is not None:
-        raise ParameterError("the clustering does not say what its nodes weigh; cluster the changed graph instead")
     sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
     if max_imbalance is not None:
         max_size = most_of_equal_parts(sizes, k, max_imbalance)

@@ -1,5 +1,7 @@
 """Clusterings after edits: as good as clustered again, with the labels and ids that they had."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from test_hierarchy import check_levels
 
 from graphclust import (
     adjusted_rand_index,
+    as_graph,
     balanced_partition,
     communities,
     coreset_sc,
@@ -290,6 +293,16 @@ def test_bounds_count_what_nodes_weigh():
     weights = np.append(np.delete(weights, 5), 1.0)
     assert later.node_sizes.tolist() == weights.tolist()
     assert np.bincount(later.labels, weights).max() <= 20 < np.bincount(later.labels, weights).sum()
+
+
+@pytest.mark.parametrize("weights", [[1.0] * 6, [5.0] + [1.0] * 5])
+def test_weights_that_came_with_the_graph_or_are_all_one_are_known_to_an_update(weights):
+    graph = replace(as_graph(nx.path_graph(6)), node_weights=np.array(weights))
+    parts, clusters = balanced_partition(graph, 2, rng=0), communities(graph, max_size=5, node_weight=weights, rng=0)
+    for found, most in ((parts, np.ceil(1.03 * sum(weights) / 2)), (clusters, 5)):
+        later = found.update(added=[(1, 4)], rng=0)
+        assert np.bincount(later.labels, weights).max() <= most
+        assert ("of what the nodes weigh" in str(later)) == (weights[0] > 1.0)
 
 
 def test_bounds_that_the_edited_graph_cannot_meet_are_an_error():
