@@ -61,7 +61,7 @@ def hierarchy(
     levels : at most so many, >= 1; coarser ones are left out, and the finest is always within the bound.
     objective : "modularity" (default) or "constant_potts", as of `communities`.
     node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), or the name of an attribute of
-        the nodes of a NetworkX or igraph graph. None: 1.
+        the nodes of a NetworkX or igraph graph. None: what a METIS file says where there is a bound, else 1.
     effort : of the coarsest level, as of `communities`.
     rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
         their edges come.
@@ -93,15 +93,18 @@ def hierarchy(
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
-    sizes = Sizes(node_sizes(G, graph, node_weight), least, most)
+    of_file = None if (max_size, min_size) == (None, None) else graph.node_weights
+    sizes = Sizes(node_sizes(G, graph, of_file if node_weight is None else node_weight), least, most)
     refuse_heavy_nodes(graph, sizes)
     found, resolutions = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
     parameters = {**asked, "objective": objective, "effort": effort} | asked_of_the_graph(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
+    elif of_file is not None:
+        parameters["node_weight"] = "file"
     return hierarchy_of(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
-        min_size=asked["min_size"], node_sizes=None if node_weight is None else sizes.of_nodes,
+        min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
         remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 

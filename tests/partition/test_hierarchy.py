@@ -96,6 +96,15 @@ def test_the_bound_counts_the_weights_of_nodes(A, n_levels, seed):
     assert len(found.levels) <= n_levels
 
 
+def test_the_bound_counts_the_weights_of_nodes_in_a_file(tmp_path):
+    (tmp_path / "path.graph").write_text("5 4 010\n5 2\n1 1 3\n1 2 4\n1 3 5\n1 4\n")
+    found = hierarchy(tmp_path / "path.graph", max_size=5, rng=0)
+    for levels in (found, found.update(added=[(2, 4)], rng=0)):
+        assert levels.node_sizes.tolist() == [5, 1, 1, 1, 1]
+        assert np.bincount(levels.levels[-1], levels.node_sizes).max() <= 5
+    assert hierarchy(tmp_path / "path.graph", rng=0).node_sizes is None
+
+
 @settings(max_examples=8, deadline=None)
 @given(small_graphs(), st.integers(2, 5))
 def test_a_small_cluster_is_left_only_where_no_sibling_is_tied_to_it(A, least):
