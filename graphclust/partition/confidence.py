@@ -230,6 +230,8 @@ def stabilities(
         n_done += 1
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
         kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress))
+        if not len(kept):  # no edge is left, and no cluster is found again
+            continue
         k_found = min(k, len(kept))
         run = run_on(weighed(less.subgraph(kept), aim.name), rng, progress)
         found = partition_into(run.finest, k_found, aim, EFFORTS["normal"], run)[0].labels

@@ -10,6 +10,7 @@ from graphs import make_graph
 from reference import objectives as reference
 from scipy.optimize import linear_sum_assignment
 
+import graphclust
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, ClusterSums, Objective
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
@@ -179,3 +180,8 @@ def test_repeats_that_cannot_be():
     found = coreset_sc(nx.path_graph(6), 2, rng=0)
     with pytest.raises(ParameterError, match="n_repeats=-1"):
         certainty(found, n_repeats=-1)
+
+
+def test_clusters_of_an_edge_that_is_left_out_are_not_found_again():
+    stability = graphclust.communities(nx.path_graph(2), rng=0).certainty(n_repeats=30, rng=0).stability
+    assert 0.0 < stability[0] < 1.0
