@@ -14,7 +14,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges, apply_edits
 from graphclust.graph.node_order import node_names
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import DEFINITIONS, weighed
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.levels import level_of, stays_and_sums
 from graphclust.partition.update import remake, update_clustering
@@ -42,6 +42,9 @@ def update_model(
         sizes = None if model.node_sizes is None else model.node_sizes[place]
         found = _clustering(model, graph, model.labels[place], sizes)
         if _has_sums(found, model):
+            volume = found.volume
+            cut = -model.inside if DEFINITIONS[model.objective].less_degree else volume - model.inside
+            vars(found)["_cut_and_volume"] = cut, volume  # as they were: other rounding would settle ties otherwise
             return update_clustering(found, added, removed, reweighted, removed_nodes, rng, progress)
     edit = apply_edits(graph, added, removed, reweighted, removed_nodes)
     before = np.where(edit.before >= 0, place[edit.before], -1)

@@ -144,6 +144,16 @@ def test_a_saved_model_updates_as_its_clustering_does(tmp_path, options):
     assert (by_file.ids == whole.ids).all() and np.array_equal(by_file.node_sizes, whole.node_sizes)
 
 
+@pytest.mark.parametrize(("seed", "objective"), [(5, "modularity"), (24, "normalized_cut")])
+def test_rounding_in_a_model_settles_ties_as_in_its_clustering(seed, objective):
+    graph, rng = nx.gnm_random_graph(24, 48, seed=seed), np.random.default_rng(seed)
+    nx.set_edge_attributes(graph, {edge: float(rng.random()) for edge in graph.edges}, "weight")
+    matrix = nx.to_scipy_sparse_array(graph)
+    found = coreset_sc(matrix, 16, objective=objective, rng=0)
+    edits = {"added": [(0, 24)], "rng": 0}
+    assert (found.update(**edits).labels == found.model().update(matrix, **edits).labels).all()
+
+
 def test_a_saved_model_finds_the_nodes_of_what_the_graph_has_become(tmp_path):
     graph, file = nx.les_miserables_graph(), tmp_path / "model.npz"
     coreset_sc(graph, 5, rng=0).model().save(file)
