@@ -1,8 +1,9 @@
 """Where measurements come from: the commit, the modules of the package that were loaded, and the data that were read.
 
-A module's hash is that of its syntax tree without docstrings: comments, docstrings and layout are no other code. Loaded
-modules are found in `sys.modules`, so they are those that the experiment imported, directly or by way of others, and
-what a function imports when it is called counts only where it was called.
+A module's hash is that of its syntax tree without docstrings and without what only refuses or warns: neither comments,
+docstrings and layout nor the words of an error change a measurement that came to its end. Loaded modules are found in
+`sys.modules`, so they are those that the experiment imported, directly or by way of others, and what a function imports
+when it is called counts only where it was called.
 """
 
 import ast
@@ -62,13 +63,35 @@ def _module_hash(name: str) -> str:
 
 
 def code_hash(source: str) -> str:
-    """A hash of what Python source does: of its syntax tree without docstrings."""
-    tree = ast.parse(source)
+    """A hash of what Python source computes: of its syntax tree without docstrings, refusals and warnings.
+
+    Names that are imported for these alone are left out too.
+    """
+    tree = _OfMeasurements().visit(ast.parse(source))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in ast.walk(tree):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if documented and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            node.names = [alias for alias in node.names if (alias.asname or alias.name.split(".")[0]) in used]
     return _short(repr(_shape(tree)).encode())
+
+
+class _OfMeasurements(ast.NodeTransformer):
+    """Leaves out functions that only refuse or warn, by their names, the calls of them, and what an error says."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
+        return None if node.name.lstrip("_").startswith(("refuse_", "warn_")) else self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        name = called.id if isinstance(called, ast.Name) else ""
+        return None if name.lstrip("_").startswith(("refuse_", "warn_")) else self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return ast.copy_location(ast.Raise(exc=kind, cause=None), node)
 
 
 def _shape(node: Any) -> Any:

@@ -117,6 +117,28 @@ def test_a_hash_of_code_knows_no_comment_docstring_or_layout(provenance):
     assert provenance.code_hash('def f():\n    "a"\n    return 1\n') != provenance.code_hash("def f():\n    return 2\n")
 
 
+REFUSING = """
+from graphclust.errors import {names}
+def _refuse_much(x):
+    raise ValueError({words})
+def f(x):
+    _refuse_much(x)
+    if x < 0:
+        raise {kind}({words})
+    return x + 1
+"""
+
+
+def test_a_hash_of_code_knows_that_there_is_a_refusal_but_not_its_words(provenance):
+    as_it_was = provenance.code_hash(REFUSING.format(names="ParameterError", words="'no'", kind="ParameterError"))
+    others = {"names": "ParameterError, amount", "words": "amount(x, 'node')", "kind": "ParameterError"}
+    assert provenance.code_hash(REFUSING.format(**others)) == as_it_was
+    without = REFUSING.format(**others).replace("    _refuse_much(x)\n", "")
+    assert provenance.code_hash(without) == as_it_was
+    for old, new in (("x < 0", "x < 1"), ("x + 1", "x + 2"), ("raise ParameterError", "raise ValueError")):
+        assert provenance.code_hash(REFUSING.format(**others).replace(old, new)) != as_it_was
+
+
 def test_a_record_is_outdated_by_code_and_tables_that_it_used_alone(provenance):
     import graphclust.errors  # noqa: F401
 
