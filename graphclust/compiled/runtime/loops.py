@@ -49,6 +49,7 @@ class _Clock:
     plain = 0.0
     compiler = 0.0
     numba: Any = None
+    interrupts: Any = None  # the module, which imports numba
 
 
 def working_time() -> float:
@@ -70,17 +71,26 @@ class Loop:
         self._options = options
         self._compiled: Any = None
         self._inner: Any = None
+        self._may_be_interrupted: bool | None = None  # known once it was called: by what it returns
 
     def __call__(self, *arguments: Any) -> Any:
         """The result of the function: compiled, unless it is called by a plain loop or may stay plain itself."""
         if getattr(_thread, "is_plain", False):
             return self.py_func(*arguments)
-        if self._compiled is not None:
+        if self._may_be_interrupted:
             return self._compiled(*arguments)
-        if (_Clock.numba is None or is_disabled()) and may_stay_plain(self, arguments):
+        if self._compiled is None and (_Clock.numba is None or is_disabled()) and may_stay_plain(self, arguments):
             with plain():
                 return self.py_func(*arguments)
-        return self.dispatcher(*arguments)
+        return self._call_whole(arguments)
+
+    def _call_whole(self, arguments: tuple[Any, ...]) -> Any:
+        """What the compiled function returns; Ctrl-C waits for it, which matters where that is a named tuple."""
+        dispatcher = self.dispatcher
+        result = _Clock.interrupts.call_whole(dispatcher, arguments)
+        if self._may_be_interrupted is None:
+            self._may_be_interrupted = not _Clock.interrupts.returns_named_tuples(dispatcher)
+        return result
 
     @property
     def dispatcher(self) -> Any:
@@ -197,12 +207,13 @@ def _prepared_numba() -> Any:
     import numba
     from numba.extending import typeof_impl
 
+    from graphclust.compiled.runtime import interrupts
     from graphclust.compiled.runtime.cache_folder import provide_cache_folder
     from graphclust.compiled.runtime.checked_cache import keep_cache_files_sound
     from graphclust.compiled.runtime.compile_notice import announce_compilation
-    from graphclust.compiled.runtime.interrupts import defer_interrupts
 
-    defer_interrupts()
+    interrupts.defer_interrupts()
+    _Clock.interrupts = interrupts
     provide_cache_folder()  # by numba's own words, before its cache is replaced
     keep_cache_files_sound()
     announce_compilation()
