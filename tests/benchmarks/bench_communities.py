@@ -275,7 +275,8 @@ def table_without_clusters(runs: dict) -> None:
             rows.append([name, tool, *cells, str(int(np.median(of[tool]["clusters"])))])
     header = ["graph", "tool", "value", "spread, %", "seconds", "clusters"]
     title = "Modularity at resolution 1 of random graphs, which have no clusters"
-    write_table("communities_without", title, header, rows, notes("modularity 1", runs, tools))
+    text = "\n".join(f"- {tool}: {found[WITHOUT[0]][tool]['machine']}" for tool in tools)
+    write_table("communities_without", title, header, rows, text)
 
 
 def write_tables() -> None:
@@ -322,7 +323,7 @@ def main() -> None:
                 found["ARI"] = float(graphclust.adjusted_rand_index(truth, labels))
             print(name, tool, found, flush=True)
             runs = read_runs()
-            if name == LARGEST:
+            if name in (LARGEST, *WITHOUT):
                 found["machine"] = machine()
             else:
                 runs["machine"][f"{question}: {tool}"] = machine()
