@@ -61,6 +61,14 @@ def test_a_loop_is_pickled_by_its_name():
     assert pickle.loads(pickle.dumps(check_rows)) is check_rows
 
 
+def test_a_loop_that_numba_was_asked_for_runs_where_numba_is_told_not_to_compile():
+    code = "from graphclust.compiled.runtime.loops import loop, start_compiler; start_compiler();"
+    code += "double = loop()(lambda number: 2 * number); double.dispatcher; print(double(21))"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert ended.stdout == "42\n", ended.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_small_graph_is_clustered_without_numba_where_loops_would_be_compiled(kept, tmp_path):

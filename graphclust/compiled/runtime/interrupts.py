@@ -68,8 +68,11 @@ def call_whole(dispatcher: Callable[..., Any], arguments: tuple[Any, ...]) -> An
 
 
 def returns_named_tuples(dispatcher: Any) -> bool:
-    """Whether what was compiled for some call returns a named tuple, or a tuple that holds one."""
-    return any(_has_names(signature.return_type) for signature in dispatcher.nopython_signatures)
+    """Whether what was compiled for some call returns a named tuple, or a tuple that holds one.
+
+    NUMBA_DISABLE_JIT leaves plain functions, for which nothing was compiled.
+    """
+    return any(_has_names(signature.return_type) for signature in getattr(dispatcher, "nopython_signatures", ()))
 
 
 def _has_names(returned: Any) -> bool:
