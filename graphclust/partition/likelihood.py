@@ -67,8 +67,9 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
 
     There is one rate of each cluster and one between them, or one inside all clusters and one between them, whichever
     is the shorter description. Weights that differ much tell less than as many edges would: they count as
-    (sum w)² / sum w² edges. Of graphs that are drawn by their degrees alone a share of exp(-x) at most exceeds x, but
-    for what the fitted rates gain beyond half a logarithm each.
+    (sum w)² / sum w² edges. Of graphs that are drawn by their degrees alone a share of exp(-x) at most exceeds x for one
+    number of clusters, of K exp(-x) for the most that K numbers save, but for what the fitted rates gain beyond half a
+    logarithm each.
 
     Source: as of `description_length`; one rate inside clusters, Zhang & Peixoto 2020, "Statistical inference of
     assortative community structures"; the bound is Markov's inequality for a ratio of likelihoods; the number of edges,
