@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_names
+from graphclust.compiled.graphs.csr_checks import sum_rows
+from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
@@ -145,7 +147,7 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     is_loop = changes.source == changes.target
     loops[changes.source[is_loop]] = changes.weight[is_loop]
     rows = entries.row[np.concatenate([[True], entries.row[1:] != entries.row[:-1]])]
-    degrees[rows] = _row_sums(indptr, weights, rows)
+    degrees[rows] = _row_sums(indptr, indices, weights, rows)
     return Graph(indptr, indices, weights, degrees, loops, graph.nodes)
 
 
@@ -167,14 +169,18 @@ def places_of(
 
 
 def _row_sums(
-    indptr: npt.NDArray[np.int64], weights: npt.NDArray[np.float64] | None, rows: npt.NDArray[np.int64]
+    indptr: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.float64] | None,
+    rows: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
+    """Degrees of the nodes of some rows, as the gate sums them."""
     lengths = indptr[rows + 1] - indptr[rows]
     if weights is None:
         return lengths.astype(np.float64)
-    group = np.repeat(np.arange(len(rows)), lengths)
-    values = weights[ranges(indptr[rows], lengths)]
-    return np.bincount(group, weights=values, minlength=len(rows)).astype(np.float64)
+    places, sums = ranges(indptr[rows], lengths), RowSums(*np.zeros((2, len(rows))))
+    sum_rows(0, len(rows), 0, Rows(np.append(0, np.cumsum(lengths)), indices[places], weights[places]), sums)
+    return sums.degrees
 
 
 def ranges(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

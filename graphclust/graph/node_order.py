@@ -114,8 +114,7 @@ def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:
     matrix = scipy_csr(matrix.indptr.astype(np.int64), place[matrix.indices], matrix.data, n)
     matrix.sort_indices()
     indptr, weights = plain(matrix.indptr).astype(np.int64), None if graph.weights is None else plain(matrix.data)
-    degrees = np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=weights, minlength=n).astype(np.float64)
-    return Graph(indptr, plain(matrix.indices).astype(np.int32), weights, degrees, graph.loops[order])
+    return Graph(indptr, plain(matrix.indices).astype(np.int32), weights, graph.degrees[order], graph.loops[order])
 
 
 def in_rows(values: npt.NDArray[Any], order: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

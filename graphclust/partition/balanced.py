@@ -81,7 +81,7 @@ class Parts(NamedTuple):
 
 def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tuple[Partition, bool]:
     """The best partition that the effort finds, and whether it is within the bound."""
-    affordable = max(1, BUDGET // n_entries(level))
+    affordable = max(1, BUDGET // max(n_entries(level), 1))
     pool = side_by_side([partial(_first, level, goal)] * min(effort.first, affordable), level, run)
     for _ in range(min(effort.v_cycles, affordable // len(pool) - 1)):
         run.progress.offer(best_of(level, pool, goal).labels.copy)
@@ -90,7 +90,7 @@ def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tu
     pool = [one for one in pool if is_within(level, one, goal)] or [_packed(level, goal, run)]
     n_made, in_vain, children = 0, 0, effort.children if affordable > LITTER * len(pool) else 0
     if children > 0:
-        children = max(children, min(MOST_SPARE, SPARE_ENTRIES // n_entries(level)))
+        children = max(children, min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1)))
     pool = select(pool, goal)
     while n_made < children and in_vain < PATIENCE and not run.progress.out_of_time():
         best = value(pool[0], goal)

@@ -229,14 +229,15 @@ def stabilities(
             break
         n_done += 1
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
-        kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress))
+        kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress) & (clustering.labels >= 0))
         if not len(kept):  # no edge is left, and no cluster is found again
             continue
         k_found = min(k, len(kept))
         run = run_on(weighed(less.subgraph(kept), aim.name), rng, progress)
         found = partition_into(run.finest, k_found, aim, EFFORTS["normal"], run)[0].labels
         own = clustering.labels[kept]
-        both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found)).toarray()
-        either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both
-        row[:] = (both / np.maximum(either, 1.0)).max(axis=1)
+        both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found))
+        both.sum_duplicates()
+        of_own, of_found = np.bincount(own, minlength=k), np.bincount(found, minlength=k_found)
+        np.maximum.at(row, both.row, both.data / (of_own[both.row] + of_found[both.col] - both.data))
     return agreement[:n_done].mean(axis=0)

@@ -8,11 +8,12 @@ import numpy as np
 
 from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.bounds import loads_of
-from graphclust.compiled.graphs.levels import Level, Partition, Terms
-from graphclust.compiled.graphs.objective import Rows
+from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.objective import RATIO, Rows
 from graphclust.compiled.runtime.blocks import MadeRows, entry_blocks, rows_in_blocks
 from graphclust.partition import sequential_contraction as in_order
-from graphclust.partition.levels import Run, is_small, n_entries, read_only_level
+from graphclust.partition.levels import Run, is_small, n_entries, read_only_level, with_sums
+from graphclust.partition.local_moving import refine
 
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch of the size of the coarse level
 
@@ -53,6 +54,17 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
     run.reads(level, n_entries(level))
     terms = Terms(regions.sums.inside, regions.sums.mass, loads_of(level.terms.size, regions.labels, k))
     return Contraction(level, regions, read_only_level(made, terms))
+
+
+def uncoarsen(step: Contraction, found: Partition, goal: Goal, run: Run) -> Partition:
+    """A partition of the regions as one of the nodes, which then move.
+
+    Moves for a ratio go by what clusters have inside. Where links were estimated, that is summed anew.
+    """
+    projected, n_regions = step.project(found), len(step.regions.sums.size)
+    if goal.objective.kind == RATIO and in_order.is_estimate(n_entries(step.fine), n_regions):
+        projected = with_sums(step.fine, projected.labels, len(projected.sums.size), run)
+    return refine(step.fine, projected, goal, run)
 
 
 def links_of_nodes(rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray) -> MadeRows:

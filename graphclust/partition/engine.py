@@ -37,7 +37,7 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.objective.objective import Aim, chance_objective, ratio_objective
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.connectivity import connect
-from graphclust.partition.contraction import Contraction, contract
+from graphclust.partition.contraction import Contraction, contract, uncoarsen
 from graphclust.partition.fiduccia_mattheyses import climb
 from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value, with_sums
 from graphclust.partition.likelihood import implied_resolution, is_likelier
@@ -184,7 +184,7 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
     pool = side_by_side(tries, top, run)
     best = recombine(top, pool, plan, run)
     for step in reversed(steps):
-        best = refine(step.fine, step.project(best), goal, run)
+        best = uncoarsen(step, best, goal, run)
     run.progress.offer(best.labels.copy)
     if n_entries(level) <= BUDGET:
         best = improve_while_worth(level, best, plan, run, effort.iterated)
@@ -213,7 +213,7 @@ def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
     more = v_cycle(level, None, goal._replace(k=plan.by_way_of), pull, run)
     step = contract(level, more, run)
     merged = refine(step.coarse, agglomerate(step.coarse, goal, run), goal, run)
-    return refine(level, step.project(merged), goal, run)
+    return uncoarsen(step, merged, goal, run)
 
 
 def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
@@ -225,7 +225,7 @@ def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
     top = steps[-1].coarse if steps else level
     found = refine(top, agglomerate(top, Goal(chance_objective(run.units), plan.goal.k), run), plan.goal, run)
     for step in reversed(steps):
-        found = refine(step.fine, step.project(found), plan.goal, run)
+        found = uncoarsen(step, found, plan.goal, run)
     return found
 
 
@@ -249,7 +249,7 @@ def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run
     pull_of_ties = HEAVY * float(level.rows.weights.mean()) / float(level.terms.mass.mean()) ** 2
     ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
     step = contract(level, ties, run)
-    return refine(level, step.project(v_cycle(step.coarse, step.restrict(found), goal, pull, run)), goal, run)
+    return uncoarsen(step, v_cycle(step.coarse, step.restrict(found), goal, pull, run), goal, run)
 
 
 def number_to_spare(level: Level, times: int = 1) -> int:
@@ -326,7 +326,7 @@ def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run:
         return made if kept is None or value(made, goal) > value(kept, goal) else kept
     step = contract(level, regions, run)
     best = v_cycle(step.coarse, None if found is None else step.restrict(found), goal, pull, run)
-    return refine(level, step.project(best), goal, run)
+    return uncoarsen(step, best, goal, run)
 
 
 def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
@@ -342,7 +342,7 @@ def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) 
     if value(child, goal) < value(kept, goal):
         child = v_cycle(step.coarse, kept, goal, plan.pulls[0], run)
     child = climb(step.coarse, child, goal, run)
-    return climb(level, refine(level, step.project(child), goal, run), goal, run)
+    return climb(level, uncoarsen(step, child, goal, run), goal, run)
 
 
 def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:

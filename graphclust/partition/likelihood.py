@@ -67,9 +67,9 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
 
     There is one rate of each cluster and one between them, or one inside all clusters and one between them, whichever
     is the shorter description. Weights that differ much tell less than as many edges would: they count as
-    (sum w)² / sum w² edges. Of graphs that are drawn by their degrees alone a share of exp(-x) at most exceeds x for one
-    number of clusters, of K exp(-x) for the most that K numbers save, but for what the fitted rates gain beyond half a
-    logarithm each.
+    (sum w)² / sum w² edges. Of graphs that are drawn by their degrees alone a share of exp(-x) at most exceeds x for
+    one number of clusters, of K exp(-x) for the most that K numbers save, but for what the fitted rates gain beyond
+    half a logarithm each.
 
     Source: as of `description_length`; one rate inside clusters, Zhang & Peixoto 2020, "Statistical inference of
     assortative community structures"; the bound is Markov's inequality for a ratio of likelihoods; the number of edges,
@@ -147,6 +147,16 @@ def is_likelier(run: Run, found: Partition, than: Partition) -> bool:
     alike = run_on(without_weights(run))
     after, before = (with_sums(alike.finest, one.labels, len(one.sums.size), alike).sums for one in (found, than))
     return log_likelihood(alike.units, after) > log_likelihood(alike.units, before)
+
+
+def is_likelier_labeling(graph: Graph, twin: str, labels: npt.NDArray[np.int32], than: npt.NDArray[np.int32]) -> bool:
+    """Whether the edges are likelier under one of two labelings, in clusters 0, 1, ....
+
+    twin : a plain objective, of whose masses clusters are made: the sums of a cut hold no weight inside.
+    """
+    run = run_on(weighed(graph, twin))
+    found, other = (with_sums(run.finest, one, int(one.max()) + 1, run) for one in (labels, than))
+    return is_likelier(run, found, other)
 
 
 def without_weights(run: Run) -> Weighed:

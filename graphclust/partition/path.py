@@ -20,7 +20,7 @@ from graphclust.html_table import html_table
 from graphclust.objective.objective import Aim
 from graphclust.partition.bounds import as_bounds_of_k
 from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
-from graphclust.partition.contraction import Contraction
+from graphclust.partition.contraction import Contraction, uncoarsen
 from graphclust.partition.dendrogram import Descent
 from graphclust.partition.engine import EFFORTS, partition_from
 from graphclust.partition.label_matching import renumber
@@ -335,7 +335,7 @@ class ClusterPath:
             level = self._steps[-1].coarse if self._steps else run.finest
             found = with_sums(level, labels, k, run)
             for step in reversed(self._steps):
-                found = refine(step.fine, step.project(found), plan.goal, run)
+                found = uncoarsen(step, found, plan.goal, run)
             if not self._steps:
                 found = refine(level, found, plan.goal, run)
             found = partition_from(run.finest, found, plan, self.aim, EFFORTS["normal"], run)

@@ -8,6 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Partition
+from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset import paper as paper
 from graphclust.coreset.outcome import Outcome
@@ -29,7 +31,7 @@ from graphclust.partition.equal_parts import edge_cut_partition
 from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
 from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums
-from graphclust.partition.likelihood import is_likelier
+from graphclust.partition.likelihood import is_likelier_labeling
 from graphclust.partition.memory import check_memory
 from graphclust.partition.method_selection import suits_a_coreset
 from graphclust.partition.options import (
@@ -340,13 +342,17 @@ def _best(
                 remarks.append(IN_DOUBT)
             elif outcome.doubtful and not progress.out_of_time():
                 other_plan, other = _multilevel(graph, searched, k, aim, effort, rng, progress)
-                run = run_on(weighed(graph, aim.name))
-                pair = (with_sums(run.finest, one.labels.astype(np.int32), k, run) for one in (other, outcome))
-                if is_likelier(run, *pair):
+                labels, than = (one.labels[searched].astype(np.int32) for one in (other, outcome))
+                if is_likelier_labeling(_part(graph, searched), aim.definition.twin, labels, than):
                     options["method"], plan, outcome = "multilevel", other_plan, other
                     remarks.append("a coreset could not show the clusters of this graph; its coarser graphs did")
     remarks += outcome.remarks
     return plan, outcome
+
+
+def _part(graph: Graph, searched: np.ndarray) -> Graph:
+    """The graph of the nodes that are searched."""
+    return graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
 
 
 def _refine_on_nodes(
@@ -354,27 +360,31 @@ def _refine_on_nodes(
     progress: Progress,
 ) -> Outcome:  # fmt: skip
     """What a coreset showed after V-cycles on the whole graph."""
-    part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+    part = _part(graph, searched)
     run = run_on(weighed(part, aim.name), rng, progress)
     progress.watch(part)
     with progress.stage("refining"), progress.within(lambda labels: in_all_nodes(searched, labels)):
         shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), plan.goal.k, run)
         found = connect(run.finest, improve(run.finest, shown, plan, run), plan.goal, run)
-    labels = in_all_nodes(searched, found.labels.astype(np.int64))
+    labels, sums = in_all_nodes(searched, found.labels.astype(np.int64)), _known_sums(part, found)
     assert outcome.coreset is not None
-    return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=found.sums)
+    return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=sums)
+
+
+def _known_sums(part: Graph, found: Partition) -> ClusterSums | None:
+    """The sums of clusters that were made on a graph; None where links may have been estimated on the way."""
+    return None if sequential_contraction.is_estimate(part.n_entries, part.n_nodes) else found.sums
 
 
 def _multilevel(
     graph: Graph, searched: np.ndarray, k: int, aim: Aim, effort: Effort, rng: np.random.Generator, progress: Progress
 ) -> tuple[Plan, Outcome]:
     """The multilevel engine on the nodes that are searched."""
-    part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
+    part = _part(graph, searched)
     run = run_on(weighed(part, aim.name), rng, progress)
     progress.watch(part)
     with progress.stage("partition"), progress.within(lambda labels: in_all_nodes(searched, labels)):
         found, plan = partition_into(run.finest, k, aim, effort, run)
-    estimated = sequential_contraction.is_estimate(part.n_entries, part.n_nodes)
-    remarks = (*((sequential_contraction.ESTIMATED,) if estimated else ()), *remarks_on(plan))
-    labels, sums = in_all_nodes(searched, found.labels.astype(np.int64)), None if estimated else found.sums
+    labels, sums = in_all_nodes(searched, found.labels.astype(np.int64)), _known_sums(part, found)
+    remarks = (*((sequential_contraction.ESTIMATED,) if sums is None else ()), *remarks_on(plan))
     return plan, Outcome(labels, remarks=remarks, sums=sums)

@@ -19,6 +19,7 @@ from graphclust.graph.edits import Edges, Edited, apply_edits, without_rows
 from graphclust.objective.objective import DEFINITIONS, Units, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.partition.balanced import is_within, settle
 from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
+from graphclust.partition.clustering import keep_sums
 from graphclust.partition.communities import goal_at
 from graphclust.partition.label_matching import list_changes, match_ids, overlap_of
 from graphclust.partition.levels import Run, filled, read_only_level, room_for, run_on
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
 Labels = npt.NDArray[np.int64]
-ROUND_OFF = 1e-6  # of a cluster's volume: where weights leave so little as its cut, the edges are summed again
 
 
 class Wanted(NamedTuple):
@@ -243,5 +243,4 @@ def _keep_sums(found: Clustering, labels: Labels, sums: ClusterSums) -> None:
     inside[number[:k]] = sums.inside
     volume = np.bincount(found.labels + 1, found.graph.degrees, k + 1)[1:]
     cut = -inside if DEFINITIONS[found.objective].less_degree else volume - inside
-    if found.graph.weights is None or (cut > ROUND_OFF * volume).all():
-        vars(found)["_cut_and_volume"] = cut, volume
+    keep_sums(found, cut, volume)

@@ -159,3 +159,17 @@ def test_block_power_spans_the_top_eigenvectors():
     np.testing.assert_allclose((unit**2).sum(axis=1), 1)
     with pytest.raises(ParameterError, match="n_columns=601"):
         block_power_embedding(B, 601)
+
+
+def test_products_of_tiny_weights_link_each_pair_once():
+    """Each node has an edge of weight 1, and the others are so light that their products are zero."""
+    tiny = np.zeros((60, 60))
+    tiny[:20, 20:40] = tiny[20:40, :20] = 1e-170
+    tiny[np.arange(40), np.arange(40) % 20 + 40] = tiny[np.arange(40) % 20 + 40, np.arange(40)] = 1.0
+    kernel = NormalizedCutKernel.of(as_graph(tiny))
+    coreset = Coreset(np.arange(40), np.ones(40))
+    links = two_step_coreset_graph(kernel, coreset)
+    assert (links.weights > 0.0).all()
+    for row in range(40):
+        neighbors = links.indices[links.indptr[row] : links.indptr[row + 1]]
+        assert len(neighbors) == len(np.unique(neighbors))

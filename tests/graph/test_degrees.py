@@ -2,13 +2,16 @@
 
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 
 from graphclust import as_graph
 from graphclust.errors import GraphValidationError
+from graphclust.graph.edits import apply_edits
 from graphclust.graph.from_csr import graph_of_checked_rows
+from graphclust.graph.node_order import in_order
 
 
 def star(weights):
@@ -52,3 +55,22 @@ def test_what_is_no_weight_is_still_found(bad):
     weights[17] = bad
     with pytest.raises(GraphValidationError, match=rf"2 entries .* the first {bad} at \(0, 18\)"):
         as_graph(star(weights))
+
+
+def test_degrees_of_a_subgraph_and_of_another_order_are_those_of_the_graph():
+    rng = np.random.default_rng(5)
+    upper = np.triu(rng.random((30, 30)) * (rng.random((30, 30)) < 0.5), 1)
+    upper[0, 1] = 1e16  # swallows the others, where they are added one after the other
+    graph = as_graph(upper + upper.T)
+    assert np.array_equal(graph.subgraph(np.arange(30)).degrees, graph.degrees)
+    order = rng.permutation(30)
+    turned = in_order(graph, order)
+    assert np.array_equal(turned.degrees, as_graph(graph.to_scipy()[order][:, order]).degrees)
+    assert np.array_equal(turned.degrees, graph.degrees[order])
+
+
+def test_degrees_after_an_edit_are_those_of_the_new_graph():
+    heavy = nx.Graph([("a", "b", {"weight": 1e16}), ("a", "c", {"weight": 1.0}), ("b", "c", {"weight": 1.0})])
+    edited = apply_edits(as_graph(heavy), added=[("a", "d", 1.0)]).graph
+    heavy.add_edge("a", "d", weight=1.0)
+    assert edited.degrees.tolist() == as_graph(heavy).degrees.tolist()

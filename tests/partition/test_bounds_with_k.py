@@ -20,6 +20,7 @@ from graphclust.errors import GraphValidationError, Interrupted, ParameterError
 from graphclust.faces.cli import main
 from graphclust.io.node_weights import read_node_weights
 from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.partition import within_bounds
 from graphclust.partition.bounds import as_bounds_of_k, pack, sure_to_do
 from graphclust.partition.connected_balance import balance_connected, grow_connected
 from graphclust.partition.connectivity import connect_once
@@ -489,3 +490,10 @@ def test_a_part_joins_a_neighbor_only_where_both_clusters_stay_within_the_bounds
     assert connect_once(level, found, goal, run).labels.tolist() == (
         [1, 1, 1, 1, 0, 0] if joins else [0, 1, 1, 1, 0, 0]
     )
+
+
+def test_equal_parts_of_a_graph_whose_coarsest_one_has_no_edge(monkeypatch):
+    monkeypatch.setattr(within_bounds, "BUDGET", 5)  # as if the pairs were some hundred thousand
+    pairs = nx.disjoint_union_all([nx.complete_graph(2)] * 100)
+    found = coreset_sc(pairs, 2, max_imbalance=0.0, components="all", rng=0)
+    assert found.sizes.tolist() == [100, 100]

@@ -105,3 +105,14 @@ def test_one_of_anything_is_counted_in_the_singular():
         and "2 clusters are natural from 0.775 to 0.775, an empty range" in apart
     )
     assert "; 1 cluster is natural from 0 to" in str(graphclust.coreset_sc(nx.path_graph(2), 1, rng=0))
+
+
+def test_a_small_cut_beside_heavy_edges_is_summed_from_the_edges():
+    """Nodes of weights over some forty orders of magnitude passed through the cluster whose cut is small."""
+    rng = np.random.default_rng(103)
+    upper = np.triu(rng.random((14, 14)) < 0.35, 1) * np.exp(rng.normal(0, 20, (14, 14)))
+    graph = graphclust.as_graph(upper + upper.T)
+    found = graphclust.coreset_sc(
+        graph, 3, objective="normalized_cut", method="multilevel", effort="low", components="all", rng=0
+    )
+    assert found.normalized_cut == pytest.approx(graphclust.normalized_cut(graph, found.labels), rel=1e-9)

@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import Weighed, node_terms, plain_objective, weighed
+from graphclust.objective.objective import DEFINITIONS, OBJECTIVES, Weighed, node_terms, plain_objective, weighed
 from graphclust.partition.components import masked
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import (
@@ -22,6 +22,7 @@ from graphclust.partition.likelihood import (
     edges_worth,
     implied_resolution,
     is_likelier,
+    is_likelier_labeling,
     length_of_clusters,
     log_likelihood,
     nats_saved,
@@ -256,3 +257,12 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
         assert is_likelier(run, cliques, heaviest) == expected
         assert not is_likelier(run, heaviest, cliques)
         assert not is_likelier(run, cliques, cliques)
+
+
+def test_the_likelier_labeling_is_that_of_the_cliques_whatever_the_masses():
+    graph = as_graph(nx.barbell_graph(6, 0))
+    cliques, alternating = np.repeat([0, 1], 6).astype(np.int32), np.tile([0, 1], 6).astype(np.int32)
+    for objective in OBJECTIVES:
+        twin = DEFINITIONS[objective].twin
+        assert is_likelier_labeling(graph, twin, cliques, alternating)
+        assert not is_likelier_labeling(graph, twin, alternating, cliques)

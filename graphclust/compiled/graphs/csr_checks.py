@@ -15,7 +15,7 @@ AHEAD = 16  # nodes: the first two or so neighbors of a row are prefetched so fa
 
 
 @loop(**UNCOUNTED)
-def _total(weights, start, end):
+def compensated_sum(weights, start, end):
     """Sum of weights[start:end] with what each addition rounded off kept apart (Neumaier 1974; Knuth's two-sum).
 
     The error does not grow with the row: an edge of 1e16 swallows no edge of 1. It costs no time, since only the sum
@@ -63,7 +63,7 @@ def check_rows(first, last, block, rows, weight_bits, sums, faults, asymmetry):
         if weighted:
             for e in range(len(row)):
                 n_faults += 1 - ((row_weights[e] > 0.0) & (row_weights[e] < np.inf))
-            degree = _total(weights, start, end) if n_faults == 0 else 0.0
+            degree = compensated_sum(weights, start, end) if n_faults == 0 else 0.0
         degrees[i] = degree
         faults[block] += n_faults
         if n_faults == 0 and n_below < len(row) and row[n_below] == i:
@@ -79,7 +79,7 @@ def sum_rows(first, last, block, rows, sums):
     weighted = len(weights) > 0
     for i in range(first, last):
         start, end = indptr[i], indptr[i + 1]
-        degrees[i] = _total(weights, start, end) if weighted else float(end - start)
+        degrees[i] = compensated_sum(weights, start, end) if weighted else float(end - start)
         place = start + np.searchsorted(indices[start:end], i)
         if place < end and indices[place] == i:
             loops[i] = weights[place] if weighted else 1.0

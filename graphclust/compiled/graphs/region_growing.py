@@ -40,7 +40,7 @@ def grow_parts(rows, members, size, most, parts):
             n_starts = pop(starts, start_of, n_starts)
             if not is_current:
                 continue
-            share, held, n_gains = remaining / np.ceil(remaining / most), 0.0, 0
+            share, held, n_gains = remaining / max(np.ceil(remaining / most), 1.0), 0.0, 0
             while u >= 0:
                 parts[u] = n_parts
                 held += size[u]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphclust.compiled.graphs.cluster_links import LEAST_LINK
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import CACHED, ask_for
 
@@ -90,10 +91,11 @@ def shared_neighbors(first, last, block, made, most, scale, rows, visits):
                     continue
                 out_indices[written] = y  # counted only for the first link, without an unpredictable branch
                 written += link[y] == 0.0
-                link[y] += factor * (visit_weights[i] if weighted else 1.0)
+                # No product that rounds to zero: it would look as if y were not met yet, and be no edge.
+                link[y] += max(factor * (visit_weights[i] if weighted else 1.0), LEAST_LINK)
         for i in range(start_of_row, written):
             y = out_indices[i]
-            out_weights[i] = scale[x] * scale[y] * link[y]
+            out_weights[i] = max(scale[x] * scale[y] * link[y], LEAST_LINK)
             link[y] = 0.0
         lengths[x] = written - start_of_row
     return written

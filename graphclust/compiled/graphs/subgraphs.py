@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from graphclust.compiled.graphs.csr_checks import compensated_sum
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 from graphclust.compiled.runtime.prefetch import AHEAD, CACHED, ask_for_neighbors, ask_for_row
@@ -33,7 +34,6 @@ def fill_entries(first, last, block, nodes, rows, position, subgraph, sums):
             ask_for_row(rows, nodes[r + 2 * AHEAD])
             ask_for_neighbors(position, rows, nodes[r + AHEAD])
         free = sub_indptr[r]
-        degree = 0.0
         for e in range(indptr[nodes[r]], indptr[nodes[r] + 1]):
             column = position[np.uint32(indices[e])]
             if column < 0:
@@ -43,8 +43,9 @@ def fill_entries(first, last, block, nodes, rows, position, subgraph, sums):
                 weight = weights[e]
                 sub_weights[free] = weight
             sub_indices[free] = column
-            degree += weight
             if column == r:
                 loops[r] = weight
             free += 1
-        degrees[r] = degree
+        degrees[r] = (
+            compensated_sum(sub_weights, sub_indptr[r], free) if len(weights) > 0 else float(free - sub_indptr[r])
+        )
