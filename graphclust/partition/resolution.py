@@ -106,11 +106,11 @@ def numbers_of_regions(aim: Aim, k: int) -> tuple[int, ...]:
 
 def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
     """Exactly k clusters, at the resolution at which k is natural unless the aim names one."""
-    pulls = dict.fromkeys(units.chance * dendrogram.resolution(n) for n in numbers_of_regions(aim, k))
+    pulls = tuple(units.chance * dendrogram.resolution(n) for n in numbers_of_regions(aim, k))
     objective, resolution = objective_of(aim, k, dendrogram.resolution(k), units)
     highest = dendrogram.natural_range(k)[1]
     below_natural = aim.resolution == "auto" and highest < FLOOR
-    return Plan(Goal(objective, k), tuple(pulls), resolution, below_natural, highest, n_made(aim, k))
+    return Plan(Goal(objective, k), pulls, resolution, below_natural, highest, n_made(aim, k))
 
 
 def remarks_on(plan: Plan) -> tuple[str, ...]:

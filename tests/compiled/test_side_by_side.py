@@ -33,7 +33,7 @@ def test_a_process_waits_for_the_one_that_compiles_the_same_loop_and_no_longer_t
         assert not compile_lock.acquire(name + ", another"), "nobody has that one"
         compile_lock.release(name + ", another")
         monkeypatch.setattr(compile_lock, "PATIENCE", 0.03)
-        before, start = working_time(), time.perf_counter()
+        start, before = time.perf_counter(), working_time()
         assert not compile_lock.acquire(name) and time.perf_counter() - start >= 0.03
         monkeypatch.undo()
         other.stdin.write("\n")
