@@ -18,7 +18,8 @@ from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
 from graphclust.objective.objective import weighed
 from graphclust.partition import contraction, engine, levels, sequential_contraction
-from graphclust.partition.contraction import contract, links_of_clusters
+from graphclust.partition.agglomeration import agglomerate
+from graphclust.partition.contraction import contract, links_of_clusters, uncoarsen
 from graphclust.partition.levels import run_on, value
 from graphclust.partition.quotient import contracted_graph, quotient_graph, weights_between
 
@@ -162,3 +163,24 @@ def test_a_contracted_graph_is_the_quotient_graph():
     graph = looped()
     labels = random_labels(24, 5, 2)
     assert contracted_graph(graph, labels.astype(np.int32), 5) == quotient_graph(graph, labels)
+
+
+def test_sums_of_a_cut_are_exact_after_links_were_estimated(monkeypatch):
+    monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
+    monkeypatch.setattr(sequential_contraction, "SAMPLED", 2_000)  # of some 14,000 entries
+    monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", 10)
+    monkeypatch.setattr(levels, "AT_ONCE", 0)
+    graph = planted_partition(12, 80, 12, 2, rng=518).graph
+    run, objective = run_and_objective(graph, "normalized_cut", None, 6)
+    goal = Goal(objective, 6)
+    regions = random_partition(run, 40, 3)
+    step = contract(run.finest, regions, run)
+    coarse = agglomerate(step.coarse, goal, run)
+    assert step.project(coarse).sums.inside.sum() != pytest.approx(exact(run, step.project(coarse)).inside.sum())
+    found = uncoarsen(step, coarse, goal, run)
+    np.testing.assert_allclose(found.sums.inside, exact(run, found).inside)
+
+
+def exact(run, found):
+    """The sums of a partition, from the rows."""
+    return levels.with_sums(run.finest, found.labels, len(found.sums.size), run).sums
