@@ -171,13 +171,15 @@ class Graph:
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same nodes, names included, edges and weights; remarks may differ."""
+        """Whether both have the same nodes, names and weights included, and edges; remarks may differ."""
         if not isinstance(other, Graph):
             return NotImplemented
+        own, others = self.node_weights, other.node_weights
         return (
             np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
             and np.array_equal(self.weights_or_empty, other.weights_or_empty)
+            and (own is others if own is None or others is None else np.array_equal(own, others))
             and (self.nodes is None) == (other.nodes is None)
             and list(() if self.nodes is None else self.nodes) == list(() if other.nodes is None else other.nodes)
         )
