@@ -36,7 +36,9 @@ def merge_clusters(
 
     Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or, for the normalized
     and the ratio cut, include the cluster of most mass at the time; of pairs whose gains differ by less than 0.001 of
-    what a cluster can be worth either may be taken there. Where no pair is linked any more the lightest are united.
+    what a cluster can be worth either may be taken there. On graphs with hubs, where merging would take too long, so
+    may either of two pairs whose gains differ by less than an eighth, whatever the objective. Where no pair is linked
+    any more the lightest are united.
 
     Raises ParameterError for isolated nodes and an impossible k.
 

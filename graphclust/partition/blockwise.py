@@ -1,4 +1,4 @@
-"""What one block of rows does for a partition of the whole graph, as steps that `block_engine` runs anywhere.
+"""What one block of rows does for a partition of the whole graph, as steps that an `Engine` runs anywhere.
 
 Rows are numbered as in the whole graph, and labels are those of all nodes; of arrays of the length of the graph that a
 loop writes to, only the part of the block is ever touched.

@@ -5,8 +5,8 @@
 3. Every node with coreset neighbors takes the nearest centroid in kernel space of the regions that those are in; the
    rest follow along the edges. So every node has a region for its parent.
 4. The graph is contracted to its regions, the engine parts these into k clusters by the normalized cut, and nodes move.
-5. What the clusters have of each region is purer than the region. The graph is contracted to these pieces, the engine
-   partitions them again, by the objective, from the clusters found, and nodes move; and once more.
+5. The intersection of a cluster and a region is purer than the region. The graph is contracted to these pieces, the
+   engine partitions them again, by the objective, from the clusters found, and nodes move; and once more.
 
 A time budget buys further coresets: what the clusters have of the regions of each is merged within the clusters again.
 """

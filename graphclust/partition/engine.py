@@ -14,11 +14,12 @@
    effort buys a family tree of new partitions: some have a child, V-cycles better it, and so on with the children.
    Where the resolution was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier
    is kept.
+6. Connection. Parts of a cluster that no edge links become clusters, or join the neighbor that loses least. This and
+   the other objectives of step 5 alone can lower the value; every other step keeps or raises it.
 
-Every step but the last keeps the value or raises it. Local moving and contraction are those of Blondel et al. 2008
-(Louvain) and Traag et al. 2019 (Leiden), merging that of Clauset, Newman & Moore 2004, the dendrogram that of Bonald
-et al. 2018, refinement on every level that of Rotta & Noack 2011, recombination that of Ovelgönne & Geyer-Schulz 2012
-and Biedermann et al. 2018 (VieClus).
+Local moving and contraction are those of Blondel et al. 2008 (Louvain) and Traag et al. 2019 (Leiden), merging that of
+Clauset, Newman & Moore 2004, the dendrogram that of Bonald et al. 2018, refinement on every level that of Rotta & Noack
+2011, recombination that of Ovelgönne & Geyer-Schulz 2012 and Biedermann et al. 2018 (VieClus).
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ from graphclust.partition.resolution import (
 
 BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
 FIRST = 5  # V-cycles at normal effort, which the budget is for
-FINEST = 16.0  # times the resolution of the goal: that of the regions which large graphs are contracted to
-FINER = (1.25, 2.0)  # times the resolution of the goal: that of clusters on the way, in turn
+# Where k is free, local moving at FINEST times the goal's resolution makes the regions that large graphs are contracted
+# to. Clusters on the way use FINER times the goal's, in turn.
+FINEST, FINER = 16.0, (1.25, 2.0)
 MIN_REGIONS = 12  # a cluster, of a graph whose dendrogram tells at which resolution k is natural
 COARSER = 4.0  # regions are made again at so many times the resolution where they are fewer than that
 MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another look at the graph
@@ -75,6 +77,7 @@ PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
 class Effort(NamedTuple):
     """How many first V-cycles there are, V-cycles inside the clusters after them, and new partitions to descend from.
 
+    first : where k is given, no more than the plan has pulls: 3 at most, or 5 for cuts into few clusters.
     times_spare : how many times more of these a small graph has than by default.
     """
 
@@ -230,7 +233,7 @@ def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
 
 
 def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int = 3) -> Partition:
-    """The partition after V-cycles inside its clusters, from small regions to large ones."""
+    """The partition after V-cycles inside its clusters, by the third, second and first pull of the plan."""
     goal, has_ties = plan.goal, plan.goal.k > 0 and run.graph is not None and run.graph.weights is not None
     for done, pull in enumerate(plan.pulls[2::-1][:n_cycles]):
         if not run.progress.out_of_time():
@@ -356,11 +359,11 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
 def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run) -> Partition:
     """The best partition that descends from so many new ones, or from as many as there is time for; or the one found.
 
-    Some new partitions have a child, as many such children have one, and so on. In one pool all are soon alike; lines
-    that have not met stay unlike each other, and a child of them has something to choose from. The best so far has a
-    child with the newest of each generation, and need not wait for the line to grow. New ones are made from regions; on
-    a small graph these can all lead to one local optimum, and when they do the next are made from random clusters.
-    Where k is given merging stops short, and one family is always made so.
+    Four new partitions have a child; four such children have one; and so on (a family tree). Partitions of one pool
+    soon become alike; separate lines stay different. After each round the best so far is also recombined with the
+    newest child. New partitions are made from regions. If all families of a round reach the value of the best so far,
+    the next are made from random clusters; if those do as well, the search ends. Where k is given merging stops short,
+    and of several families one is always made from random clusters.
     """
     goal, best, n_made, in_vain, by_regions = plan.goal, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child

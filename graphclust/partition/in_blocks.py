@@ -184,8 +184,8 @@ class InBlocks:
         """The partition after rounds of moves, each of which raises the value.
 
         The rounds end when hardly any node would gain. In a round a cluster grows by half of its mass at most: of the
-        nodes that would join it a random sample does. If more than half as many nodes as in the round before would
-        gain, neighbors are changing places, and only half of them move.
+        nodes that would join it a random sample does. If more than half as many nodes as in the round before still want
+        to move, neighbors are changing places, and from then on only half of them move.
 
         at_least : so many rounds are made even where time is up.
         """

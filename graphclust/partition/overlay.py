@@ -10,7 +10,7 @@ from graphclust.compiled.graphs import overlay as loops
 from graphclust.compiled.graphs.levels import Level, Partition
 from graphclust.partition.levels import Run, with_sums
 
-CRUMB = 0.02  # of an average region: nodes that moves took from one cluster to another, one by one
+CRUMB = 0.02  # of an average region; a smaller piece is a few stray nodes, which moves took to another cluster
 
 
 def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partition:

@@ -30,7 +30,8 @@ class Dendrogram(NamedTuple):
     """The unions of the nodes of a level by excess: `excess[t]` is that of the union which leaves t clusters.
 
     float64, (n,), in units of chance; minus infinity where nothing is linked, and where unions are not followed. It
-    never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling").
+    never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling"),
+    except on graphs with hubs, where merging takes excesses that differ by less than an eighth as equal.
     """
 
     excess: np.ndarray

@@ -18,8 +18,8 @@ LANES = 2  # halves of the rows that are summed side by side, each into a table 
 ENTRIES_PER_STEP = 1 << 24
 SAMPLED, RUN = 1 << 25, 64  # entries, and rows one after the other
 ESTIMATED = (
-    f"weights between more than {MOST_IN_A_TABLE:,} regions were estimated from a sample of the graph's rows, so that "
-    "the merging of regions is not exact; moves of single nodes are"
+    f"weights between more than {MOST_IN_A_TABLE:,} regions may have been estimated from a sample of the graph's rows, "
+    "so that the merging of regions is not exact; moves of single nodes are"
 )
 
 

@@ -8,8 +8,8 @@ the clusters, in turn. Those begin at LEAST_LINK, by which they look as if they 
 from graphclust.compiled.runtime.jit_options import INLINED
 from graphclust.compiled.runtime.loops import loop
 
-INNER = 4
-LEAST_LINK = 2.0**-1022  # vanishes in any sum, but is not zero: what has it is among the clusters met already
+INNER = 4  # fewer places wait for one another, more are more to add up; a power of two, since `&` takes the turns
+LEAST_LINK = 2.0**-1022  # not zero, so that its cluster counts as met; vanishes in a sum with any weight above 1e-291
 
 
 @loop(**INLINED)

@@ -45,10 +45,11 @@ class Patience(NamedTuple):
 class Search(NamedTuple):
     """What searches share; (n,) each, unless stated.
 
-    gains, items : the heap. gain : at most what a node gains, NaN where nobody has looked yet. locked : 0 for nodes
-    that have not moved in this round, KEPT or ROLLED_BACK; a search may begin at one of these again. trail, left :
-    nodes in the order of their moves, and the cluster that each left. seeds : border nodes. changed, before : nodes
-    whose gain a search has changed, and what it was, to be rolled back too.
+    gains, items : the heap. gain : what a node gains, an estimate that is mostly too high, made again when the node is
+    on top of the heap; NaN where nobody has looked yet. locked : 0 for nodes that have not moved in this round, KEPT or
+    ROLLED_BACK; a search may begin at one of these again. trail, left : nodes in the order of their moves, and the
+    cluster that each left. seeds : border nodes. changed, before : nodes whose gain a search has changed, and what it
+    was, to be rolled back too.
     """
 
     gains: np.ndarray
@@ -179,7 +180,7 @@ def _search_from(seeds, level, goal, patience, state, search):
                 w = rows.weights[e] if weighted else 1.0
                 if labels[v] == to:
                     gain[v] -= gain_of_link(objective, w, sums.mass[to])
-                else:  # at most: on top of the heap it is looked at again
+                else:  # mostly at least: on top of the heap it is looked at again
                     gain[v] += gain_of_link(objective, w, sums.mass[to])
                     gain[v] += gain_of_link(objective, w, sums.mass[own]) if labels[v] == own else 0.0
             else:

@@ -2,7 +2,7 @@
 
 The first phase of the methods of Louvain (Blondel et al. 2008) and Leiden (Traag et al. 2019), without their random
 order where a partition is refined: from singletons it makes regions, from a partition it refines it. The change of each
-move is exact, so the value never falls.
+move is exact up to round-off, and only gains above LEAST_GAIN count, so the value never falls.
 """
 
 from typing import Any, NamedTuple
@@ -223,7 +223,7 @@ def choose_moves(first, last, block, rows, terms, objective, now, target):
 
 @loop(**UNCOUNTED)
 def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
-    """`choose_moves`, apart from it because making the scratch takes counts of references; see `references`."""
+    """`choose_moves`, apart from it because making the scratch takes counts of references; see `jit_options`."""
     labels, sums, rules = now
     limits = rules.limits
     many = len(labels) > CACHED

@@ -345,6 +345,9 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             a, b = b, a  # the shorter chain goes to the end of the longer; the one without an entry is left
         hardly_grows = clusters[a]["mass"] * SMALL_SHARE < clusters[b]["mass"]
         _unite(a, b, link, objective, lists, merger)
+        # Then b is looked at and pushed again, with three exceptions. Where b is the new giant of a ratio, that is done
+        # for the old one. Where b hardly grew it keeps its entry; the giant of a ratio has none. Where b hardly grew
+        # but was popped itself, and merging is weary, it is put off.
         looked_at = b
         if is_ratio and b != state[1] and clusters[b]["mass"] > clusters[state[1]]["mass"]:
             looked_at = state[1]  # the giant of until now has to have an entry again
