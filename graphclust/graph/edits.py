@@ -13,7 +13,7 @@ from graphclust.checks import as_names
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 
@@ -217,7 +217,9 @@ class _Nodes:
             most = self.end if not may_come else max(self.end, int(rows.max(initial=-1)) + 1)
             if len(rows) and (rows.min() < 0 or rows.max() >= most or most > self.end + 2 * len(rows)):
                 bad = rows[(rows < 0) | (rows >= self.end)][0]
-                raise ParameterError(f"{argument} names node {bad}, expected one of the {self.n} nodes of the graph")
+                raise ParameterError(
+                    f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}"
+                )
             self.end = most
             return rows.astype(np.int64)
         found = np.empty(len(names), np.int64)

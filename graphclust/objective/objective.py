@@ -107,11 +107,6 @@ class Weighed:
     def units(self) -> Units:
         return Units(self.graph.total_volume, float(self.terms.mass.sum()))
 
-    @property
-    def chance(self) -> float:
-        """See `Units`."""
-        return self.units.chance
-
 
 def as_aim(objective: str, resolution: float | str | None) -> Aim:
     """The aim that two arguments name; ParameterError where they name none."""

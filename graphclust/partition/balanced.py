@@ -36,7 +36,7 @@ from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.bounds import pack
 from graphclust.partition.contraction import Contraction, contract
-from graphclust.partition.engine import select, side_by_side
+from graphclust.partition.engine import SAME, side_by_side
 from graphclust.partition.levels import Run, filled, n_entries, room_for, value, with_sums
 from graphclust.partition.local_moving import find_regions
 from graphclust.partition.overlay import overlay
@@ -54,6 +54,7 @@ TRIES = 8  # bisections of each part, of which the best is taken
 FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)
 WHOLE = climbing.Patience(1 << 40, 300, np.inf, 3, 0.0)
 LOCAL = climbing.Patience(16, 15, 1000.0, 3, 0.0)
+POOL = 8  # partitions that are kept to be parents
 LITTER = 2  # children of one generation
 BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first cycle is always made
 MOST_IN_ROUNDS = 1 << 22  # entries of a level whose nodes move in rounds, each of which reads all of them
@@ -107,6 +108,15 @@ def best_of(level: Level, pool: Sequence[Partition], goal: Goal, counts: npt.Arr
     return max(pool, key=lambda one: (is_within(level, one, goal, counts), value(one, goal)))
 
 
+def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
+    """Some partitions, best first; of several with one value, which are mostly the same, only the first."""
+    kept: list[Partition] = []
+    for one in sorted(found, key=lambda one: -value(one, goal)):
+        if not kept or value(kept[-1], goal) - value(one, goal) > SAME * abs(value(one, goal)):
+            kept.append(one)
+    return kept[:POOL]
+
+
 def is_within(level: Level, found: Partition, goal: Goal, counts: npt.ArrayLike = 1) -> bool:
     """Whether there are k clusters, each of which has a node and holds what the bounds say.
 
@@ -115,6 +125,18 @@ def is_within(level: Level, found: Partition, goal: Goal, counts: npt.ArrayLike 
     load = np.bincount(found.labels, level.terms.size, minlength=goal.k)
     holds = (load >= goal.least) & (load <= goal.most * np.asarray(counts))
     return bool(holds.all()) and np.count_nonzero(np.bincount(found.labels)) == goal.k
+
+
+def balance(level: Level, found: Partition, goal: Goal) -> tuple[Partition, bool]:
+    """The partition with its k clusters within the bounds, as far as the nodes of the level allow; and whether it is.
+
+    It is the partition found where that is within them.
+    """
+    if is_within(level, found, goal):
+        return found, True
+    room = room_for(level, goal.k)
+    _, within = balance_loops.balance_into(level, found, goal, np.zeros(goal.k), room)
+    return filled(room, goal.k), bool(within)
 
 
 def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:

@@ -98,9 +98,9 @@ def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
         fewest, largest_k = math.ceil(total / most * (1.0 - ROUND_OFF)), math.floor(total / least * (1.0 + ROUND_OFF))
         if fewest > largest_k:
             raise ParameterError(
-                f"no number of clusters of {min_size} to {max_size} makes up {total:.12g}: {largest_k} hold too little "
-                f"and {fewest} too much; expected min_size <= {_below(total / fewest):.12g} or max_size >= "
-                f"{_above(total / max(largest_k, 1)):.12g}"
+                f"no number of clusters of {min_size} to {max_size} makes up {total:.12g}: "
+                f"{amount(largest_k, 'holds', 'hold')} too little and {fewest} too much; expected min_size <= "
+                f"{_below(total / fewest):.12g} or max_size >= {_above(total / max(largest_k, 1)):.12g}"
             )
     return Bounds(size, *_in_steps(size, least, most))
 
@@ -120,20 +120,22 @@ def as_bounds_of_k(size: np.ndarray, k: int, min_size: Any, max_size: Any, max_i
         if max_size < heaviest:
             needed = np.ceil(1000.0 * (heaviest * k / total - 1.0)) / 1000.0
             raise ParameterError(
-                f"max_imbalance={max_imbalance} lets each of {k} clusters hold {max_size:.12g}, but the heaviest node "
-                f"weighs {heaviest:.12g}; expected max_imbalance >= {needed:.12g}, or fewer clusters"
+                f"max_imbalance={max_imbalance} lets {amount(k, 'cluster')} hold {max_size:.12g} each, but the "
+                f"heaviest node weighs {heaviest:.12g}; expected max_imbalance >= {needed:.12g}, or fewer clusters"
             )
     least = 0.0 if min_size is None else as_number(min_size, "min_size", above=0.0)
     most = np.inf if max_size is None else as_number(max_size, "max_size", above=0.0)
     least, most = _in_steps(size, least, most)
     if k * least > total * (1.0 + ROUND_OFF):
         raise ParameterError(
-            f"{k} clusters of min_size={min_size} hold {k * least:.12g} or more, but all nodes make up only "
-            f"{total:.12g}; expected min_size <= {_below(total / k):.12g} or k <= {math.floor(total / least)}"
+            f"{amount(k, f'cluster of min_size={min_size} holds', f'clusters of min_size={min_size} hold')} "
+            f"{k * least:.12g} or more, but all nodes make up only {total:.12g}; expected min_size <= "
+            f"{_below(total / k):.12g}" + (f" or k <= {math.floor(total / least)}" if total >= least else "")
         )
     if k * most < total * (1.0 - ROUND_OFF):
         raise ParameterError(
-            f"{k} clusters of max_size={max_size} hold at most {k * most:.12g}, but all nodes make up {total:.12g}; "
+            f"{amount(k, f'cluster of max_size={max_size} holds', f'clusters of max_size={max_size} hold')} at most "
+            f"{k * most:.12g}, but all nodes make up {total:.12g}; "
             f"expected max_size >= {_above(max(total / k, heaviest)):.12g}"
             + (f" or k >= {math.ceil(total / most)}" if most >= heaviest else "")
         )

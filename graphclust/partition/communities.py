@@ -157,5 +157,5 @@ def communities(
 
 def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
     """As many clusters as a plain objective makes at a resolution, as a caller states it."""
-    pull = resolution * (float(on.chance) if OBJECTIVES[objective].is_relative else 1.0)
+    pull = resolution * (on.units.chance if OBJECTIVES[objective].is_relative else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)

@@ -174,7 +174,7 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
     """Clusters by modularity at a resolution that makes more than k of them; the same at every call."""
     on = weighed(graph, "modularity")
     run = run_on(on)
-    pull, wanted = float(on.chance), min(FINE * k, graph.n_nodes)
+    pull, wanted = on.units.chance, min(FINE * k, graph.n_nodes)
     for _ in range(MOST_TRIALS):
         goal = Goal(Objective(PLAIN, pull, graph.total_volume / graph.n_nodes), 0)
         found = v_cycle(run.finest, None, goal, pull, run)

@@ -64,7 +64,6 @@ MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not wor
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
 HEAVY = 2.0  # times the mean: the weight from which an edge ties two average nodes
 WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
-POOL = 8  # partitions that are selected of many
 FAMILY = 4  # parents that have one child; families are made side by side, up to so many whatever the number of threads
 SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
 MOST_SPARE = 32  # ... but no more new partitions than these
@@ -365,13 +364,13 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
     the next are made from random clusters; if those do as well, the search ends. Where k is given merging stops short,
     and of several families one is always made from random clusters.
     """
-    goal, best, n_made, in_vain, by_regions = plan.goal, found, 0, 0, True
+    goal, best, n_new, in_vain, by_regions = plan.goal, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
     most = int(min(n_first, PATIENCE))
     n_families = min(FAMILY, max(most // FAMILY, 1)) if is_small(level) else 1
-    while n_made < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
+    while n_new < n_first and in_vain < PATIENCE and not run.progress.out_of_time():
         before = value(best, goal)
-        run.progress.step(min(n_made, most), most)
+        run.progress.step(min(n_new, most), most)
         kinds = [v_cycle_from_regions if by_regions else scatter] * n_families
         if goal.k and n_families > 1:
             kinds[-1] = scatter
@@ -382,23 +381,14 @@ def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run)
         is_settled = all(abs(value(one, goal) - before) <= SAME * abs(before) for one in families)
         if not is_settled:
             best = child(level, [best, newest], plan, run)
-        n_made, in_vain = n_made + FAMILY * n_families, in_vain + FAMILY * n_families
+        n_new, in_vain = n_new + FAMILY * n_families, in_vain + FAMILY * n_families
         in_vain = 0 if value(best, goal) > before else in_vain
         run.progress.offer(best.labels.copy)
-        run.progress.step(min(n_made, most), most)
+        run.progress.step(min(n_new, most), most)
         if is_settled and not (by_regions and goal.most == np.inf):
             break
         by_regions = by_regions and not is_settled
     return best
-
-
-def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
-    """Some partitions, best first; of several with one value, which are mostly the same, only the first."""
-    kept: list[Partition] = []
-    for one in sorted(found, key=lambda one: -value(one, goal)):
-        if not kept or value(kept[-1], goal) - value(one, goal) > SAME * abs(value(one, goal)):
-            kept.append(one)
-    return kept[:POOL]
 
 
 def descend(level: Level, new: Callable[[Run], Partition], plan: Plan, run: Run) -> Partition:

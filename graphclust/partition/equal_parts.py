@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_generator, as_number, as_seeded, as_whole_number
-from graphclust.compiled.graphs.levels import Goal, Terms
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
-from graphclust.objective.objective import Units
+from graphclust.objective.objective import weighed
 from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
 from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
-from graphclust.partition.levels import Run, read_only_level, with_sums
+from graphclust.partition.levels import run_on, with_sizes_as_masses, with_sums
 from graphclust.partition.options import asked_of_the_graph
-from graphclust.progress import Progress, ProgressLike, as_progress
+from graphclust.progress import ProgressLike, as_progress
 from graphclust.words import Effort
 
 __all__ = ["balanced_partition"]
@@ -97,7 +97,7 @@ def balanced_partition(
 
     with progress.interruptible(interrupted), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
-        run = _run_on(ordered, size[order], rng, progress)
+        run = with_sizes_as_masses(run_on(weighed(ordered, "edge_cut"), rng, progress), size[order])
         goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, 0.0, most)
         found, is_within = partition_balanced(run.finest, goal, chosen, run)
     if not is_within:
@@ -118,7 +118,7 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
     [0, 0, 0, 1, 1, 1]
     """
     k, order = int(labels.max()) + 1, node_order(graph)
-    run = _run_on(in_order(graph, order), np.ones(graph.n_nodes), rng, Progress())
+    run = with_sizes_as_masses(run_on(weighed(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
     found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
     return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
 
@@ -141,12 +141,6 @@ def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clusterin
             )
     given = {name: options[name] for name in taken if name == "weight" or options[name] is not None}
     return balanced_partition(G, k, **given)
-
-
-def _run_on(graph: Graph, size: np.ndarray, rng: Seed, progress: Progress) -> Run:
-    """A run over the graph as a level whose nodes' masses are their sizes."""
-    level = read_only_level(graph.rows, Terms(graph.loops.copy(), size, size))
-    return Run(graph, level, Units(graph.total_volume, float(size.sum())), as_generator(rng), progress)
 
 
 def _sure_to_do(size: np.ndarray, k: int) -> str:

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.objective.objective import PLAIN_OBJECTIVES, Weighed, weighed
+from graphclust.partition.bounds import as_sizes
 from graphclust.partition.clustering import graph_to_cluster
 from graphclust.partition.communities import goal_at
 from graphclust.partition.engine import EFFORTS, partition
@@ -71,8 +72,9 @@ def hierarchy(
     connected, with one exception: nodes that inside the cluster above hang on one and the same node alone, and for
     which its part has no room, stand together. An isolated node is a cluster by itself.
 
-    Raises ParameterError (an argument out of range; a node that alone weighs more than `max_size`), TypeError (of the
-    wrong type), GraphValidationError (no graph to cluster, weights of nodes that do not fit it).
+    Raises ParameterError (an argument out of range; a node that alone weighs more than `max_size`, or is without the
+    attribute), TypeError (of the wrong type), GraphValidationError (no graph to cluster, weights of nodes that do not
+    fit it or are not > 0).
 
     Source: Blondel et al. 2008 for modularity inside clusters, level by level; the method is that of
     `graphclust.partition.engine` and `graphclust.partition.nested_levels`.
@@ -93,14 +95,14 @@ def hierarchy(
     levels = None if levels is None else as_whole_number(levels, "levels", at_least=1)
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph = graph_to_cluster(G, 1, weight, symmetrize, progress)
-    of_file = None if (max_size, min_size) == (None, None) else graph.node_weights
-    sizes = Sizes(node_sizes(G, graph, of_file if node_weight is None else node_weight), least, most)
+    is_bounded = (max_size, min_size) != (None, None)
+    sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
     found, resolutions = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
     parameters = {**asked, "objective": objective, "effort": effort} | asked_of_the_graph(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
-    elif of_file is not None:
+    elif is_bounded and graph.node_weights is not None:
         parameters["node_weight"] = "file"
     return hierarchy_of(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
@@ -174,27 +176,6 @@ def _levels(
     if labels.any() or not below:  # where there are finer ones, one cluster is no level
         yield labels
     yield from below
-
-
-def node_sizes(G: Any, graph: Graph, node_weight: Any) -> npt.NDArray[np.float64]:
-    """What each node counts for, float64, shape (n_nodes,)."""
-    values = node_weight
-    if isinstance(node_weight, str):
-        if hasattr(G, "adjacency") and hasattr(G, "nodes"):
-            values = [attributes.get(node_weight) for _, attributes in G.nodes(data=True)]
-        elif hasattr(G, "vs"):
-            values = G.vs[node_weight] if node_weight in G.vs.attributes() else [None]
-        else:
-            raise ParameterError(
-                f"node_weight={node_weight!r} names an attribute of nodes, which {type(G).__name__} does not have; "
-                "pass an array with a number for each node"
-            )
-        if any(value is None for value in values):
-            raise ParameterError(f"node_weight={node_weight!r} is an attribute that not every node has")
-    weights = as_weights(values, graph.n_nodes, "node_weight")
-    if not (weights > 0).all():
-        raise ParameterError(f"node_weight holds {weights.min():g}, expected numbers > 0")
-    return weights
 
 
 def refuse_heavy_nodes(graph: Graph, sizes: Sizes) -> None:

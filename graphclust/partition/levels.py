@@ -46,6 +46,12 @@ def run_on(on: Weighed, rng: Seed = 0, progress: Progress | None = None, size: n
     return Run(on.graph, level_of(on, size), on.units, as_generator(rng), progress or Progress())
 
 
+def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
+    """The run over the level whose nodes' masses are their sizes, for parts of equal size; size : float64, (n,)."""
+    level = read_only_level(run.finest.rows, Terms(run.finest.terms.loops, size, size))
+    return replace(run, finest=level, units=Units(run.units.volume, float(size.sum())))
+
+
 def level_of(on: Weighed, size: np.ndarray | None = None) -> Level:
     """A graph and the terms of its nodes as a level; nothing is copied.
 

@@ -28,10 +28,10 @@ def natural_resolutions(on: Weighed, run: Run, lowest: float = LOWEST) -> list[t
 
     lowest : resolutions below it do not count; of one cluster, and of clusters that are tiny, no range does.
     """
-    regions = find_regions(run.finest, FINEST * float(on.chance), run)
+    regions = find_regions(run.finest, FINEST * on.units.chance, run)
     inside, squares = dendrogram_sums(on, regions, run)
     most = min(len(inside) - 1, on.graph.n_nodes // FEWEST_NODES)
-    ranges = best_ranges(inside, squares * float(on.chance))[2 : most + 1]
+    ranges = best_ranges(inside, squares * on.units.chance)[2 : most + 1]
     low, high = np.maximum(ranges[:, 0], lowest), np.minimum(ranges[:, 1], HIGHEST)
     found = [(sqrt(a * b), log(b / a)) for a, b in zip(low.tolist(), high.tolist(), strict=True) if b > a]
     return sorted(found, key=lambda one: -one[1])

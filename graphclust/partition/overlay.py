@@ -56,8 +56,8 @@ def pieces_of(volumes: np.ndarray, labels: np.ndarray, regions: np.ndarray) -> t
 def number_used(labels: np.ndarray, taken: np.ndarray | None = None) -> tuple[np.ndarray, int]:
     """Labels >= 0 numbered without gaps, int32, -1 for nodes that are not taken; and how many are used."""
     of_taken = labels if taken is None or taken.all() else labels[taken]
-    highest = int(of_taken.max())
-    if highest > 8 * len(of_taken):
+    highest = int(of_taken.max(initial=-1))
+    if highest > 8 * len(of_taken):  # a table of all numbers would take more bytes than the labels
         distinct, numbered = np.unique(of_taken, return_inverse=True)
         numbered, n_used = numbered.astype(np.int32), len(distinct)
     else:

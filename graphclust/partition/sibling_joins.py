@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.graph.container import Graph
+from graphclust.partition.overlay import number_used
 
 
 class Sizes(NamedTuple):
@@ -29,8 +30,7 @@ class Sizes(NamedTuple):
 
 def without_gaps(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
     """Labels >= 0 numbered 0, 1, ... in their order."""
-    is_used = np.bincount(labels) > 0
-    return (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[labels]
+    return number_used(labels)[0]
 
 
 def join_small(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:

@@ -10,19 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_seeded
-from graphclust.compiled.graphs.balance import balance_into
-from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
+from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges, Edited, apply_edits, without_rows
-from graphclust.objective.objective import DEFINITIONS, Units, Weighed, plain_objective, ratio_objective, weighed
-from graphclust.partition.balanced import is_within, settle
+from graphclust.objective.objective import DEFINITIONS, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.partition.balanced import balance, is_within, settle
 from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
 from graphclust.partition.clustering import keep_sums
 from graphclust.partition.communities import goal_at
 from graphclust.partition.label_matching import list_changes, match_ids, overlap_of
-from graphclust.partition.levels import Run, filled, read_only_level, room_for, run_on
+from graphclust.partition.levels import Run, run_on, with_sizes_as_masses
 from graphclust.partition.update_start import Start, labels_before, start_from, start_labels
 from graphclust.partition.warm_start import restart
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -95,9 +94,9 @@ def _partition_again(
     has_isolated = not wanted.k or clustering.objective == "edge_cut"
     if not has_isolated:
         taken &= ~graph.isolated
-    if wanted.k > np.count_nonzero(taken):
-        left = "are left" if has_isolated else "have edges"
-        raise ParameterError(f"after the edits {np.count_nonzero(taken)} nodes {left}, fewer than k={wanted.k}")
+    if wanted.k > (n_taken := int(np.count_nonzero(taken))):
+        words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
+        raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     kept, n_changed = kept[at], edit.n_changed[at]
@@ -135,17 +134,12 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
 
 def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
     """The partition into k clusters with none outside the bounds of the goal; the same where there are none."""
-    size, k = level.terms.size, len(found.sums.size)
-    if size is None or not goal.k:
+    if level.terms.size is None or not goal.k:
         return found
-    load = np.bincount(found.labels, size, k)
-    if load.max() <= goal.most and load.min() >= goal.least:
-        return found
-    room = room_for(level, k)
-    _, within = balance_into(level, found, goal, np.zeros(k), room)
-    if not within:
+    fitted, fits = balance(level, found, goal)
+    if not fits:
         raise ParameterError(f"{NO_ROOM} as the edits leave them: cluster the changed graph within other bounds")
-    return filled(room, k)
+    return fitted
 
 
 def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
@@ -160,10 +154,8 @@ def _run_on(
     on: Weighed, objective: str, sizes: npt.NDArray[np.float64] | None, rng: np.random.Generator, progress: Progress
 ) -> Run:
     """A run over the graph; of equal parts the mass of a node is its size."""
-    if objective != "edge_cut" or sizes is None:
-        return run_on(on, rng, progress, sizes)
-    level = read_only_level(on.graph.rows, Terms(on.graph.loops, sizes, sizes))
-    return Run(on.graph, level, Units(on.graph.total_volume, float(sizes.sum())), rng, progress)
+    run = run_on(on, rng, progress, sizes)
+    return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)
 
 
 def _wanted(clustering: Clustering, edit: Edited) -> Wanted:

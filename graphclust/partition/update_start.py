@@ -13,6 +13,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edited, ranges
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.partition.levels import Run, with_sums
+from graphclust.partition.overlay import number_used
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -86,16 +87,16 @@ def start_from(
     or won some to another may gain. Where nodes that had edges have another cluster than before, all nodes with changes
     may, and a pass over the rows makes the sums; where no clustering before is given all nodes may.
     """
-    is_used = np.bincount(labels) > 0
-    own = (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[labels]
-    k, has_changed = int(np.count_nonzero(is_used)), edit.n_changed[nodes] > 0
+    (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
     if clustering is None:
         return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
     if _has_moved(clustering, edit, nodes[before != labels]):
         return Start(with_sums(run.finest, own, k, run), has_changed)
-    cut, waits = _cuts_after(clustering, edit, nodes, labels, len(is_used))
+    cut, waits = _cuts_after(clustering, edit, nodes, labels, int(labels.max()) + 1)
     volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
-    cut = cut[is_used]
+    label_of = np.empty(k, np.int64)
+    label_of[own] = labels
+    cut = cut[label_of]
     made_of = DEFINITIONS[clustering.objective]
     inside = -cut if made_of.less_degree else volume - cut
     mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import Seed
-from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.fiduccia_mattheyses import climb_into
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import PLAIN, Objective
@@ -30,10 +29,10 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Aim, Units, weighed
+from graphclust.objective.objective import Aim, weighed
 from graphclust.partition import balanced, sequential_contraction
 from graphclust.partition.agglomeration import NO_GAINS, agglomerate
-from graphclust.partition.balanced import is_within
+from graphclust.partition.balanced import balance, is_within, select
 from graphclust.partition.bounds import NO_ROOM, Bounds, as_bounds_of_k, pack, refuse_small_components, sure_to_do
 from graphclust.partition.components import in_all_nodes, searched_nodes
 from graphclust.partition.connected_balance import balance_connected, grow_connected
@@ -47,10 +46,19 @@ from graphclust.partition.engine import (
     SPARE_ENTRIES,
     Effort,
     partition_into,
-    select,
     side_by_side,
 )
-from graphclust.partition.levels import Run, filled, n_entries, read_only_level, room_for, run_on, value, with_sums
+from graphclust.partition.levels import (
+    Run,
+    filled,
+    n_entries,
+    read_only_level,
+    room_for,
+    run_on,
+    value,
+    with_sizes_as_masses,
+    with_sums,
+)
 from graphclust.partition.local_moving import find_regions, refine
 from graphclust.partition.overlay import overlay, split_disconnected
 from graphclust.partition.resolution import Plan
@@ -150,16 +158,7 @@ def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     if len(found.sums.size) > goal.k:
         step = contract(level, found, run)
         found = step.project(agglomerate(step.coarse, goal._replace(least=0.0, most=np.inf), run))
-    return refine(level, _balance(level, found, goal), goal, run)
-
-
-def _balance(level: Level, found: Partition, goal: Goal) -> Partition:
-    """k clusters within the bounds, as far as the nodes of the level allow."""
-    if is_within(level, found, goal):
-        return found
-    room = room_for(level, goal.k)
-    balance_into(level, found, goal, np.zeros(goal.k), room)
-    return filled(room, goal.k)
+    return refine(level, balance(level, found, goal)[0], goal, run)
 
 
 def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
@@ -187,7 +186,7 @@ def reconnect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition
     """The partition after rounds in which parts of clusters join neighbors without room, which then give nodes away."""
     for _ in range(ROUNDS):
         found = connect_once(level, found, goal._replace(least=0.0, most=np.inf), run)
-        found = connect_once(level, _balance(level, found, goal), goal, run)
+        found = connect_once(level, balance(level, found, goal)[0], goal, run)
         if _n_parts(level, found, run) == goal.k:
             break
     return settle_connected(level, found, goal, run)
@@ -265,12 +264,10 @@ def _restrict(steps: list[Contraction], found: Partition) -> Partition:
 
 def _equal_parts(level: Level, goal: Goal, run: Run) -> Partition:
     """k parts of about equal size by the edge cut, settled."""
-    size = level.terms.size
-    sized = read_only_level(level.rows, Terms(level.terms.loops, size, size))
-    own = Run(None, sized, Units(run.units.volume, float(size.sum())), run.rng, run.progress)
+    own = with_sizes_as_masses(replace(run, graph=None, finest=level), level.terms.size)
     with run.progress.within(None):
         cut = goal._replace(objective=_edge_cut(level, run))
-        found, _ = balanced.partition_balanced(sized, cut, balanced.EFFORTS["low"], own)
+        found, _ = balanced.partition_balanced(own.finest, cut, balanced.EFFORTS["low"], own)
     return settle(level, with_sums(level, found.labels, goal.k, run), goal, run)
 
 

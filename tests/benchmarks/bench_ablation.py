@@ -167,7 +167,7 @@ CHANGES = [
 # of, what is round-off, and when work is given up that gains nothing. REGION_SIZES, FINEST, FINER and WORTH_A_CYCLE are
 # for a free number of clusters; families are for high effort.
 NOT_VARIED = {
-    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE", "POOL",
+    "FIRST", "FINEST", "LARGEST_SHARE", "MIN_RELATIVE_CHANGE", "WORTH_A_THREAD", "WORTH_A_CYCLE",
     "FAMILY", "MOST_SPARE", "SAME", "PATIENCE", "REGION_SIZES", "NODES_PER_REGION", "MANY_NODES", "NOTHING",
     "LEAST_SIGNAL", "WEIGHTS_AT_A_TIME", "ENTRIES_PER_BLOCK", "ENTRIES_PER_STEP", "CORESETS_IN_VAIN",
     "OPENED_PER_NODE", "FINER",

@@ -94,5 +94,7 @@ def test_nodes_without_names_are_whole_numbers():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
     with pytest.raises(TypeError, match="added names nodes by <U1"):
         apply_edits(graph, added=[("a", "b")])
+    with pytest.raises(ParameterError, match=r"removed names node 5, expected a row of the graph, which has 1 node$"):
+        apply_edits(as_graph(np.ones((1, 1))), removed=[(0, 5)])
     with pytest.raises(ParameterError, match="added names node 900"):
         apply_edits(graph, added=[(0, 900)])

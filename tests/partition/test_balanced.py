@@ -22,9 +22,9 @@ from graphclust.compiled.graphs.two_hop import join_singletons
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.faces.cli import main
-from graphclust.partition.equal_parts import _run_on
-from graphclust.partition.levels import filled, room_for, value, with_sums
-from graphclust.progress import Progress
+from graphclust.objective.objective import weighed
+from graphclust.partition import levels
+from graphclust.partition.levels import filled, room_for, value, with_sizes_as_masses, with_sums
 
 pytestmark = [
     pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
@@ -243,7 +243,7 @@ def test_the_permutation_puts_the_parts_on_the_diagonal():
 
 
 def run_on(graph, size):
-    return _run_on(graph, size, 0, Progress())
+    return with_sizes_as_masses(levels.run_on(weighed(graph, "edge_cut")), size)
 
 
 def climbed(level, found, goal, seed=0):

@@ -15,7 +15,7 @@ from graphclust.errors import ParameterError
 from graphclust.faces.cli import main
 from graphclust.objective.objective import weighed
 from graphclust.partition.agglomeration import agglomerate
-from graphclust.partition.bounds import as_bounds, most_of_equal_parts
+from graphclust.partition.bounds import as_bounds, as_bounds_of_k, most_of_equal_parts
 from graphclust.partition.communities import goal_at
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.local_moving import find_regions, refine
@@ -106,7 +106,10 @@ def test_small_components_are_refused_unless_left_out():
         ({"min_size": 50}, ["min_size=50", "at most 34"]),
         ({"max_size": 0.5}, ["max_size=0.5", "at least 1"]),
         ({"min_size": 0}, ["min_size=0", "> 0"]),
-        ({"min_size": 18, "max_size": 20}, ["18 to 20", "34", "min_size <= 17", "max_size >= 34"]),
+        (
+            {"min_size": 18, "max_size": 20},
+            ["18 to 20", "34: 1 holds too little", "min_size <= 17", "max_size >= 34"],
+        ),
         ({"min_size": "5"}, ["min_size='5'", "number"]),
         ({"max_size": 5, "node_weight": [1, 2]}, ["node_weight", "(34,)"]),
         ({"max_size": 5, "node_weight": "age"}, ["node_weight='age'", "34 nodes"]),
@@ -117,6 +120,13 @@ def test_impossible_bounds_are_named(options, words):
         communities(nx.karate_club_graph(), **options)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_one_cluster_that_cannot_be_is_counted_in_the_singular():
+    with pytest.raises(ParameterError, match=r"^1 cluster of min_size=4 holds 4 or more, .* expected min_size <= 3$"):
+        as_bounds_of_k(np.ones(3), 1, 4, None, None)
+    with pytest.raises(ParameterError, match=r"^1 cluster of max_size=2 holds at most 2, .* max_size >= 3 or k >= 2$"):
+        as_bounds_of_k(np.ones(3), 1, None, 2, None)
 
 
 def test_an_attribute_of_a_matrix_is_refused():

@@ -286,7 +286,7 @@ def test_what_is_called_sure_to_do_is_met_by_packing(weights, k):
 def level_and_goal(graph, k, least, most):
     on = weighed(graphclust.as_graph(graph), "constant_potts")
     run = run_on(on, size=np.ones(len(graph)))
-    return run.finest, Goal(Objective(PLAIN, on.chance, 1.0), k, least, most), run
+    return run.finest, Goal(Objective(PLAIN, on.units.chance, 1.0), k, least, most), run
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -216,9 +216,10 @@ def test_levels_asked_for_keep_the_coarsest_and_the_finest():
         ({"resolution": 0.0}, "resolution=0.0"),
         ({"levels": 0}, "levels=0"),
         ({"objective": "cut"}, "objective='cut'"),
-        ({"node_weight": "mass"}, "node_weight='mass' is an attribute that not every node has"),
+        ({"node_weight": "mass"}, "node_weight='mass' is missing on 34 nodes"),
         ({"node_weight": np.full(34, 5.0), "max_size": 4}, "node 0 alone weighs 5, more than max_size=4"),
         ({"node_weight": np.zeros(34)}, "node_weight is zero everywhere"),
+        ({"node_weight": [1] * 33 + [0]}, r"node_weight\[33\] is 0, expected weights > 0"),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
@@ -231,7 +232,7 @@ def test_an_attribute_of_nodes_weighs_them():
     nx.set_node_attributes(graph, {u: 3 if u == 0 else 1 for u in graph}, "mass")
     found = hierarchy(graph, max_size=4, node_weight="mass", rng=0)
     assert found.levels[-1].tolist().count(found.levels[-1][0]) <= 2
-    with pytest.raises(ParameterError, match="attribute of nodes, which ndarray does not have"):
+    with pytest.raises(TypeError, match="node attribute, which a ndarray does not have"):
         hierarchy(nx.to_numpy_array(graph), node_weight="mass")
 
 

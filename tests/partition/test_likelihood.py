@@ -50,7 +50,7 @@ def sums_of(on, labels):
 def by_pairs(on, labels, rates, between):
     """Sum over all ordered pairs of nodes of A log(rate) - rate x chance, for given rates."""
     A = on.graph.to_scipy().toarray()
-    chance = on.chance * np.outer(on.terms.mass, on.terms.mass)
+    chance = on.units.chance * np.outer(on.terms.mass, on.terms.mass)
     rate = np.where(labels[:, None] == labels[None, :], rates[labels][:, None], between)
     return float((A * np.log(rate) - rate * chance).sum())
 
@@ -61,7 +61,7 @@ def test_the_likelihood_is_that_of_the_best_rates(objective):
     values = []
     for labels in (one, other):
         sums = sums_of(on, labels)
-        expected = on.chance * sums.mass**2
+        expected = on.units.chance * sums.mass**2
         total = on.graph.total_volume
         rates, between = sums.inside / expected, (total - sums.inside.sum()) / (total - expected.sum())
         best = by_pairs(on, labels, rates, between)
@@ -196,7 +196,7 @@ def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(
     """Of any two partitions the difference is the same, up to the logarithm of the ratio of the rates."""
     on, (labels, other) = on_and_labels(objective)
     sums = sums_of(on, labels)
-    total, expected = on.graph.total_volume, on.chance * float((sums.mass**2).sum())
+    total, expected = on.graph.total_volume, on.units.chance * float((sums.mass**2).sum())
     within, between = sums.inside.sum() / expected, (total - sums.inside.sum()) / (total - expected)
     implied = plain_objective(on.units, K, implied_resolution(on.units, sums))
     gained = value_of(implied, sums) - value_of(implied, sums_of(on, other))

@@ -18,7 +18,7 @@ from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
 from graphclust.objective.objective import as_aim, weighed
-from graphclust.partition import engine, levels
+from graphclust.partition import balanced, engine, levels
 from graphclust.partition.agglomeration import merge_clusters
 from graphclust.partition.levels import run_on, value, with_sums
 from graphclust.partition.multilevel import multilevel_partition
@@ -154,9 +154,9 @@ def test_a_pool_keeps_the_best_and_of_equal_ones_the_first():
     plan = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run)
     goal = plan.goal
     some = [engine.scatter(run.finest, 3, plan, run) for _ in range(30)]
-    kept = engine.select([*some, *some], goal)
+    kept = balanced.select([*some, *some], goal)
     values = [value(one, goal) for one in kept]
-    assert len(kept) <= engine.POOL and all(a > b for a, b in pairwise(values))
+    assert len(kept) <= balanced.POOL and all(a > b for a, b in pairwise(values))
     assert values[0] == max(value(one, goal) for one in some)
     assert all(next(one for one in some if value(one, goal) == value(best, goal)) is best for best in kept)
 

@@ -631,7 +631,7 @@ MUTANTS = [
     ),
     (
         "engine-the-worst-are-kept",
-        "partition/engine.py",
+        "partition/balanced.py",
         "sorted(found, key=lambda one: -value(one, goal))",
         "sorted(found, key=lambda one: value(one, goal))",
         ["test_a_pool_keeps_the_best_and_of_equal_ones_the_first"],
