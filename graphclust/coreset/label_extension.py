@@ -24,8 +24,8 @@ from graphclust.objective.kernel import NormalizedCutKernel
 
 __all__ = ["ExtendedLabels", "extend_labels"]
 
-N_BLOCKS = 8
-LEAST_ROWS = 1 << 15
+N_BLOCKS = 8  # more would keep more threads busy, but each block searches every coreset row for its first node
+LEAST_ROWS = 1 << 15  # of a block: for fewer the rows of the coreset are not worth being searched again
 
 
 class ExtendedLabels(NamedTuple):

@@ -11,7 +11,7 @@ from graphclust.progress import Progress
 
 __all__ = ["Spread", "spread_labels"]
 
-NODES_PER_BLOCK = 1 << 14
+NODES_PER_BLOCK = 1 << 14  # a quarter of ROWS_PER_BLOCK: few nodes are left, and all threads should have some
 
 
 class Spread(NamedTuple):

@@ -28,7 +28,7 @@ __all__ = ["cluster_coreset"]
 
 EMBEDDINGS = ("auto", "eigsh", "power")
 DEGREES = ("row_sums", "weights")
-N_INIT = 10
+N_INIT = 10  # as of scikit-learn's SpectralClustering; the points are those of the coreset, so a run is quick
 FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
 # Where planted and annotated clusters are found, all nodes are decided and those of the coreset have 5 neighbors in it
 # or more; where nothing is, 9 % are undecided or more, or those have 2.2 neighbors or fewer.

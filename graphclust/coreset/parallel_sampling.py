@@ -22,7 +22,7 @@ from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
 from graphclust.k_means.sampling_rounds import sample_in_rounds
 from graphclust.progress import Progress
 
-N_ROUNDS = 5
+N_ROUNDS = 5  # as in the experiments of Bahmani et al. 2012; each is a pass over all blocks
 IMPORTANCE_TURNS = 1 << 16  # the turns of a key below are those of the rounds
 
 

@@ -147,7 +147,7 @@ class Graph:
         position = np.full(self.n_nodes, -1, np.int32)
         position[nodes] = np.arange(len(nodes), dtype=np.int32)
         indptr = np.zeros(len(nodes) + 1, np.int64)
-        blocks = row_blocks(len(nodes), 1024)
+        blocks = row_blocks(len(nodes), 1024)  # few rows, since those of hubs may be long
         run_in_blocks(subgraphs.count_entries, blocks, nodes, self.rows, position, indptr)
         np.cumsum(indptr, out=indptr)
         indices = np.empty(indptr[-1], np.int32)

@@ -51,7 +51,8 @@ NODES_PER_PART = 400  # that a level needs before a part of it is bisected ...
 COARSEST = 20  # ... and to how many that part is coarsened for it
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle
 TRIES = 8  # bisections of each part, of which the best is taken
-FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)
+FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)  # those of Jet
+# A search from the whole border crosses high hills; those from a few nodes cross low ones, and so end soon.
 WHOLE = climbing.Patience(1 << 40, 300, np.inf, 3, 0.0)
 LOCAL = climbing.Patience(16, 15, 1000.0, 3, 0.0)
 POOL = 8  # partitions that are kept to be parents

@@ -24,7 +24,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Certainty", "certainty"]
 
-SHARE_LEFT_OUT = 0.1
+SHARE_LEFT_OUT = 0.1  # of the edges: with fewer, weak clusters are found again too; with more, good ones fall apart
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,6 +86,8 @@ class Effort(NamedTuple):
     times_spare: int = 1
 
 
+# low : two parents, the fewest that have a child. normal : a first V-cycle by each pull, and inside the clusters by
+# three of them. high : as many new partitions as a tree of three generations has, FAMILY ** 3.
 EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64, 8)}
 ONE_V_CYCLE = Effort(1, 0, 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained

@@ -31,7 +31,7 @@ from graphclust.words import Components, Objective
 
 __all__ = ["cluster_path"]
 
-MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0
+MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0  # with 3 sqrt(n) clusters the mean one has sqrt(n) / 3 nodes
 MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; a path goes a quarter beyond
 # A path is made longer where its finest partition still has so much of the weight inside, and a number beyond its end
 # is natural over so large a range, as a logarithm: cliques, and 200 planted blocks of 12 nodes, have 2.7 to 3.5, the

@@ -45,8 +45,8 @@ LOWEST = 0.05  # resolutions below say only that parts hang together by next to 
 NEAR = 0.05  # relative to k; planted graphs with power-law sizes spread over no more
 WELL_BELOW_TOP = 0.85  # of the first k of a path: partitions above were not made from better ones
 CLOSER = 1.2  # where the second path starts, as a multiple of the best k, and how far numbers near it may be
-N_CANDIDATES = 4
-N_TIMES, SHARE_LEFT_OUT = 3, 0.1
+N_CANDIDATES = 4  # the best and three runners-up, as many as a reader looks over
+N_TIMES, SHARE_LEFT_OUT = 3, 0.1  # a time costs a path; of the edges so many are left out as for `certainty`
 # Widths are logarithms. Of 20 planted graphs the least clear had 0.7 and 2 to its runner-up, agreeing to 0.56 with
 # itself without a tenth of the edges; random and regular graphs, grids, trees and cycles miss one of these or more. On
 # a network of friends 2 clusters have 0.57, and others are the widest for 3 of 19 draws of the paths.
@@ -54,7 +54,7 @@ CLEAR_WIDTH, CLEAR_LEAD, STABLE = 0.6, 2.0, 0.5
 # The least for an unclear answer: on LFR graphs of mixing 0.4 the right k has 0.5 and 0.43, on random graphs the widest
 # has 0.45 and 0.39, not both. Where no k has it, what others ask for, at resolution 1, is as good.
 WIDE, FOUND_AGAIN = 0.35, 0.4
-SMALLER_LEAD, VERY_STABLE = 1.5, 0.75
+SMALLER_LEAD, VERY_STABLE = 1.5, 0.75  # half as far above 1 as a clear lead, and half as far below 1 as STABLE
 
 
 class SuggestedK(NamedTuple):

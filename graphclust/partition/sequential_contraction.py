@@ -15,8 +15,10 @@ from graphclust.compiled.runtime.blocks import run_in_blocks
 STREAMED = 1 << 28  # entries from which a graph is read in order
 MOST_IN_A_TABLE = 6_144  # clusters: 300 MB a lane
 LANES = 2  # halves of the rows that are summed side by side, each into a table of its own
-ENTRIES_PER_STEP = 1 << 24
-SAMPLED, RUN = 1 << 25, 64  # entries, and rows one after the other
+ENTRIES_PER_STEP = 1 << 24  # of a lane, between two moments at which Ctrl-C is heard
+# Entries, an eighth of those of the smallest graph that is sampled; and rows one after the other: more are read faster,
+# fewer come from more places of the file.
+SAMPLED, RUN = 1 << 25, 64
 ESTIMATED = (
     f"weights between more than {MOST_IN_A_TABLE:,} regions may have been estimated from a sample of the graph's rows, "
     "so that the merging of regions is not exact; moves of single nodes are"

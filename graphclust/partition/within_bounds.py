@@ -70,7 +70,7 @@ BEST, ROUNDS = 2, 8  # partitions whose parts join neighbors, and how often
 TRIES = 8  # of growing connected clusters from random nodes
 FEW_ENTRIES = 1 << 13  # of a level whose clusters are balanced by moves that keep them connected
 LITTER, PATIENCE = 2, 64  # children of one generation, and how many in vain are the last
-CHILDREN = {"low": 0, "normal": 2, "high": 48}
+CHILDREN = {"low": 0, "normal": 2, "high": 48}  # no generation, one and 24: a child costs two V-cycles
 SPARE_CHILDREN = 4  # of levels of few entries, on which they take some milliseconds
 
 
