@@ -46,7 +46,7 @@ HEAVIEST = 0.15  # of an average cluster: no region holds more, lest clusters ca
 GROWTH = 8.0  # ... but on coarse levels, which have fewer clusters, so many nodes of average size
 JOINED = 4.0  # nodes of average size that singletons may make a region of
 HARDLY_SHRINKS = 0.5  # of the nodes are left: then singletons are joined
-LARGEST_SHARE = 0.95  # a contraction that leaves more of the nodes is not made
+MOST_LEFT = 0.95  # a contraction that leaves more of the nodes is not made
 NODES_PER_PART = 400  # that a level needs before a part of it is bisected ...
 COARSEST = 20  # ... and to how many that part is coarsened for it
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle
@@ -221,7 +221,7 @@ def _coarsen(level: Level, within: np.ndarray, least: int, k: int, growth: float
             labels = regions.labels.copy()
             n_regions = join_singletons(inner.rows, level.terms.size, within, labels, min(most, JOINED * mean))
             regions = with_sums(level, labels, n_regions, run)
-        if len(regions.sums.size) > LARGEST_SHARE * n:
+        if len(regions.sums.size) > MOST_LEFT * n:
             break
         steps.append(contract(level, regions, run))
         coarse = np.empty(len(regions.sums.size), np.int32)

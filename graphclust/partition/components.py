@@ -30,7 +30,7 @@ from graphclust.progress import Progress
 # A cluster that is cut in two where its edges allow is worth this much of one that falls apart: .44 / log 2 on planted
 # graphs of degree 10 with a sixth of the edges between clusters, .2 in random graphs of that degree.
 STRUCTURE = 0.5
-CRUMB = 0.05  # of the estimated worth of the k-th cluster: components of less are aside without a trial
+LEAST_SHARE = 0.05  # of the estimated worth of the k-th cluster: components of less are aside without a trial
 MOST_ENTRIES = 1 << 17  # up to which the worth is measured, in 2 to 30 ms for k up to 100
 FINE = 2  # clusters of a trial, as a multiple of k, before it reduces them
 MOST_TRIALS = 8  # resolutions, each at least twice the one before
@@ -60,7 +60,7 @@ def searched_nodes(
         elif components == "large":
             chosen = worth_a_cluster(graph, volumes, k)
             if k_is_open:
-                chosen |= volumes >= CRUMB * typical_volume(volumes)
+                chosen |= volumes >= LEAST_SHARE * typical_volume(volumes)
             if np.count_nonzero(chosen[of_node]) >= k:
                 takes_part = chosen
     searched: np.ndarray = takes_part[of_node] & ~graph.isolated
@@ -102,7 +102,7 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
     typical = float(volumes.max()) / k
     worth = worth_apart(volumes, typical)
     component, last = by_volumes(volumes, worth, k)
-    contested = worth >= CRUMB * last
+    contested = worth >= LEAST_SHARE * last
     if np.count_nonzero(contested) == 1:
         return contested
     nodes = np.flatnonzero(contested[graph.components])

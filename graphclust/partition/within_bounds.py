@@ -32,7 +32,7 @@ from graphclust.graph.container import Graph
 from graphclust.objective.objective import Aim, weighed
 from graphclust.partition import balanced, sequential_contraction
 from graphclust.partition.agglomeration import NO_GAINS, agglomerate
-from graphclust.partition.balanced import balance, is_within, select
+from graphclust.partition.balanced import LITTER, PATIENCE, balance, is_within, select
 from graphclust.partition.bounds import NO_ROOM, Bounds, as_bounds_of_k, pack, refuse_small_components, sure_to_do
 from graphclust.partition.components import in_all_nodes, searched_nodes
 from graphclust.partition.connected_balance import balance_connected, grow_connected
@@ -69,7 +69,6 @@ TIGHT = 1.5  # times the mean: where clusters may hold less than that, equal par
 BEST, ROUNDS = 2, 8  # partitions whose parts join neighbors, and how often
 TRIES = 8  # of growing connected clusters from random nodes
 FEW_ENTRIES = 1 << 13  # of a level whose clusters are balanced by moves that keep them connected
-LITTER, PATIENCE = 2, 64  # children of one generation, and how many in vain are the last
 CHILDREN = {"low": 0, "normal": 2, "high": 48}  # no generation, one and 24: a child costs two V-cycles
 SPARE_CHILDREN = 4  # of levels of few entries, on which they take some milliseconds
 
