@@ -308,10 +308,10 @@ def test_pieces_are_what_clusters_have_of_regions_and_crumbs_are_one():
     assert len(np.unique(np.c_[pieces, labels, np.minimum(regions, 6)][labels >= 0], axis=0)) == n_pieces
 
 
-@pytest.mark.parametrize("values", [[3, 1, 3, 0], [10**7, 5, 10**7]])
+@pytest.mark.parametrize("values", [[3, 1, 3, 0], [10**7, 5, 10**7], []])
 def test_labels_are_numbered_without_gaps_in_their_order(values):
     expected = np.unique(values, return_inverse=True)[1]
-    numbered, n_used = number_used(np.array(values))
+    numbered, n_used = number_used(np.array(values, np.int64))
     assert numbered.tolist() == expected.tolist() and n_used == len(set(values)) and numbered.dtype == np.int32
     some, n_used = number_used(np.array([-1, *values]), np.array([False, *[True] * len(values)]))
     assert some.tolist() == [-1, *expected] and n_used == len(set(values))
