@@ -108,18 +108,19 @@ def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goa
             own, w = int(of_node[u]), 0.0 if size is None else float(size[u])
             entries = slice(rows.indptr[u], rows.indptr[u + 1])
             near = home[rows.indices[entries]]
-            to = np.unique(near[near >= 0])  # not a table of all clusters: parts can be as many
-            link = np.bincount(np.searchsorted(to, near[near >= 0]), rows.weights[entries][near >= 0], len(to))
-            fits = (to == own) | ((own < 0 or load[own] - w >= goal.least) & (load[to] + w <= goal.most))
-            to, link = to[fits & (link != 0.0)], link[fits & (link != 0.0)]
+            link = np.bincount(near[near >= 0], weights=rows.weights[entries][near >= 0], minlength=k)
+            to = np.flatnonzero(link)
+            if own < 0 or load[own] - w >= goal.least:
+                to = to[(to == own) | (load[to] + w <= goal.most)]
+            else:
+                to = to[to == own]
             if len(to) == 0:
                 left.append(u)
                 continue
-            gains = gain_of_joining(goal.objective, link, inside_of[u], mass_of[u], inside[to], mass[to])
-            best = int(np.argmax(gains))
-            c = int(to[best])
+            gains = gain_of_joining(goal.objective, link[to], inside_of[u], mass_of[u], inside[to], mass[to])
+            c = int(to[np.argmax(gains)])
             home[u] = c
-            inside[c] += 2.0 * link[best] + inside_of[u]
+            inside[c] += 2.0 * link[c] + inside_of[u]
             mass[c] += mass_of[u]
             load[c] += w
             if own >= 0:

@@ -21,7 +21,8 @@ from graphclust.compiled.runtime.thread_limit import usual_threads
 
 PATIENCE = 1.0  # seconds between two looks at whether another thread has ended, should its word be lost
 # Smaller blocks are shared more evenly by the threads, and Ctrl-C takes effect sooner; each costs a call from Python.
-ROWS_PER_BLOCK, ENTRIES_PER_BLOCK = 65_536, 1 << 20
+ROWS_PER_BLOCK = 65_536
+ENTRIES_PER_BLOCK = 1 << 20
 # Where each block has a large result: enough blocks for many threads, none too small to be worth one, and none of more
 # neighbors than take 1 GB.
 COARSE_BLOCKS, LEAST_ENTRIES, MOST_ENTRIES = 64, 1 << 14, 1 << 28
