@@ -270,8 +270,8 @@ MUTANTS = [
     (
         "second-step-unweighted",
         "compiled/graphs/shared_neighbors.py",
-        "link[y] += factor * (visit_weights[i] if weighted else 1.0)",
-        "link[y] += factor",
+        "factor * (visit_weights[i] if weighted else 1.0)",
+        "factor",
         ["test_formed_and_factored_equal_the_dense_product"],
     ),
     (

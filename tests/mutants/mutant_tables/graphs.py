@@ -46,7 +46,7 @@ MUTANTS = [
     (
         "known-rows-degrees-unweighted",
         "compiled/graphs/csr_checks.py",
-        "degrees[i] = _total(weights, start, end) if weighted else float(end - start)",
+        "degrees[i] = compensated_sum(weights, start, end) if weighted else float(end - start)",
         "degrees[i] = float(end - start)",
         ["test_directions_join_by_max_or_sum"],
     ),

@@ -674,7 +674,7 @@ MUTANTS = [
     (
         "round-off-is-a-cut",
         "partition/clustering.py",
-        "if graph.weights is None or ((cut > ROUND_OFF * volume) | (volume == 0.0)).all():",
+        "if found.graph.weights is None or ((cut > least) | (volume == 0.0)).all():",
         "if True:",
         ["test_sums_that_round_off_has_spoiled_are_made_again"],
     ),

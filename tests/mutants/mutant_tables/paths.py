@@ -213,8 +213,8 @@ MUTANTS = [
     (
         "stability-over-all-nodes",
         _CERTAINTY,
-        "either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :] - both",
-        "either = both.sum(axis=1)[:, None] + both.sum(axis=0)[None, :]",
+        "(of_own[both.row] + of_found[both.col] - both.data)",
+        "(of_own[both.row] + of_found[both.col])",
         ["test_clusters_that_are_there_are_found_again_and_others_are_not"],
     ),
     (
