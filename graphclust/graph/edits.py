@@ -148,7 +148,7 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     loops[changes.source[is_loop]] = changes.weight[is_loop]
     rows = entries.row[np.concatenate([[True], entries.row[1:] != entries.row[:-1]])]
     degrees[rows] = _row_sums(indptr, indices, weights, rows)
-    return Graph(indptr, indices, weights, degrees, loops, graph.nodes)
+    return Graph(indptr, indices, weights, degrees, loops, graph.nodes, node_weights=graph.node_weights)
 
 
 def without_rows(graph: Graph, kept: npt.NDArray[np.int64]) -> Graph:
@@ -156,7 +156,9 @@ def without_rows(graph: Graph, kept: npt.NDArray[np.int64]) -> Graph:
     number = np.zeros(graph.n_nodes, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     indptr = np.concatenate([graph.indptr[kept], graph.indptr[-1:]])
-    return Graph(indptr, number[graph.indices], graph.weights, graph.degrees[kept], graph.loops[kept])
+    of_nodes = None if graph.node_weights is None else graph.node_weights[kept]
+    indices, degrees, loops = number[graph.indices], graph.degrees[kept], graph.loops[kept]
+    return Graph(indptr, indices, graph.weights, degrees, loops, node_weights=of_nodes)
 
 
 def places_of(
@@ -236,15 +238,17 @@ class _Nodes:
 
 
 def _with_more_nodes(graph: Graph, finder: _Nodes) -> Graph:
-    """The graph with the new nodes, without edges yet."""
-    more = finder.end - graph.n_nodes
+    """The graph with the new nodes, without edges yet; each weighs 1 where the nodes of the graph have weights."""
+    more, of_nodes = finder.end - graph.n_nodes, graph.node_weights
     if not more:
-        return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes)
+        columns = graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, graph.nodes
+        return Graph(*columns, node_weights=of_nodes)
     zeros = np.zeros(more)
+    of_nodes = None if of_nodes is None else np.concatenate([of_nodes, np.ones(more)])
     nodes = None if graph.nodes is None else [*node_names(graph), *finder.new]
     indptr = np.concatenate([graph.indptr, np.full(more, graph.n_entries)])
     degrees, loops = np.concatenate([graph.degrees, zeros]), np.concatenate([graph.loops, zeros])
-    return Graph(indptr, graph.indices, graph.weights, degrees, loops, nodes)
+    return Graph(indptr, graph.indices, graph.weights, degrees, loops, nodes, node_weights=of_nodes)
 
 
 def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt.NDArray[np.float64]]:

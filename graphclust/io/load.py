@@ -283,7 +283,8 @@ def _load_store(path, format, weights, bipartite, progress):
     with progress.stage("checking the store"):
         graph = open_store(path)
         if weights == "ignore" and graph.weights is not None:
-            graph = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+            plain = graph_from_csr(graph.indptr, graph.indices, None, nodes=graph.nodes, remarks=graph.remarks)
+            graph = replace(plain, node_weights=graph.node_weights)
     n_loops = int(np.count_nonzero(graph.loops))
     counts = EdgeCounts(graph.n_entries, 0, 0, graph.n_edges - n_loops, 0, 0, n_loops)
     n_bytes = sum(entry.stat().st_size for entry in os.scandir(path))

@@ -9,6 +9,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ def save_graph(
     the order of the nodes in "csv": text is numbered as it appears, which is as it was where each node has an edge to
     an earlier one or to the next, and numbers are in increasing order. What a format cannot hold is an error: "snap"
     and "csv" have no nodes without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no
-    self-loops and only weights that are whole numbers. "matrix_market", "metis" and "npz" keep the order of the nodes,
+    self-loops and only weights that are whole numbers; weights of nodes are kept by "metis" alone. "matrix_market", "metis" and "npz" keep the order of the nodes,
     not their names. "csv" keeps the names, as text; "graphml", "gml" and "gexf" keep names that are all text or all
     whole numbers, have weights as the edge attribute "weight", and are made by NetworkX, which needs up to a kilobyte
     of memory for each edge.
@@ -110,13 +111,13 @@ def fit_for_writing(
         if graph.weights is not None and (whole != matrix.data).any():
             said.append(f"weights were multiplied by {factor:g} and rounded to whole numbers, at least 1")
             matrix.data = whole
-    if not said:
-        return graph, _names_lost(graph, format)
-    weights = None if graph.weights is None else matrix.data
-    return graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=graph.nodes), [
-        *said,
-        *_names_lost(graph, format),
-    ]
+    if said:
+        weights = None if graph.weights is None else matrix.data
+        fit = graph_from_csr(matrix.indptr, matrix.indices, weights, nodes=graph.nodes)
+        graph = replace(fit, node_weights=graph.node_weights)
+    if graph.node_weights is not None and format != "metis":
+        said.append(f"the weights of the nodes were left out, which {format} cannot hold; metis and a store can")
+    return graph, [*said, *_names_lost(graph, format)]
 
 
 def _names_lost(graph: Graph, format: str) -> list[str]:

@@ -90,6 +90,8 @@ def save_store(path: str | os.PathLike[str], G: GraphLike, *, overwrite: bool = 
         arrays["weights"] = graph.weights
     if graph.loops.any():
         arrays["loops"] = graph.loops
+    if graph.node_weights is not None:
+        arrays["node_weights"] = graph.node_weights
     if ids is not None:
         arrays["nodes"] = ids
     with new_store(name, {array: len(values) for array, values in arrays.items()}, overwrite) as store:
@@ -186,6 +188,7 @@ def _map_by(header: dict[str, Any], folder: str) -> StoredGraph:
         folder,
         header["id"],
         file=folder,
+        node_weights=arrays.get("node_weights"),
     )
     _check_row_starts(graph)
     return graph
@@ -237,3 +240,10 @@ def _check_entries(graph: StoredGraph) -> None:
                 os.path.join(graph.path, array + ".npy"),
             )
     check_degrees(sums.degrees)
+    own = graph.node_weights
+    if own is not None and not (np.isfinite(own) & (own >= 0.0)).all():
+        u = int((~(np.isfinite(own) & (own >= 0.0))).argmax())
+        raise GraphFormatError(
+            f"holds {own[u]} for node {u}, expected finite numbers >= 0; write the store again",
+            os.path.join(graph.path, "node_weights.npy"),
+        )

@@ -24,7 +24,10 @@ from graphclust.io.temporaries import check_length, replace_folder, take_back, t
 HEADER, NAMES = "header.json", "nodes.json"
 FORMAT, VERSION = "graphclust-store", 1
 # What a store may hold: one number a row and one more, one an entry, or one a node.
-DTYPES = {"indptr": "<i8", "indices": "<i4", "weights": "<f8", "degrees": "<f8", "loops": "<f8", "nodes": "<i8"}
+DTYPES = {
+    "indptr": "<i8", "indices": "<i4", "weights": "<f8", "degrees": "<f8", "loops": "<f8", "nodes": "<i8",
+    "node_weights": "<f8",
+}  # fmt: skip
 LONGEST_HEADER = 1 << 24
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 

@@ -1,5 +1,6 @@
 """Stores: what is mapped is what was saved, every damage has a name, and a store is there whole or not at all."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -15,7 +16,15 @@ import pytest
 from graph_files import same_csr
 
 import graphclust
-from graphclust import GraphFormatError, GraphValidationError, as_graph, load_graph, open_store, save_store
+from graphclust import (
+    GraphFormatError,
+    GraphValidationError,
+    as_graph,
+    convert_to_store,
+    load_graph,
+    open_store,
+    save_store,
+)
 from graphclust.errors import GraphWarning
 from graphclust.io.store_files import npy_header
 from graphclust.io.temporaries import temporary_folder
@@ -47,6 +56,24 @@ def test_a_store_holds_the_graph_bit_for_bit(store):
     assert same_csr(loaded, graph) and info.format == "store" and info.counts.loops == 1
     ignored = load_graph(store, weights="ignore")
     assert ignored.weights is None and ignored.degrees[3] == np.diff(graph.indptr)[3]
+
+
+def test_a_store_keeps_what_a_metis_file_says_that_nodes_weigh(tmp_path):
+    (tmp_path / "w.graph").write_text("4 3 010 1\n5 2\n1 1 3\n1 2 4\n1 3\n")
+    graph = load_graph(tmp_path / "w.graph")
+    saved = save_store(tmp_path / "saved", graph)
+    made = convert_to_store(tmp_path / "w.graph", tmp_path / "made")
+    plain = load_graph(tmp_path / "made", weights="ignore")
+    for stored in (saved, made, open_store(tmp_path / "saved"), pickle.loads(pickle.dumps(made)), plain):
+        assert stored.node_weights.tolist() == [5, 1, 1, 1] and stored == graph
+    assert as_graph(nx.path_graph(4)) != graph != dataclasses.replace(graph, node_weights=np.ones(4))
+
+
+def test_weights_of_nodes_in_a_store_are_checked(tmp_path):
+    graph = dataclasses.replace(as_graph(nx.path_graph(4)), node_weights=np.array([5.0, 1, np.nan, 1]))
+    save_store(tmp_path / "g.store", graph)
+    with pytest.raises(GraphFormatError, match=r"node_weights.npy: holds nan for node 2, expected finite numbers >= 0"):
+        open_store(tmp_path / "g.store")
 
 
 def test_nothing_is_read_into_memory(store):

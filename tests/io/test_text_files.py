@@ -275,6 +275,21 @@ def test_metis_weights_of_nodes_come_back_as_they_were_written(tmp_path, weighs_
         save_graph(tmp_path / "i.graph", dataclasses.replace(graph, node_weights=np.full(4, 0.5)))
 
 
+def test_weights_of_nodes_stay_where_the_weights_of_edges_are_rounded(tmp_path):
+    (tmp_path / "g.graph").write_text("3 2 011\n4 2 3\n7 1 3 3 1\n1 2 1\n")
+    with pytest.warns(GraphWarning, match="^[^;]*: weights were multiplied by 2 and rounded[^;]*$"):
+        save_graph(tmp_path / "h.graph", load_graph(tmp_path / "g.graph"), round_weights=2)
+    assert (tmp_path / "h.graph").read_text() == "3 2 011\n4 2 6\n7 1 6 3 2\n1 2 2\n"
+
+
+@pytest.mark.parametrize("ending", ["mtx", "npz", "csv", "txt", "graphml"])
+def test_weights_of_nodes_that_a_format_cannot_hold_are_left_out_with_a_warning(tmp_path, ending):
+    graph = dataclasses.replace(as_graph(nx.path_graph(3)), node_weights=np.array([4.0, 7, 1]))
+    with pytest.warns(GraphWarning, match="the weights of the nodes were left out, which .* cannot hold; metis and a"):
+        save_graph(tmp_path / f"g.{ending}", graph)
+    assert load_graph(tmp_path / f"g.{ending}").node_weights is None
+
+
 def test_names_that_a_format_cannot_hold_are_left_out_with_a_warning(tmp_path):
     with pytest.warns(GraphWarning, match="the names of the nodes were left out"):
         save_graph(tmp_path / "g.mtx", nx.path_graph(["a", "b"]))

@@ -305,6 +305,14 @@ def test_weights_that_came_with_the_graph_or_are_all_one_are_known_to_an_update(
         assert ("of what the nodes weigh" in str(later)) == (weights[0] > 1.0)
 
 
+def test_weights_that_came_with_the_graph_stay_with_its_nodes():
+    graph = replace(as_graph(nx.path_graph(6)), node_weights=np.array([5.0, 2, 3, 4, 1, 1]))
+    found = communities(graph, max_size=9, rng=0)
+    assert found.update(added=[(1, 4)], rng=0).graph.node_weights.tolist() == [5, 2, 3, 4, 1, 1]
+    later = found.update(added=[(1, 6)], removed_nodes=[0], rng=0)
+    assert later.graph.node_weights.tolist() == later.node_sizes.tolist() == [2, 3, 4, 1, 1, 1]
+
+
 def test_bounds_that_the_edited_graph_cannot_meet_are_an_error():
     found = communities(nx.ring_of_cliques(3, 4), min_size=4, rng=0)
     with pytest.raises(ParameterError, match="after the edits a component holds 2, less than min_size=4;"):
