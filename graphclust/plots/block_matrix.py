@@ -25,7 +25,7 @@ def adjacency(clustering: Clustering, *, size: int = 512, ax: Axes | None = None
     clustering : a `Clustering`; its largest cluster comes first, and in each cluster the nodes of high degree.
     size : squares along a side, >= 1; a graph of fewer nodes has one for each.
 
-    Isolated nodes are left out. One pass over the edges, 100 million entries take seconds.
+    Nodes in no cluster are left out. One pass over the edges, 100 million entries take seconds.
 
     Raises TypeError for no Clustering or no axes, ParameterError for an impossible size, ImportError without
     matplotlib.

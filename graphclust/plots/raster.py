@@ -20,7 +20,7 @@ class Raster(NamedTuple):
 
     counts : int64, shape (size, size), stored entries in each square. density : float64, the same over the number of
     places in the square, in [0, 1]. starts : float64, shape (n_clusters + 1,), where each cluster starts and the last
-    ends, in squares. order : int64, the rows of the graph from top to bottom; isolated nodes are left out.
+    ends, in squares. order : int64, the rows of the graph from top to bottom; nodes in no cluster are left out.
     """
 
     counts: npt.NDArray[np.int64]
@@ -35,9 +35,9 @@ def block_raster(clustering: Clustering, size: int = 512) -> Raster:
     order = np.lexsort((-graph.degrees, labels))[np.count_nonzero(labels < 0) :]
     n = len(order)
     size = min(size, n)
-    square = np.zeros(graph.n_nodes, np.int64)
+    square = np.full(graph.n_nodes, size)  # one square more, for the nodes in no cluster
     square[order] = np.arange(n) * size // n
-    counts = entries_in_squares(graph, square, size)
+    counts = entries_in_squares(graph, square, size + 1)[:size, :size]
     nodes_in = np.bincount(square[order], minlength=size)
     starts = np.concatenate([[0], np.cumsum(clustering.sizes)]) * (size / n)
     return Raster(counts, counts / np.outer(nodes_in, nodes_in), starts, order)

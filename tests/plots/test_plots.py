@@ -61,6 +61,15 @@ def test_the_raster_counts_every_entry_where_it_lies(make, size):
         assert (np.diff(graph.degrees[raster.order[ordered == c]]) <= 0).all()
 
 
+def test_the_raster_leaves_out_the_edges_of_nodes_in_no_cluster():
+    clustering = graphclust.coreset_sc(nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(2)), 2, rng=0)
+    assert clustering.labels.tolist()[16:] == [-1, -1]
+    for size in (2, 5, 16):
+        raster = block_raster(clustering, size)
+        assert raster.counts.sum() == clustering.graph.n_entries - 2 and raster.density.max() <= 1.0
+    assert raster.density[0, 0] == 0.0
+
+
 def test_the_raster_is_the_same_in_any_blocks(monkeypatch):
     whole = block_raster(CLUSTERING, 50)
     monkeypatch.setattr("graphclust.plots.raster.ENTRIES_PER_BLOCK", 100)
