@@ -36,8 +36,8 @@ def partition(
     random_state : None, a seed or a numpy Generator.
     options : of `graphclust.coreset_sc`; the objective is the normalized cut unless it is given.
 
-    Returns int64 of shape (n_nodes,), a tensor on the device of edge_index where that is one. Nodes without edges go to
-    the smallest parts in turn.
+    Returns int64 of shape (n_nodes,), a tensor on the device of edge_index where that is one. Nodes without edges,
+    and components that `components` of `coreset_sc` puts aside, go whole to the smallest parts, the largest first.
 
     Raises GraphValidationError for an edge_index or weights of another shape and for ends out of range, and what
     `coreset_sc` raises.
@@ -50,14 +50,19 @@ def partition(
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
     found = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options)
     labels = found.labels.copy()
-    fill_smallest(labels, found.k)
+    if (labels < 0).any():
+        fill_smallest(labels, found.graph.components, found.k)
     return edge_index.new_tensor(labels) if hasattr(edge_index, "new_tensor") else labels
 
 
-def fill_smallest(labels: np.ndarray, k: int) -> None:
-    """Give each node of label -1 the part among 0 to k - 1 that is smallest by then, in place."""
+def fill_smallest(labels: np.ndarray, components: np.ndarray, k: int) -> None:
+    """Give the nodes of label -1 parts among 0 to k - 1, in place: each component whole to the smallest by then."""
+    aside = np.flatnonzero(labels < 0)
+    _, member_of, sizes = np.unique(components[aside], return_inverse=True, return_counts=True)
+    part_of = np.empty(len(sizes), np.int64)
     parts = [(size, part) for part, size in enumerate(np.bincount(labels[labels >= 0], minlength=k).tolist())]
     heapq.heapify(parts)
-    for node in np.flatnonzero(labels < 0):
-        size, labels[node] = parts[0]
-        heapq.heapreplace(parts, (size + 1, int(labels[node])))
+    for one in np.argsort(-sizes, kind="stable").tolist():
+        size, part_of[one] = parts[0]
+        heapq.heapreplace(parts, (size + int(sizes[one]), parts[0][1]))
+    labels[aside] = part_of[member_of]

@@ -99,6 +99,15 @@ def test_every_node_is_in_a_part_and_lonely_ones_fill_the_smallest():
     assert parts[6:].tolist().count(1) == 2
 
 
+def test_components_put_aside_go_whole_to_the_smallest_part():
+    blocks = [nx.complete_graph(8), nx.complete_graph(7), nx.path_graph(2), nx.path_graph(3), nx.empty_graph(2)]
+    network = nx.disjoint_union_all(blocks)
+    network.add_edge(0, 8)
+    parts = partition(np.array(network.edges).T, 22, 2)
+    assert len({*parts[:8]}) == len({*parts[8:15]}) == len({*parts[15:17]}) == len({*parts[17:20]}) == 1
+    assert parts[0] != parts[8] == parts[17] != parts[15] and np.bincount(parts).tolist() == [11, 11]
+
+
 def test_weights_and_options_reach_the_clustering():
     weights = np.array([5.0, 5, 5, 5, 5, 5, 0.1])
     parts = partition(TWO_TRIANGLES, 6, 2, edge_weight=weights, objective="modularity", random_state=3)
