@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import networkx
 
 NETWORK_FORMATS = ("graphml", "gml", "gexf")
-_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_network(graph: Graph, names: list[Any]) -> networkx.Graph:
@@ -58,7 +58,7 @@ def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
     names = as_texts(nodes)
     if names is None:
         raise GraphValidationError(
-            f"two nodes of G have the same name as text, by which {format} files tell them apart"
+            f"two nodes of G have the same name as text, by which {format} files tell them apart; rename one of them"
         )
     kind = str if isinstance(nodes[0], str) else int | np.integer
     other = next((name for name in nodes if not isinstance(name, kind) or isinstance(name, bool)), None)
@@ -69,7 +69,7 @@ def _texts(nodes: Sequence[Any] | np.ndarray, format: str) -> list[str]:
             f"node {other!r} of G has a name of type {type(other).__name__}, but {format} files hold names that are "
             "all text or all whole numbers below 2^63; rename the nodes, all to text for example"
         )
-    unfit = next(filter(_NO_XML.search, names), None) if format != "gml" else None
+    unfit = next(filter(NO_XML.search, names), None) if format != "gml" else None
     if unfit is not None:
         raise GraphValidationError(f"node {unfit!r} of G has a name that {format} files cannot hold; rename it")
     return names

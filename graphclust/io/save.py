@@ -23,7 +23,7 @@ from graphclust.graph.from_csr import graph_from_csr
 from graphclust.io.atomic_write import whole_file
 from graphclust.io.column_names import is_number
 from graphclust.io.graph_input import as_graph
-from graphclust.io.network_writers import NETWORK_FORMATS, name_network, network_bytes, write_network
+from graphclust.io.network_writers import NETWORK_FORMATS, NO_XML, name_network, network_bytes, write_network
 from graphclust.io.node_names import as_texts
 from graphclust.io.pipes import is_pipe
 
@@ -65,10 +65,10 @@ def save_graph(
     the order of the nodes in "csv": text is numbered as it appears, which is as it was where each node has an edge to
     an earlier one or to the next, and numbers are in increasing order. What a format cannot hold is an error: "snap"
     and "csv" have no nodes without edges, "snap" only nodes named by whole numbers >= 0 in increasing order, "metis" no
-    self-loops and only weights that are whole numbers; weights of nodes are kept by "metis" alone. "matrix_market", "metis" and "npz" keep the order of the nodes,
-    not their names. "csv" keeps the names, as text; "graphml", "gml" and "gexf" keep names that are all text or all
-    whole numbers, have weights as the edge attribute "weight", and are made by NetworkX, which needs up to a kilobyte
-    of memory for each edge.
+    self-loops and only weights that are whole numbers; weights of nodes are kept by "metis" alone. "matrix_market",
+    "metis" and "npz" keep the order of the nodes, not their names. "csv" keeps the names, as text; "graphml", "gml" and
+    "gexf" keep names that are all text or all whole numbers, have weights as the edge attribute "weight", and are made
+    by NetworkX, which needs up to a kilobyte of memory for each edge.
 
     Raises ParameterError for another ending, GraphValidationError for what the format cannot hold, FileExistsError, and
     OSError as `open` does, or, with the file's name and about its size, where there is no room for it.
@@ -253,13 +253,17 @@ def _snap(graph: Graph) -> Iterator[str]:
 def _csv(graph: Graph) -> Iterator[str]:
     """Lines of a table with a header, each edge once; a name that could be misread is quoted."""
     _refuse_isolated(graph, "csv")
-    names = as_texts(range(graph.n_nodes) if graph.nodes is None else graph.nodes)
+    nodes = range(graph.n_nodes) if graph.nodes is None else graph.nodes
+    names = as_texts(nodes)
     if names is None or any(_UNFIT.search(name) or not name or name != name.strip() for name in names):
+        is_kept = all(isinstance(node, str) for node in nodes) and not any(map(NO_XML.search, names or ()))
         raise GraphValidationError(
-            "the names of the nodes of G are not distinct single-line strings, as a table needs; use format='graphml'"
+            "the names of the nodes of G are not distinct single-line strings, as a table needs; "
+            + ("use format='graphml'" if is_kept else "rename the nodes")
         )
-    # In quotes nothing is taken for a comment, nor for a number.
-    as_text = graph.nodes is not None and not all(isinstance(node, int | np.integer) for node in graph.nodes)
+    # In quotes nothing is taken for a comment, nor for a number; unquoted numbers are read as whole ones below 2^63.
+    are_ids = (isinstance(node, int | np.integer) and 0 <= node < 2**63 for node in nodes)
+    as_text = graph.nodes is not None and not all(are_ids)
     marked = any(name.startswith(("#", "%")) or (as_text and is_number(name)) for name in names)
     yield "source,target\n" if graph.weights is None else "source,target,weight\n"
     for low, high, weights in _lower_entries(graph):

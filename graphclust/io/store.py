@@ -108,11 +108,14 @@ def _split_names(graph: Graph) -> tuple[np.ndarray | None, list[str] | None]:
     """The names of the nodes as numbers or as texts."""
     if graph.nodes is None:
         return None, None
-    names = np.asarray(graph.nodes)
-    if names.ndim == 1 and names.dtype.kind in "iu" and (names.dtype.kind == "i" or names.max() < 2**63):
-        return names.astype(np.int64), None
-    if all(isinstance(name, str) for name in graph.nodes):
-        return None, list(map(str, graph.nodes))
+    nodes = graph.nodes
+    if all(isinstance(name, str) for name in nodes):
+        return None, list(map(str, nodes))
+    is_whole = isinstance(nodes, np.ndarray) and nodes.dtype.kind in "iu"
+    if is_whole or all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in nodes):
+        names = np.asarray(nodes)
+        if names.dtype.kind == "i" or (names.dtype.kind == "u" and names.max() < 2**63):
+            return names.astype(np.int64), None
     raise GraphValidationError(
         "the nodes of G are named by other things than whole numbers below 2^63 or texts, which a store cannot hold; "
         "number them first"

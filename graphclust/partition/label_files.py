@@ -14,6 +14,7 @@ from graphclust.checks import as_labels, as_names, refuse_swapped
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.array_files import name_failures, open_archive, parse_json
 from graphclust.io.atomic_write import whole_file
+from graphclust.io.network_writers import NO_XML
 from graphclust.io.pipes import is_pipe
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.label_tables import COMMENT, labels_of_json, read_label_table
@@ -32,6 +33,7 @@ _PARTITION = re.compile(r"\.part(\.\d+)?$")  # as METIS names its own, such as m
 _COMPLAINT = "holds no labels of nodes"
 _ROWS = 1 << 16
 _UNSAFE = ("\t", "\n", "\r")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def write_labels(
@@ -56,12 +58,15 @@ def write_labels(
     nodes : names of the nodes, strings or whole numbers; None takes those of the labels, or 0..n_nodes-1.
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
-    Names are written as they are, so that `read_labels` gives them back. A spreadsheet takes a name that begins with
-    =, +, - or @ for a formula and runs it: of names that others chose, import the column as text, or write .json.
+    Names are written as they are, so that `read_labels` gives them back, but for strings that are all whole numbers,
+    which a table gives back as numbers, and for numbers beside strings, or above 2^63 where it is no .json file, which
+    become strings. A spreadsheet takes a name that begins with =, +, - or @ for a formula and runs it: of names that
+    others chose, import the column as text, or write .json.
 
     Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
-    hold: other than strings or whole numbers, or in a TSV file with a tab or a line break; OSError as `open` does, or,
-    with the file's name and about its size, where there is no room for it.
+    hold: other than strings or whole numbers, in a TSV file with a tab or a line break, in a CSV file with a carriage
+    return, and so on; .json holds all strings. OSError as `open` does, or, with the file's name and about its size,
+    where there is no room for it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +97,8 @@ def write_labels(
             more: dict[str, Any] = {} if origin is None else {"origin": np.array(json.dumps(origin))}
             np.savez_compressed(file, nodes=_as_array(names), labels=labels, **more)
         elif kind == "json":
-            file.write(json.dumps(_json_of(names, labels, origin), ensure_ascii=False).encode())
+            text = json.dumps(_json_of(names, labels, origin), ensure_ascii=False)
+            file.write(text.encode(errors="backslashreplace"))  # a lone surrogate as JSON has it
         elif kind in WITH_GRAPH:
             write_labeled_graph(file, clustering, names, kind)
         else:
@@ -149,7 +155,8 @@ def _size(names: list, labels: np.ndarray, kind: str) -> int:
     if kind == "npz":
         return np.array(names).nbytes + labels.nbytes
     between = {"json": 6, "graphml": 60, "gexf": 60}.get(kind, 2)
-    return sum(len(f"{name}{label}".encode()) + between for name, label in zip(names, labels.tolist(), strict=True))
+    rows = (f"{name}{label}" for name, label in zip(names, labels.tolist(), strict=True))
+    return sum(len(row.encode(errors="replace")) + between for row in rows)
 
 
 def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> tuple[list, np.ndarray]:
@@ -227,6 +234,19 @@ def kind_of(path: str | os.PathLike) -> str:
     return kind
 
 
+def _fault_of(name: str, kind: str) -> str:
+    """What keeps a name out of a file of a kind, which would not give it back; nothing does of "json"."""
+    if kind == "tsv" and any(mark in name for mark in _UNSAFE):
+        return "holds a tab or a line break"
+    if kind == "csv" and "\r" in name:
+        return "holds a carriage return"
+    if kind in ("tsv", "csv") and _SURROGATE.search(name):
+        return "holds half of a character, which UTF-8 has no form for"
+    if kind == "npz" and name.endswith("\0"):
+        return "ends in a zero character, which NumPy drops"
+    return f"holds a character that .{kind} files cannot hold" if kind in WITH_GRAPH and NO_XML.search(name) else ""
+
+
 def _as_text(names: list[Any], kind: str) -> list[Any]:
     """Names as strings, or all as whole numbers; a name that could not be read back as it was is an error."""
     if kind == "partition":
@@ -238,8 +258,8 @@ def _as_text(names: list[Any], kind: str) -> list[Any]:
                 f"node {name!r} is a {type(name).__name__}; labels files hold strings or whole numbers: pass nodes="
             )
         text = str(name)
-        if kind == "tsv" and any(mark in text for mark in _UNSAFE):
-            raise GraphValidationError(f"node {text!r} holds a tab or a line break; write a .json or .npz file")
+        if fault := _fault_of(text, kind):
+            raise GraphValidationError(f"node {text!r} {fault}; write a .json file")
         texts.append(text)
     if all(isinstance(name, int | np.integer) for name in names):
         return [int(name) for name in names]

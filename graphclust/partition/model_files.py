@@ -27,7 +27,8 @@ def write_model(path: str | os.PathLike, model: ClusterModel, overwrite: bool) -
     header |= {"origin": model.origin, "n_ids": model.n_ids}
     if model.nodes is not None:
         header["nodes"] = [_plain(name) for name in model.nodes]
-    text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
+    written = json.dumps(header, ensure_ascii=False)
+    text = np.frombuffer(written.encode(errors="backslashreplace"), np.uint8)  # a lone surrogate as JSON has it
     optional = {"ids": model.ids, "node_sizes": model.node_sizes}
     held: dict[str, Any] = {name: values for name, values in optional.items() if values is not None}
     with whole_file(path, overwrite, lambda: text.nbytes + model.labels.nbytes) as file:

@@ -96,6 +96,13 @@ def test_names_are_kept(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["n", "t"]
 
 
+@pytest.mark.parametrize("names", [["a", ("b", 2)], [1, "a"], [True, 2], [2**63, 1], [-(2**70), 1], [(1, 2), (3, 4)]])
+def test_names_that_a_store_cannot_hold_are_refused(tmp_path, names):
+    with pytest.raises(GraphValidationError, match="named by other things than whole numbers below 2\\^63 or texts"):
+        save_store(tmp_path / "x", nx.path_graph(names))
+    assert not os.listdir(tmp_path)
+
+
 def test_a_stored_graph_pickles_as_its_path(store, tmp_path):
     graph = open_store(store)
     packed = pickle.dumps(graph)

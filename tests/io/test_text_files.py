@@ -76,6 +76,24 @@ def test_a_table_of_any_names_is_read_back_or_refused(tmp_path, names, weighted)
     assert load_graph(tmp_path / "t.csv") == as_graph(network)
 
 
+@pytest.mark.parametrize("names", [[2**63, 2**64, 5], [3, 4, 2**63], [5, -1, 6]])
+def test_whole_numbers_that_a_table_has_no_ids_for_come_back_as_text(tmp_path, names):
+    with pytest.warns(GraphWarning, match="written as text"):
+        save_graph(tmp_path / "t.csv", nx.path_graph(names))
+    assert list(load_graph(tmp_path / "t.csv").nodes) == [str(name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("names", "remedy"), [(["a\nb", ""], "use format='graphml'"), ([1, "1"], "rename"), (["a\0", "b"], "rename")]
+)
+def test_the_remedy_for_names_that_no_table_holds_can_be_followed(tmp_path, names, remedy):
+    with pytest.raises(GraphValidationError, match=f"as a table needs; {remedy}"):
+        save_graph(tmp_path / "t.csv", nx.path_graph(names))
+    if "graphml" in remedy:
+        save_graph(tmp_path / "t", nx.path_graph(names), format="graphml")
+        assert load_graph(tmp_path / "t").nodes == names
+
+
 def test_nodes_of_a_table_stay_in_order_where_each_has_a_lower_neighbor_or_the_next(tmp_path):
     network = nx.empty_graph(list("abcd"))
     network.add_edges_from([("a", "b"), ("b", "d"), ("c", "d"), ("d", "d")])

@@ -1,6 +1,7 @@
 """Files of labels: what is written comes back, and what is none is refused."""
 
 import json
+import os
 from html import unescape
 
 import networkx as nx
@@ -39,6 +40,26 @@ def test_labels_by_name_are_written_with_their_names(tmp_path):
         write_labels(tmp_path / "l.csv", labels, overwrite=True)
         names, read = read_labels(tmp_path / "l.csv")
         assert dict(zip(names, read.tolist(), strict=True)) == of_names
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "message"),
+    [
+        ("a\rb", ["csv", "tsv"], "carriage return|line break"),
+        ("\ud800", ["csv", "tsv"], "half of a character"),
+        ("a\0", ["npz"], "ends in a zero character"),
+        ("a\0b", ["graphml", "gexf"], "a character that .g.* files cannot hold"),
+    ],
+)
+def test_names_that_a_file_of_labels_would_change_are_refused_and_json_keeps_them(tmp_path, name, kinds, message):
+    clustering = graphclust.communities(nx.path_graph([name, "b"]), rng=0)
+    for kind in kinds:
+        with pytest.raises(GraphValidationError, match=f"({message}).*; write a .json file"):
+            write_labels(tmp_path / f"l.{kind}", clustering)
+    write_labels(tmp_path / "l.json", clustering)
+    assert os.listdir(tmp_path) == ["l.json"] and read_labels(tmp_path / "l.json")[0] == [name, "b"]
+    clustering.model().save(tmp_path / "m.npz")
+    assert graphclust.load_model(tmp_path / "m.npz").nodes == (name, "b")
 
 
 def test_labels_that_cannot_be_written_or_read(tmp_path):
