@@ -6,6 +6,7 @@ Change `from graspologic.partition import hierarchical_leiden`, or `graspologic_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_number, as_seeded, as_whole_number
-from graphclust.errors import ParameterError
+from graphclust.errors import GraphClustError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 from graphclust.partition.clustering import graph_to_cluster
@@ -98,7 +99,11 @@ def hierarchical_leiden(
     rng, used = as_seeded(_only_one("random_seed", random_seed, "seed", seed))
     weight = None if is_weighted is False else weight_attribute
     progress = Progress()
-    own = graph_to_cluster(G, 1, weight, None if check_directed else "sum", progress)
+    try:
+        own = graph_to_cluster(G, 1, weight, None if check_directed else "sum", progress)
+    except (GraphClustError, TypeError) as problem:
+        problem.args = (_with_own_arguments(str(problem)),)
+        raise
     objective = "modularity" if use_modularity else "constant_potts"
     wanted = Wanted(Sizes(np.ones(own.n_nodes), 0.0, float(most)), resolution, None, objective, "low")
     earlier = None
@@ -116,6 +121,13 @@ def _only_one(name: str, value: Any, other_name: str, other: Any) -> Any:
     if value is not None and other is not None:
         raise ParameterError(f"{name}= and {other_name}= were both given, expected one of them")
     return other if value is None else value
+
+
+def _with_own_arguments(message: str) -> str:
+    """The message with `weight` by the names that it has here; what is in a call of `as_graph` stays."""
+    words = {"weight=None": "is_weighted=False", "weight=": "weight_attribute=", "weight is": "weight_attribute is"}
+    named = r"as_graph\([^)]*\)|\bweight=None|\bweight=|^weight is"
+    return re.sub(named, lambda found: words.get(found[0], found[0]), message)
 
 
 def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int64]:

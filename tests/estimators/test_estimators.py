@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 
+import networkx as nx
 import numpy as np
 import pytest
 import sklearn.cluster
@@ -383,3 +384,12 @@ def test_in_scikit_learns_own_examples_one_word_is_changed(name):
     for score in theirs[0]:
         better = np.array([b[score] - a[score] for a, b in zip(theirs, ours, strict=True)])
         assert better.mean() >= -2 * better.std(ddof=1) / np.sqrt(10) - 1e-9, (score, better)
+
+
+def test_small_components_can_be_left_out_of_bounded_clusters():
+    blocks = nx.disjoint_union(nx.complete_graph(6), nx.path_graph(2))
+    model = graphclust.GraphClustering(min_size=4, affinity="precomputed", random_state=0)
+    with pytest.raises(graphclust.ParameterError, match="or components='largest'"):
+        model.fit(nx.to_scipy_sparse_array(blocks))
+    labels = model.set_params(components="largest").fit_predict(nx.to_scipy_sparse_array(blocks))
+    assert labels.tolist() == [0] * 6 + [-1] * 2

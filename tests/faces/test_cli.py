@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from shell import said
 
+from graphclust import ResourceLimitError, coreset_sc
 from graphclust.faces import cli
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.io import toy_graphs
 from graphclust.partition.label_files import read_labels
 from graphclust.progress_bar import ProgressLine
@@ -205,6 +207,14 @@ def test_errors_and_notes_speak_of_options(capsys, tmp_path, name, text, options
         assert word in out + err
     python = re.compile(r"\w=|\"(abs|ignore|file)\"|'(csv|snap|metis)'|as_graph|scipy|memory_limit|max_bytes")
     assert python.search((out + err).replace(str(tmp_path), "")) is None, out + err
+
+
+def test_want_of_memory_names_the_options_that_help(capsys):
+    with pytest.raises(ResourceLimitError, match="pass a larger memory_limit") as error:
+        coreset_sc(nx.barbell_graph(6, 0), 2, memory_limit=999)
+    assert in_the_shell(str(error.value)).endswith("; pass a smaller --coreset-size or another --method")
+    _, out, _ = said(capsys, "cluster", "--help")
+    assert "--coreset-size" in out and "--method" in out
 
 
 def test_karate_is_said_to_be_without_its_weights(capsys):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from graphclust import modularity
-from graphclust.errors import ParameterError
+from graphclust.errors import GraphClustError, ParameterError
 from graphclust.interop.graspologic import HierarchicalCluster, hierarchical_leiden
 
 KARATE = [(str(u), str(v), float(w)) for u, v, w in nx.karate_club_graph().edges(data="weight")]
@@ -79,3 +79,18 @@ def test_the_constant_potts_model_and_unweighted_edges():
 def test_impossible_arguments_are_named(options, words):
     with pytest.raises(ParameterError, match=f"^{words}"):
         hierarchical_leiden(**{"graph": KARATE} | options)
+
+
+@pytest.mark.parametrize(
+    ("graph", "attribute", "message"),
+    [
+        (nx.path_graph(3), "w", "attribute 'w'.*; is_weighted=False makes"),
+        (nx.to_scipy_sparse_array(nx.path_graph(3)), "w", "^weight_attribute='w' names .* pass is_weighted=False"),
+        (nx.Graph([(0, 1, {"weight": -1.0})]), "weight", "or pass is_weighted=False to count each edge 1"),
+        (nx.path_graph(3), ["w"], "^weight_attribute is a list"),
+    ],
+)
+def test_errors_name_the_arguments_that_this_function_has(graph, attribute, message):
+    with pytest.raises((GraphClustError, TypeError), match=message) as error:
+        hierarchical_leiden(graph, weight_attribute=attribute)
+    assert "weight=" not in str(error.value)
