@@ -52,8 +52,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         k(x, y) of two points, or "precomputed": X is then the matrix of kernel entries between the points, (n_samples,
         n_samples), dense or sparse, and for `predict` those between new points and these, (n_new, n_samples).
     gamma : of "rbf", exp(-gamma |x - y|^2), of "laplacian", exp(-gamma |x - y|_1), and of "polynomial",
-        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", between two points,
-        by their weights; 1 / n_features for "polynomial" and "sigmoid", tanh(gamma x.y + coef0); 1 for "chi2".
+        (gamma x.y + coef0)^degree. None takes the inverse of the mean distance, squared for "rbf", over all
+        ordered pairs of points by their weights, a point with itself included; 1 / n_features for "polynomial" and
+        "sigmoid", tanh(gamma x.y + coef0); 1 for "chi2".
     degree, coef0 : of "polynomial"; coef0 of "sigmoid" too.
     solver : "full" (all points in each iteration), "minibatch", "truncated" (mini-batches that are soon forgotten, for
         many points), "coreset" (weighted points in place of all).

@@ -60,7 +60,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     weight : edge attribute of a NetworkX or igraph graph, or column of a table or file, that holds the weight; an edge
         without it counts 1. None makes all weights 1, those of a matrix or file as well.
     symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
-        reads a file or a table as `load_graph` does by default, by "max".
+        reads a file, a table, a list of edges or a pair (edge_index, n) as `load_graph` does by default, by "max".
 
     Returns a `Graph`. G is never modified; a float64 CSR matrix in canonical order shares its arrays.
 
@@ -69,8 +69,9 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
 
     Policies, each stated in `remarks` and in one `GraphWarning`: duplicate entries are summed (of boolean
     entries: collapsed), stored zeros are dropped, entries (i, j) and (j, i) that differ by rounding (1e-8 of
-    their size, 1e-6 in float32) become their mean, nodes of degree 0 stay and are never labeled. Self-loops are kept
-    and count once.
+    their size, 1e-6 in float32) become their mean, nodes of degree 0 stay: they have label -1 from `coreset_sc` and the
+    spectral functions, are clusters by themselves in `communities` and `hierarchy`, and have a part in
+    `balanced_partition`. Self-loops are kept and count once.
 
     Raises TypeError for what is no graph; GraphValidationError for a matrix that is not square, not symmetric,
     malformed, without nodes, with negative or non-finite weights, or with degrees out of floating-point range; and

@@ -50,7 +50,7 @@ def kernel_kmeans(
     K_or_X : points (n, d), or with kernel="precomputed" a symmetric matrix (n, n), dense or SciPy sparse; a `Graph` or
         NetworkX graph, for which it minimizes the normalized cut; or a kernel object such as `GaussianKernel(X, 2.0)`.
     kernel : "gaussian", "laplacian", "polynomial", "linear", "cosine", "precomputed", or "normalized cut" for an
-        adjacency matrix. Not looked at when K_or_X is a graph or a kernel object.
+        adjacency matrix. Has to be one of these words also when K_or_X is a graph or a kernel object, but is not used.
     sample_weight : weights >= 0, shape (n,); by default ones, on graphs the degrees.
     weight : edge attribute of a NetworkX graph, None for all ones, see `as_graph`; for graphs only.
     init : "kernel k-means++", or labels in [0, k), shape (n,), to start from.

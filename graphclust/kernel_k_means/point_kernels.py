@@ -62,8 +62,8 @@ class PointKernel(Kernel):
 class GaussianKernel(PointKernel):
     """exp(-|x - y|^2 / kappa).
 
-    kappa : > 0; None takes the mean squared distance between two of the points, where a point of sample_weight 2 counts
-        as two.
+    kappa : > 0; None takes the mean squared distance over all ordered pairs of points, a point with itself included,
+        where a point of sample_weight 2 counts as two.
 
     Raises GraphValidationError, ParameterError or TypeError for points, weights or a kappa that cannot be used.
 
@@ -148,7 +148,8 @@ class GaussianKernel(PointKernel):
 class LaplacianKernel(PointKernel):
     """exp(-|x - y|_1 / kappa).
 
-    kappa : > 0; None takes the mean of |x - y|_1 over all pairs, where a point of sample_weight 2 counts as two.
+    kappa : > 0; None takes the mean of |x - y|_1 over all ordered pairs of points, a point with itself included, where
+        a point of sample_weight 2 counts as two.
 
     Raises GraphValidationError, ParameterError or TypeError for points, weights or a kappa that cannot be used.
 

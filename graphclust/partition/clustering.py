@@ -42,8 +42,8 @@ DOMINANT = 0.9  # of the volume: such a cluster is worth a remark
 class Clustering:
     """Labels of all nodes, the quality of the partition and an account of the work.
 
-    labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, isolated
-        nodes and those of components put aside have -1.
+    labels : int64, shape (n_nodes,), in the order of `nodes`; clusters are numbered from 0 by decreasing size, nodes
+        of components put aside have -1, and so have isolated ones, see `isolated`.
     k : the number of clusters asked for; `n_clusters` is the number found.
     graph : the graph that was clustered.
     objective : what the partition was made for, as `coreset_sc` names it.
@@ -98,7 +98,11 @@ class Clustering:
 
     @property
     def isolated(self) -> npt.NDArray[np.bool_]:
-        """True for nodes without edges, shape (n_nodes,): where k was given they have label -1."""
+        """True for nodes without edges, shape (n_nodes,).
+
+        They have label -1 from `coreset_sc`, `cluster_path` and the spectral functions. In `communities` and
+        `hierarchy` they are clusters by themselves; with "edge_cut" and in `balanced_partition` they have a part.
+        """
         return self.graph.isolated
 
     @property

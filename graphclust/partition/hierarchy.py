@@ -54,8 +54,8 @@ def hierarchy(
     max_size : the most that a cluster of the finest level holds, >= 1. Each level splits the clusters that hold more
         into those that they show when clustered alone; where nothing shows, the last level splits them evenly along
         their weakest connections. None: there is no bound.
-    min_size : clusters that hold less are joined to the sibling that they share most weight with, where there is one
-        and `max_size` allows it.
+    min_size : >= 1; clusters that hold less are joined to the sibling that they share most weight with, where there is
+        one and `max_size` allows it.
     resolution : > 0, at which the coarsest level is that of `communities`. None: 1 where there is a `max_size`; without
         one the levels are those at 1 and at the natural resolutions, over the widest ranges of which the number of
         clusters of a dendrogram stays.

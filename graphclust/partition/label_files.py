@@ -59,9 +59,9 @@ def write_labels(
     overwrite : replace a file that is there. The new file appears whole or not at all.
 
     Names are written as they are, so that `read_labels` gives them back, but for strings that are all whole numbers,
-    which a table gives back as numbers, and for numbers beside strings, or above 2^63 where it is no .json file, which
-    become strings. A spreadsheet takes a name that begins with =, +, - or @ for a formula and runs it: of names that
-    others chose, import the column as text, or write .json.
+    which a table gives back as numbers, and for numbers beside strings, or from 2^63 on where it is no .json file,
+    which become strings. A spreadsheet takes a name that begins with =, +, - or @ for a formula and runs it: of names
+    that others chose, import the column as text, or write .json.
 
     Raises ParameterError for another ending; FileExistsError; GraphValidationError for names that the format cannot
     hold: other than strings or whole numbers, in a TSV file with a tab or a line break, in a CSV file with a carriage

@@ -145,8 +145,9 @@ def coreset_sc(
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
-    Returns a `Clustering`; isolated nodes, and those put aside, are labeled -1. Its figures of quality come from the
-    sums that the method made; for "paper" they take a pass over the edges, when one is first asked for or printed.
+    Returns a `Clustering`; isolated nodes, and those put aside, are labeled -1, but have a part with "edge_cut". Its
+    figures of quality come from the sums that the method made; for "paper" they take a pass over the edges, when one is
+    first asked for or printed.
 
     Raises ParameterError (k, coreset_size ... out of range, an option that the method does not have), TypeError (of the
     wrong type), GraphValidationError (no graph to cluster), ResourceLimitError, ConvergenceError. Warns with

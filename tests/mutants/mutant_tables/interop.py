@@ -60,7 +60,7 @@ MUTANTS = [
     (
         "lonely-nodes-all-in-one-part",
         "interop/pyg.py",
-        "heapq.heapreplace(parts, (size + 1, int(labels[node])))",
+        "heapq.heapreplace(parts, (size + int(sizes[one]), parts[0][1]))",
         "pass",
         ["test_every_node_is_in_a_part_and_lonely_ones_fill_the_smallest"],
     ),
