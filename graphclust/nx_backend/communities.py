@@ -150,7 +150,7 @@ def unions_of(graph: Graph, resolution: float, k: int) -> tuple[np.ndarray, np.n
 def best_labels(
     G: BackendGraph, weight: str | None, resolution: float | None, rng: np.random.Generator, options: dict[str, Any]
 ) -> np.ndarray:
-    """A community of each node, int64, shape (n,); a node without edges is one by itself."""
+    """A community of each node, int64, shape (n,); a node without edges, or a component put aside, is one by itself."""
     if not G.has_edges or G.rows(weight).n_entries == 0:
         return np.arange(len(G))
     graph, k = G.rows(weight), options.get("k")
@@ -158,10 +158,14 @@ def best_labels(
     at: dict[str, Any] = {} if resolution is None else {"resolution": resolution}
     if k is None:
         effort = "normal" if graph.n_entries <= MOST_ENTRIES else "low"
-        return communities(graph, rng=rng, **at, **{"effort": effort, **options}).labels
-    found = coreset_sc(graph, k, rng=rng, **at, **options).labels.copy()
-    alone = found < 0
-    found[alone] = found.max() + 1 + np.arange(np.count_nonzero(alone))
+        labels = communities(graph, rng=rng, **at, **{"effort": effort, **options}).labels
+    else:
+        labels = coreset_sc(graph, k, rng=rng, **at, **options).labels
+    aside = np.flatnonzero(labels < 0)
+    if not len(aside):
+        return labels
+    found = labels.copy()
+    found[aside] = labels.max() + 1 + np.unique(graph.components[aside], return_inverse=True)[1]
     return found
 
 

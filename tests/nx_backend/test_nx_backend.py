@@ -149,6 +149,14 @@ def test_levels_are_nested_gain_modularity_and_end_with_the_communities():
     assert levels[0] == nx.community.louvain_communities(G, seed=3, threshold=2.0, **OURS)
 
 
+@pytest.mark.parametrize("options", [{"k": 2}, {"components": "largest"}])
+def test_components_put_aside_are_communities_by_themselves(options):
+    G = nx.disjoint_union_all([nx.barbell_graph(8, 0), nx.path_graph(2), nx.empty_graph(1)])
+    G.__networkx_cache__ = None
+    found = nx.community.louvain_communities(G, seed=1, **OURS, **options)
+    assert {frozenset(members) for members in found} == {*map(frozenset, (range(8), range(8, 16), (16, 17), (18,)))}
+
+
 def test_communities_take_k_and_what_graphclust_takes(converted):
     G, _ = converted
     assert len(nx.community.louvain_communities(G, seed=1, k=4, backend="graphclust")) == 4 + 2  # two are isolated
