@@ -4,6 +4,7 @@ import logging
 import sys
 import time
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -83,6 +84,25 @@ def test_what_is_carried_is_nearly_as_good_as_the_end():
     with pytest.raises(Interrupted) as stop:
         graphclust.coreset_sc(PLANTED, 20, rng=0, progress=InterruptAt(counter.steps))
     assert stop.value.best.modularity > 0.9 * whole.modularity
+
+
+@pytest.mark.parametrize(
+    ("options", "resolution"),
+    [
+        ({}, 1.0),
+        ({"resolution": 2}, 2.0),
+        ({"objective": "constant_potts"}, 231 / 34**2 * 2),  # the mean weight between two of the nodes
+        ({"objective": "normalized_cut"}, None),
+    ],
+)
+def test_what_is_carried_can_be_saved_and_has_a_resolution(options, resolution, tmp_path):
+    karate = nx.karate_club_graph()
+    counter = InterruptAt(0)
+    graphclust.coreset_sc(karate, 3, rng=0, progress=counter, **options)
+    with pytest.raises(Interrupted) as stop:
+        graphclust.coreset_sc(karate, 3, rng=0, progress=InterruptAt(counter.steps), **options)
+    stop.value.best.model().save(tmp_path / "model.npz")
+    assert graphclust.load_model(tmp_path / "model.npz").resolution == pytest.approx(resolution)
 
 
 def test_isolated_nodes_and_crumbs_are_in_what_is_carried():

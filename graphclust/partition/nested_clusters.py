@@ -231,12 +231,16 @@ class Hierarchy:
         return self._linkage.copy()
 
     def cut(self, k: int) -> Clustering:
-        """The clustering into exactly k clusters by the last k - 1 unions of `linkage`; k from 1 to n_nodes."""
+        """The clustering into exactly k clusters by the last k - 1 unions of `linkage`; k from 1 to n_nodes.
+
+        Its resolution is that of the coarsest level that has as many clusters, or of the finest level.
+        """
         k = as_whole_number(k, "k", at_least=1, at_most=self.graph.n_nodes, why=", the number of nodes")
         labels, parameters = cut(self._linkage, k), {**self.parameters, "cut": k}
+        depth = sum(len(ids) < k for ids in self.ids)
         return clustering_of(
-            self.graph, k, labels, list(self.remarks), Progress(),
-            order=self._listing, objective=self.objective, parameters=parameters, seed=self.seed,
+            self.graph, k, labels, list(self.remarks), Progress(), order=self._listing, objective=self.objective,
+            resolution=self.resolutions[min(depth, len(self.resolutions) - 1)], parameters=parameters, seed=self.seed,
         )  # fmt: skip
 
     def listed_nodes(self) -> list[Hashable]:

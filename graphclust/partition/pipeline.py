@@ -215,6 +215,7 @@ def coreset_sc(
     def interrupted(labels: np.ndarray) -> Clustering:
         said = [*remarks, "interrupted: these are the best labels so far, more time may find better ones"]
         found = {"objective": options["objective"], "parameters": used_settings(options) | asked, "seed": seed}
+        found["resolution"] = _stated_resolution(graph, options["objective"], aim.resolution)
         return clustering_of(graph, k, in_rows(labels.astype(np.int64), order), said, progress, **found)
 
     with progress.interruptible(interrupted):
@@ -249,6 +250,14 @@ def coreset_sc(
         sums=outcome.sums,
         node_sizes=None if size is None or (size == 1.0).all() else size,
     )
+
+
+def _stated_resolution(graph: Graph, objective: str, given: float | str | None) -> float | None:
+    """The resolution of labels that were cut short: the one given, or the usual one; None where there is none."""
+    made_of = DEFINITIONS[objective]
+    if made_of.is_ratio:
+        return None
+    return given if isinstance(given, float) else made_of.unit_of_resolution(weighed(graph, objective).units)
 
 
 def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:

@@ -16,7 +16,9 @@ from graphclust.errors import GraphFormatError, GraphValidationError, ParameterE
 from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
+from graphclust.objective.cuts import modularity
 from graphclust.partition.communities import communities
+from graphclust.partition.hierarchy import hierarchy
 from graphclust.partition.model_files import load_model
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
@@ -224,3 +226,16 @@ def test_a_graph_without_any_node_of_the_model_is_refused():
     model = coreset_sc(nx.relabel_nodes(nx.barbell_graph(4, 0), str), 2, rng=0).model()
     with pytest.raises(GraphValidationError, match=r"no node of G, such as 0\.0, is one of the model, such as '0'"):
         model.update(nx.relabel_nodes(nx.barbell_graph(4, 0), float), rng=0)
+
+
+def test_a_cut_of_a_hierarchy_is_judged_at_the_resolution_of_its_level(tmp_path):
+    graph = nx.karate_club_graph()
+    levels = hierarchy(graph, weight=None, rng=0)
+    found = levels.cut(4)
+    assert [len(ids) for ids in levels.ids] == [2, 4] and found.resolution == levels.resolutions[1] == 1.0
+    assert (levels.cut(2).resolution, levels.cut(30).resolution) == (levels.resolutions[0], 1.0)
+    graph.add_edges_from([("x", 0), ("x", 4)])
+    values = [modularity(graph, [*found.labels.tolist(), c], weight=None) for c in range(4)]
+    assert found.predict({"x": [0, 4]}).tolist() == [int(np.argmax(values))]
+    found.model().save(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").resolution == 1.0
