@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, plain_number
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.graph.container import GraphLike
@@ -113,7 +113,7 @@ def communities(
     parameters: dict[str, Any] = {"resolution": resolution, "objective": objective}
     parameters |= {"effort": effort, "components": components}
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
-    parameters |= {name: value for name, value in asked.items() if value is not None and is_bounded}
+    parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
     parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number, plain_number
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
@@ -85,7 +85,8 @@ def hierarchy(
     [4, 8]
     """
     objective, effort = as_choice(objective, "objective", PLAIN_OBJECTIVES), as_choice(effort, "effort", tuple(EFFORTS))
-    asked = {"max_size": max_size, "min_size": min_size, "resolution": resolution, "levels": levels}
+    given = {"max_size": max_size, "min_size": min_size, "resolution": resolution, "levels": levels}
+    asked = {name: plain_number(value) for name, value in given.items()}
     for name in ("max_size", "min_size"):
         asked[name] = asked[name] if asked[name] is None else as_number(asked[name], name, at_least=1.0)
     most, least = asked["max_size"] or np.inf, asked["min_size"] or 0.0

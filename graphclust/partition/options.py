@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from graphclust.checks import as_choice, as_number, as_whole_number
+from graphclust.checks import as_choice, as_number, as_whole_number, plain_number
 from graphclust.coreset.paper import DEGREES, EMBEDDINGS
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
@@ -36,7 +36,7 @@ def _as_resolution(value: Any, name: str) -> float | str:
 
 def _as_bound(value: Any, name: str) -> Any:
     as_number(value, name, above=0.0)
-    return value  # as it was given, for errors and the record
+    return plain_number(value)  # 5 stays 5, for errors and the record
 
 
 _OURS, _CORESETS, _PAPER, _MULTILEVEL = ("multilevel", "two-step"), ("two-step", "paper"), ("paper",), ("multilevel",)
@@ -108,5 +108,5 @@ def used_settings(options: dict[str, Any]) -> dict[str, Any]:
 
 def asked_of_the_graph(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:
     """Those of the other arguments that labels depend on, for the record, where they are not the defaults."""
-    asked = {"weight": weight, "symmetrize": symmetrize, "time_budget": time_budget}
+    asked = {"weight": weight, "symmetrize": symmetrize, "time_budget": plain_number(time_budget)}
     return {name: value for name, value in asked.items() if value != ("weight" if name == "weight" else None)}

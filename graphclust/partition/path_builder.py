@@ -8,7 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
+from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number, plain_number
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
@@ -118,7 +118,8 @@ def cluster_path(
         )
     if len(kept) < asked[-1]:
         kept, remarks = linked, list(graph.remarks)
-    bounds = {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
+    given = {"min_size": min_size, "max_size": max_size, "max_imbalance": max_imbalance}
+    bounds = {name: plain_number(value) for name, value in given.items()}
     is_bounded = any(value is not None for value in bounds.values())
     if node_weight is not None and not is_bounded:
         raise ParameterError("node_weight is what bounds count, expected min_size, max_size or max_imbalance too")

@@ -328,6 +328,23 @@ def test_a_path_is_within_its_bounds_at_every_k():
     assert np.bincount(equal.labels, np.arange(1, 78)).max() <= np.ceil(1.05 * 78 * 77 / 2 / 5)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda G, bound: graphclust.communities(G, max_size=bound, rng=0),
+        lambda G, bound: coreset_sc(G, 4, max_size=bound, rng=0),
+        lambda G, bound: graphclust.cluster_path(G, [4], max_size=bound, rng=0)[4],
+    ],
+    ids=["communities", "coreset_sc", "cluster_path"],
+)
+def test_a_bound_of_numpy_is_written_with_labels_and_models(make, tmp_path):
+    found = make(NOVEL, np.int64(len(NOVEL) // 3))
+    graphclust.write_labels(tmp_path / "labels.json", found)
+    found.model().save(tmp_path / "model.npz")
+    assert graphclust.load_model(tmp_path / "model.npz").origin["options"]["max_size"] == 25
+    assert found == make(NOVEL, 25)
+
+
 def test_a_path_refuses_a_k_that_the_bounds_do_not_allow():
     with pytest.raises(ParameterError, match=r"3 clusters of max_size=20 .* max_size >= 26 or k >= 4"):
         graphclust.cluster_path(NOVEL, [3, 5], max_size=20)

@@ -1,5 +1,6 @@
 """coreset_sc and what it is asked for: impossible arguments, options of another method, no graph at all."""
 
+import json
 import warnings
 
 import networkx as nx
@@ -7,9 +8,9 @@ import numpy as np
 import pytest
 from test_pipeline import PAPER, quietly
 
-from graphclust import coreset_sc
+from graphclust import cluster_path, communities, coreset_sc, hierarchy
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE
+from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE, given_options
 
 
 @pytest.mark.parametrize(
@@ -159,3 +160,22 @@ def test_no_graph_to_cluster():
     with pytest.warns(GraphWarning, match="sum of its two weights"):
         result = coreset_sc(nx.path_graph(4, create_using=nx.DiGraph), 2, symmetrize="sum", rng=0, **PAPER)
     assert result.labels.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+
+
+ASKED = {"resolution": np.float32(0.5), "time_budget": np.float32(600), "rng": np.int64(0)}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda G: communities(G, **ASKED).report()["parameters"],
+        lambda G: coreset_sc(G, np.int64(3), **ASKED).model().origin["options"],
+        lambda G: cluster_path(G, [np.int64(3)], **ASKED)[3].report()["parameters"],
+        lambda G: hierarchy(G, resolution=np.float32(0.5), levels=np.int64(2), rng=0).parameters,
+        lambda G: given_options(3, resolution=np.float32(0.5), min_size=np.int64(2), max_size=np.float32(9)),
+    ],
+    ids=["communities", "coreset_sc", "cluster_path", "hierarchy", "bounds"],
+)
+def test_numbers_of_numpy_are_recorded_as_plain_numbers(make):
+    recorded = make(nx.karate_club_graph())
+    assert recorded["resolution"] == 0.5 and json.loads(json.dumps(recorded)) == recorded
