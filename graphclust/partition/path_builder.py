@@ -65,8 +65,9 @@ def cluster_path(
 
     G, weight, symmetrize : as `coreset_sc` takes them.
     ks : the numbers of clusters, each from 1 to the number of nodes with edges. By default 1, 2, ... up to the least
-        of 1,000, three times the square root of the nodes, and the nodes; a quarter beyond the number of connected
-        components where these are more, up to 4,000; and up to 1,000 where the graph falls into more small groups.
+        of 1,000, three times the square root of the nodes, and the nodes that take part; a quarter beyond the number
+        of connected components where these are more, up to 4,000; and up to 1,000 where the graph falls into more small
+        groups.
     objective, resolution : as `coreset_sc` takes them; by default modularity, for each k at its own resolution.
     components : "large" (default), "largest" or "all", as `coreset_sc` takes it. The components that take part are the
         same for all ks: those that are worth a cluster at the k in the middle of the range on a logarithmic scale, and
@@ -111,7 +112,9 @@ def cluster_path(
     remarks = list(graph.remarks)
     taken = searched_nodes(ordered, middle_of_ks(asked), components, remarks, progress, k_is_open=is_default)
     kept = np.flatnonzero(taken)
-    if len(kept) < asked[-1] and components == "largest":
+    if is_default and components == "largest":
+        asked = asked[: len(kept)]
+    elif len(kept) < asked[-1] and components == "largest":
         raise ParameterError(
             f"ks holds {asked[-1]}, more than the {amount(len(kept), 'node')} of the largest component; leave larger "
             'ones out, or take components="all"'

@@ -289,6 +289,15 @@ def test_small_components_and_isolated_nodes():
     assert [row.sizes.sum() for row in path.table()] == [200] * 4
 
 
+def test_a_default_path_of_the_largest_component_ends_at_its_number_of_nodes():
+    graph = nx.disjoint_union_all([nx.path_graph(4), *[nx.path_graph(2)] * 60])
+    path = cluster_path(graph, components="largest", rng=0)
+    assert path.ks == (1, 2, 3, 4) and path[4].sizes.tolist() == [1] * 4
+    assert np.flatnonzero(coreset_sc(graph, components="largest", rng=0).labels >= 0).tolist() == [0, 1, 2, 3]
+    with pytest.raises(ParameterError, match="ks holds 5, more than the 4 nodes of the largest component"):
+        cluster_path(graph, [5], components="largest")
+
+
 def test_numbers_of_clusters_may_have_gaps_and_come_in_any_order(blocks):
     path = cluster_path(blocks.graph, [20, 3, 3, 9], rng=0)
     assert path.ks == (3, 9, 20) and len(path) == 3 and 9 in path and 4 not in path
