@@ -7,19 +7,17 @@ parts = partition(data.edge_index, data.num_nodes, 32)  # in place of METIS's, a
 from __future__ import annotations
 
 import heapq
-import warnings
 from typing import Any
 
 import numpy as np
 
 from graphclust.checks import as_whole_number
-from graphclust.errors import GraphWarning
+from graphclust.errors import leave_unsaid
+from graphclust.graph.matrices import WORDS_ON_ISOLATED
 from graphclust.io.edge_arrays import graph_from_edge_arrays
 from graphclust.partition.pipeline import coreset_sc
 
 __all__ = ["partition"]
-
-ISOLATED_ALONE = r"\d+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"  # here they get a part
 
 
 def partition(
@@ -45,8 +43,7 @@ def partition(
     >>> partition(np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]]), 6, 2).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
+    with leave_unsaid(WORDS_ON_ISOLATED):  # here they get a part
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
     found = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options)
     labels = found.labels.copy()

@@ -9,8 +9,9 @@ import numpy as np
 from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
-from graphclust.errors import ParameterError
+from graphclust.errors import ParameterError, leave_unsaid
 from graphclust.graph.container import Graph, GraphLike
+from graphclust.graph.matrices import WORDS_ON_ISOLATED, without_isolated
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.objective import weighed
 from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
@@ -73,12 +74,13 @@ def balanced_partition(
     k = as_whole_number(k, "k", at_least=1)
     max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
-    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    with leave_unsaid(WORDS_ON_ISOLATED):  # here they have parts as all others
+        graph = graph_to_cluster(G, k, weight, symmetrize, progress)
     order = node_order(graph)
     ordered = in_order(graph, order)
     progress.watch(ordered)
     size = as_sizes(G, graph, node_weight)
-    remarks = [said for said in graph.remarks if "isolated node" not in said]  # here they have parts as all others
+    remarks = without_isolated(graph.remarks)
     most = most_of_equal_parts(size[order], k, max_imbalance)
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}

@@ -15,6 +15,7 @@ from graphclust import __version__
 from graphclust.checks import Seed, as_whole_number
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges
+from graphclust.graph.matrices import without_isolated
 from graphclust.graph.node_order import listing_order, node_names
 from graphclust.html_table import html_text
 from graphclust.partition import hierarchy_text, report
@@ -239,8 +240,9 @@ class Hierarchy:
         labels, parameters = cut(self._linkage, k), {**self.parameters, "cut": k}
         depth = sum(len(ids) < k for ids in self.ids)
         return clustering_of(
-            self.graph, k, labels, list(self.remarks), Progress(), order=self._listing, objective=self.objective,
-            resolution=self.resolutions[min(depth, len(self.resolutions) - 1)], parameters=parameters, seed=self.seed,
+            self.graph, k, labels, without_isolated(self.remarks), Progress(), order=self._listing,
+            objective=self.objective, resolution=self.resolutions[min(depth, len(self.resolutions) - 1)],
+            parameters=parameters, seed=self.seed,
         )  # fmt: skip
 
     def listed_nodes(self) -> list[Hashable]:

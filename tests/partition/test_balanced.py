@@ -146,6 +146,19 @@ def test_isolated_nodes_and_components_have_parts():
     assert found.labels.min() == 0 and found.sizes.max() <= np.ceil(1.1 * len(found.labels) / 4)
 
 
+def test_nothing_is_said_of_labels_that_isolated_nodes_do_not_have(tmp_path):
+    (tmp_path / "pair.graph").write_text("4 1\n2\n1\n\n\n")
+    loose = nx.barbell_graph(4, 0)
+    loose.add_nodes_from("ab")
+    doubled = sparse.block_diag([np.ones((3, 3)), np.zeros((1, 1))], format="coo")
+    doubled = sparse.coo_array((np.tile(doubled.data, 2), np.tile([doubled.row, doubled.col], 2)), shape=(4, 4))
+    with pytest.warns(graphclust.GraphWarning) as said:
+        parts = [balanced_partition(G, 2, max_imbalance=0, rng=0) for G in (loose, doubled, tmp_path / "pair.graph")]
+    assert [str(one.message) for one in said] == ["9 duplicate entries were summed"]
+    assert [one.labels.min() for one in parts] == [0, 0, 0]
+    assert [word for one in parts for word in one.remarks if "isolated" in word] == []
+
+
 def test_labels_depend_on_the_seed_alone():
     A = nx.to_scipy_sparse_array(MESH, format="csr")
     first = balanced_partition(A, 6, rng=3)

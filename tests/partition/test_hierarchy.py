@@ -201,6 +201,14 @@ def test_isolated_nodes_are_clusters_by_themselves():
     assert {one.node for one in found.records()} == set(graph)
 
 
+def test_a_cut_says_nothing_of_labels_that_isolated_nodes_do_not_have():
+    levels = levels_of(sparse.block_diag([np.ones((4, 4)), np.zeros((2, 2)), np.ones((3, 3))], format="csr"))
+    found = levels.cut(4)
+    assert found.sizes.tolist() == [4, 3, 1, 1]
+    assert [word for word in found.remarks if "isolated" in word] == []
+    assert [word for word in levels.remarks if "isolated" in word] != []
+
+
 def test_levels_asked_for_keep_the_coarsest_and_the_finest():
     graph = nx.to_scipy_sparse_array(nx.grid_2d_graph(15, 15), format="csr")
     full, fewer = levels_of(graph, max_size=4), levels_of(graph, max_size=4, levels=2)
