@@ -15,9 +15,10 @@ from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_l
 from graphclust.objective.objective import DEFINITIONS, Aim, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
+from graphclust.partition.communities import goal_at
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.edge_subsampling import edges_left_out
-from graphclust.partition.engine import EFFORTS, partition_into
+from graphclust.partition.engine import EFFORTS, partition, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import edges_worth, nats_of, nats_saved
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -43,7 +44,8 @@ class Certainty:
     next : int64, shape (k,), the cluster that each would join next, by the greatest gain or the least loss of the
         objective; -1 for the only one.
     stability : shape (k,), or None where it was not asked for: without a tenth of the edges, how much of the cluster
-        is found as one again, as the mean Jaccard index of it and the cluster most like it.
+        is found as one again, as the mean Jaccard index of it and the cluster most like it. A cluster of isolated nodes
+        alone has 1: there is no edge whose absence could change it.
     nats_saved : by how many nats the clusters shorten the description of the edges, against a single cluster. Not above
         0, they describe no more than the noise of a random graph would let one find.
     """
@@ -69,7 +71,8 @@ def certainty(
     """How sure a clustering is: for each node and each cluster, from one pass over the graph.
 
     n_repeats : how often the graph is clustered again without a tenth of its edges, >= 0, for `stability`: about the
-        time of so many clusterings.
+        time of so many clusterings. They are into exactly k or at the resolution, and with the components that take
+        part, as the clustering was made; bounds on sizes are left out.
     rng : None, a seed or a numpy Generator, for these clusterings; nothing else is random.
 
     Raises TypeError for no Clustering, ParameterError or TypeError for an impossible n_repeats.
@@ -221,7 +224,11 @@ def stabilities(
     clustering: Clustering, n_repeats: int, rng: np.random.Generator, progress: Progress
 ) -> npt.NDArray[np.float64]:
     """For each cluster the mean Jaccard index with the cluster most like it where edges were left out."""
-    k, aim = clustering.n_clusters, Aim(clustering.objective, clustering.resolution)
+    labels, k, asked = clustering.labels, clustering.n_clusters, clustering.parameters
+    aim, components = Aim(clustering.objective, clustering.resolution), asked.get("components", "all")
+    at = None if {"method", "cut"} & {*asked} else clustering.resolution  # where that makes the number of clusters
+    has_edges = np.bincount(labels[(labels >= 0) & ~clustering.graph.isolated], minlength=k) > 0
+    n_linked = int(np.count_nonzero(has_edges))
     agreement = np.zeros((n_repeats, k))
     n_done = 0
     for row in agreement:
@@ -229,15 +236,22 @@ def stabilities(
             break
         n_done += 1
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
-        kept = np.flatnonzero(searched_nodes(less, k, "large", [], progress) & (clustering.labels >= 0))
-        if not len(kept):  # no edge is left, and no cluster is found again
+        taken = labels >= 0
+        if at is None:
+            taken &= searched_nodes(less, n_linked, components, [], progress)
+        kept = np.flatnonzero(taken)
+        part = less.subgraph(kept)
+        if part.n_entries == 0:  # no cluster is found again
             continue
-        k_found = min(k, len(kept))
-        run = run_on(weighed(less.subgraph(kept), aim.name), rng, progress)
-        found = partition_into(run.finest, k_found, aim, EFFORTS["normal"], run)[0].labels
-        own = clustering.labels[kept]
+        on = weighed(part, aim.name)
+        run = run_on(on, rng, progress)
+        if at is None:
+            found = partition_into(run.finest, min(n_linked, len(kept)), aim, EFFORTS["normal"], run)[0].labels
+        else:
+            found = partition(run.finest, goal_at(on, at, aim.name), EFFORTS["normal"], run).labels
+        own, k_found = labels[kept], int(found.max()) + 1
         both = sparse.coo_array((np.ones(len(kept)), (own, found)), shape=(k, k_found))
         both.sum_duplicates()
         of_own, of_found = np.bincount(own, minlength=k), np.bincount(found, minlength=k_found)
         np.maximum.at(row, both.row, both.data / (of_own[both.row] + of_found[both.col] - both.data))
-    return agreement[:n_done].mean(axis=0)
+    return np.where(has_edges, agreement[:n_done].mean(axis=0), 1.0)

@@ -182,6 +182,27 @@ def test_repeats_that_cannot_be():
         certainty(found, n_repeats=-1)
 
 
+@pytest.mark.filterwarnings("ignore:1 isolated node:graphclust.GraphWarning")
+def test_components_that_were_clusters_are_found_again():
+    pieces = nx.disjoint_union_all([*map(nx.complete_graph, (20, 20, 6)), nx.empty_graph(1)])
+    found = graphclust.communities(pieces, rng=0)
+    assert found.sizes.tolist() == [20, 20, 6, 1]
+    stability = found.certainty(n_repeats=5, rng=0).stability
+    assert stability[[0, 1, 3]].tolist() == [1.0, 1.0, 1.0] and stability[2] > 0.9
+    pairs = graphclust.communities(nx.disjoint_union_all([nx.path_graph(2)] * 40), rng=0)
+    lost = 1.0 - pairs.certainty(n_repeats=10, rng=0).stability
+    assert np.allclose(lost * 20, np.round(lost * 20)) and 0.02 < lost.mean() < 0.08  # half of a pair, a tenth of times
+
+
+def test_components_take_part_again_as_they_did():
+    graph = nx.disjoint_union_all([nx.complete_graph(20), nx.complete_graph(20), nx.complete_graph(4)])
+    for options in ({"components": "all"}, {"method": "paper", "coreset_size": 44}):
+        found = coreset_sc(graph, 3, rng=0, **options)
+        assert found.sizes.tolist() == [20, 20, 4]
+        assert found.certainty(n_repeats=5, rng=0).stability.min() > 0.9
+    assert coreset_sc(graph, 2, rng=0).certainty(n_repeats=5, rng=0).stability.tolist() == [1.0, 1.0]
+
+
 def test_clusters_of_an_edge_that_is_left_out_are_not_found_again():
     stability = graphclust.communities(nx.path_graph(2), rng=0).certainty(n_repeats=30, rng=0).stability
     assert 0.0 < stability[0] < 1.0
