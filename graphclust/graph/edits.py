@@ -73,7 +73,8 @@ def apply_edits(
     removed_nodes : nodes to leave out with their edges; those of a graph without names are named by their rows before.
 
     Raises ParameterError for an edge that is there already, is not there or is named twice, for a node that is not
-    there, and for a weight that is not > 0; TypeError for what are no edges.
+    there, for an added or reweighted edge of a node that is left out, and for a weight that is not > 0; TypeError for
+    what are no edges.
     """
     given = {name: _as_edges(value, name, name != "removed") for name, value in
              (("added", added), ("removed", removed), ("reweighted", reweighted))}  # fmt: skip
@@ -87,6 +88,7 @@ def apply_edits(
     rows = np.arange(wide.n_nodes)
     gone = finder.rows_of("removed_nodes", () if removed_nodes is None else removed_nodes)
     if len(gone):
+        _refuse_edges_of_gone(wide, parts, gone)
         edges = _edges_of(made, gone)
         entries = _entries_of(made, edges)
         by = _concatenate([by, _differences(made, edges, entries)])
@@ -313,3 +315,18 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
             edge = named(first + int(wrong[0]))
             raise GraphValidationError(f"{argument} holds the edge {edge}, which the graph does not have")
         first = last
+
+
+def _refuse_edges_of_gone(graph: Graph, parts: dict[str, Changes], gone: npt.NDArray[np.int64]) -> None:
+    """Edges that are added or reweighted at nodes that are left out: the edit would come to nothing."""
+    names = node_names(graph)
+    for argument in ("added", "reweighted"):
+        ends = np.stack(parts[argument][:2], axis=1)
+        of_gone = np.isin(ends, gone)
+        if of_gone.any():
+            u, v = ends[int(of_gone.any(axis=1).argmax())].tolist()
+            node = u if u in gone else v
+            raise ParameterError(
+                f"{argument} holds the edge ({names[u]!r}, {names[v]!r}), but removed_nodes leaves out {names[node]!r}; "
+                "expected edges of nodes that stay"
+            )

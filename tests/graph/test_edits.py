@@ -77,6 +77,16 @@ def test_arrays_are_edges_too():
         ({"removed": [("a", "z")]}, ParameterError, "removed names node 'z'"),
         ({"removed_nodes": ["z"]}, ParameterError, "removed_nodes names node 'z'"),
         ({"added": [("a", "c"), ("c", "a")]}, ParameterError, r"the edge \('a', 'c'\) is edited twice"),
+        (
+            {"added": [("b", "d"), ("c", "a")], "removed_nodes": ["a"]},
+            ParameterError,
+            r"added holds the edge \('c', 'a'\), but removed_nodes leaves out 'a'; expected edges of nodes that stay",
+        ),
+        (
+            {"reweighted": [("a", "b", 2.0)], "removed_nodes": ["a"]},
+            ParameterError,
+            r"reweighted holds the edge \('a', 'b'\), but removed_nodes leaves out 'a'",
+        ),
         ({"added": [("a", "c", 0.0)]}, ParameterError, "added holds the weight 0"),
         ({"added": ["ac"]}, TypeError, "added holds something else than edges"),
         ({"added": [("a", "c"), ("a", "d", 2.0)]}, TypeError, "added has weights on some edges only"),
