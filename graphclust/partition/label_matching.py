@@ -65,6 +65,8 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
 
 
 def _remapped_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
+    if not new:
+        return {}
     before = np.array([old.get(node, -1) for node in new])
     after = np.array(list(new.values()))
     for name, labels in (("old", before), ("new", after)):
