@@ -133,7 +133,7 @@ def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clusterin
     if k is None:
         raise ParameterError("k was not given, expected the number of parts: a small edge cut suggests none")
     taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
-    method, _, _ = options.pop("method"), options.pop("memory_limit"), options.pop("objective")
+    method, _ = options.pop("method"), options.pop("objective")
     for name, value in (({} if method == "auto" else {"method": method}) | options).items():
         if name not in taken and value is not None:
             instead = "bound the parts by max_imbalance" if name in ("min_size", "max_size") else "leave it out"

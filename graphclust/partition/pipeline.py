@@ -139,7 +139,7 @@ def coreset_sc(
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; then the best so
         far is returned, and a remark says so. A first partition into k clusters is always made.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
-        is what the machine has, or the process may have.
+        is what the machine has, or the process may have. Objective "edge_cut" has none.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, as long as
         no time budget runs out.
     progress : True for a bar where there is a terminal, or a function `progress(stage, done, total)`; an exception it

@@ -204,6 +204,7 @@ def test_coreset_sc_passes_the_objective_on():
             {"objective": "edge_cut", "resolution": 2.0},
             ["resolution=2.0", "'edge_cut'", "leave it out, or take another objective"],
         ),
+        ({"objective": "edge_cut", "memory_limit": 1}, ["memory_limit=1", "'edge_cut'", "leave it out"]),
         ({"objective": "edge_cut", "method": "paper"}, ["method='paper'", "'edge_cut'"]),
         ({"objective": "edge_cut", "max_imbalance": -1}, ["max_imbalance=-1", ">= 0"]),
         ({"objective": "edge_cut", "effort": "most"}, ["effort='most'", "'high'"]),
