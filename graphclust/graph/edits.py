@@ -220,9 +220,10 @@ class _Nodes:
                 )
             most = self.end if not may_come else max(self.end, int(rows.max(initial=-1)) + 1)
             if len(rows) and (rows.min() < 0 or rows.max() >= most or most > self.end + 2 * len(rows)):
-                bad = rows[(rows < 0) | (rows >= self.end)][0]
+                bad = rows.min() if rows.min() < 0 else rows.max()
+                new = f", or for new ones the next rows: {self.end}, {self.end + 1}, ..." if may_come else ""
                 raise ParameterError(
-                    f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}"
+                    f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}{new}"
                 )
             self.end = most
             return rows.astype(np.int64)
@@ -327,6 +328,6 @@ def _refuse_edges_of_gone(graph: Graph, parts: dict[str, Changes], gone: npt.NDA
             u, v = ends[int(of_gone.any(axis=1).argmax())].tolist()
             node = u if u in gone else v
             raise ParameterError(
-                f"{argument} holds the edge ({names[u]!r}, {names[v]!r}), but removed_nodes leaves out {names[node]!r}; "
-                "expected edges of nodes that stay"
+                f"{argument} holds the edge ({names[u]!r}, {names[v]!r}), but removed_nodes leaves out {names[node]!r}"
+                "; expected edges of nodes that stay"
             )

@@ -322,12 +322,15 @@ class Clustering:
 
         added : edges (u, v) or (u, v, weight) that are not there; a node that is not there comes about. removed : edges
             (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
-            are meant by name, or without names by row.
-        removed_nodes : nodes to leave out with their edges. rng, progress : as `communities` takes them.
+            are meant by name. Without names they are meant by row, and new ones have the next rows: of 10 nodes the
+            first that comes about is 10.
+        removed_nodes : nodes to leave out with their edges; no edge of theirs may be added or reweighted. rng,
+            progress : as `communities` takes them.
 
         Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
-        makes. Clusters keep their labels and `ids`; one that is new has an id that none had. Where clusters are gone,
-        those of the highest labels take the free ones. `changes` says which were kept, have grown, ...
+        makes. Bounds that were asked for hold; a new node counts 1 in them. Clusters keep their labels and `ids`; one
+        that is new has an id that none had. Where clusters are gone, those of the highest labels take the free ones.
+        `changes` says which were kept, have grown, ...
 
         Raises ParameterError, GraphValidationError or TypeError for edits that do not fit the graph.
 
