@@ -60,17 +60,6 @@ def as_number(
     return number
 
 
-def plain_number(value: Any) -> Any:
-    """A number as Python's own int or float, which JSON can hold; what is no number as it is.
-
-    >>> [plain_number(value) for value in (np.int64(5), np.float32(0.5), 2, "auto", None)]
-    [5, 0.5, 2, 'auto', None]
-    """
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return value
-    return int(value) if isinstance(value, numbers.Integral) else float(value)
-
-
 def as_choice(value: Word, name: str, allowed: tuple[str, ...]) -> Word:
     """`value` if it is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:

@@ -4,12 +4,8 @@ Each also derives from the built-in class a caller would expect, so that `except
 the argument, the value seen, what was expected and what to do. A wrong *type* is a plain `TypeError`.
 """
 
-import re
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 __all__ = [
@@ -118,24 +114,8 @@ def derive_from_scikit_learns() -> None:
         ConvergenceWarning.__bases__ = (theirs,)
 
 
-_unsaid: ContextVar[re.Pattern[str] | None] = ContextVar("unsaid", default=None)
-
-
-@contextmanager
-def leave_unsaid(words: re.Pattern[str]) -> Iterator[None]:
-    """Strike words from the warnings of this package, where what they say does not hold; other threads keep them."""
-    before = _unsaid.set(words)
-    try:
-        yield
-    finally:
-        _unsaid.reset(before)
-
-
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package from which it was called, unless nothing of the message is to be said."""
-    words = _unsaid.get()
-    if words is not None and not (message := words.sub("", message)):
-        return
+    """Warn at the line outside this package from which it was called."""
     derive_from_scikit_learns()
     depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("graphclust."):

@@ -1,7 +1,5 @@
 """Sparse matrices as they come, on their way into a Graph: formats, types of number, duplicates, two directions."""
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -176,16 +174,6 @@ def remark_on_duplicates(n_duplicates: int, pattern: bool) -> str:
     """What is said of entries that were given more than once."""
     what_became = "collapsed" if pattern else "summed"
     return f"{amount(n_duplicates, 'duplicate entry was', 'duplicate entries were')} {what_became}"
-
-
-_ISOLATED = r"[\d,]+ isolated nodes? ha(?:s|ve) no edge: label -1 where k is given"
-# The same in a warning: alone after the name of a file, or among others. For `leave_unsaid`, where they have a label.
-WORDS_ON_ISOLATED = re.compile(rf"^(?:.*: )?{_ISOLATED}$|; {_ISOLATED}|{_ISOLATED}; ")
-
-
-def without_isolated(remarks: Iterable[str]) -> list[str]:
-    """The remarks but for `remark_on_isolated`."""
-    return [remark for remark in remarks if not re.fullmatch(_ISOLATED, remark)]
 
 
 def remark_on_isolated(n_isolated: int) -> str:

@@ -7,14 +7,15 @@ parts = partition(data.edge_index, data.num_nodes, 32)  # in place of METIS's, a
 from __future__ import annotations
 
 import heapq
+import warnings
 from typing import Any
 
 import numpy as np
 
 from graphclust.checks import as_whole_number
-from graphclust.errors import leave_unsaid
-from graphclust.graph.matrices import WORDS_ON_ISOLATED
+from graphclust.errors import GraphWarning
 from graphclust.io.edge_arrays import graph_from_edge_arrays
+from graphclust.partition.equal_parts import ISOLATED_ALONE
 from graphclust.partition.pipeline import coreset_sc
 
 __all__ = ["partition"]
@@ -43,7 +44,8 @@ def partition(
     >>> partition(np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]]), 6, 2).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    with leave_unsaid(WORDS_ON_ISOLATED):  # here they get a part
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
     found = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options)
     labels = found.labels.copy()

@@ -87,7 +87,9 @@ def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
     most = np.inf if max_size is None else as_number(max_size, "max_size", above=0.0)
     total, heaviest = float(size.sum()), float(size.max())
     if least > total:
-        raise ParameterError(f"min_size={min_size} is more than all nodes hold, expected at most {total:.12g}")
+        raise ParameterError(
+            f"min_size={min_size} is more than the nodes that take part hold, expected at most {total:.12g}"
+        )
     if most < least:
         raise ParameterError(f"max_size={max_size} is less than min_size={min_size}, expected max_size >= {least:.12g}")
     if most < heaviest:
@@ -105,10 +107,13 @@ def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
     return Bounds(size, *_in_steps(size, least, most))
 
 
-def as_bounds_of_k(size: np.ndarray, k: int, min_size: Any, max_size: Any, max_imbalance: Any) -> Bounds:
+def as_bounds_of_k(
+    size: np.ndarray, k: int, min_size: Any, max_size: Any, max_imbalance: Any, n_aside: int = 0
+) -> Bounds:
     """Bounds that k clusters can meet, by the sizes alone; ParameterError says which numbers would do.
 
-    max_imbalance : says the most as a share above the mean, in the place of `max_size`.
+    max_imbalance : says the most as a share above the mean, in the place of `max_size`. n_aside : nodes with edges that
+    do not take part.
     """
     total, heaviest = float(size.sum()), float(size.max())
     if max_imbalance is not None:
@@ -129,13 +134,15 @@ def as_bounds_of_k(size: np.ndarray, k: int, min_size: Any, max_size: Any, max_i
     if k * least > total * (1.0 + ROUND_OFF):
         raise ParameterError(
             f"{amount(k, f'cluster of min_size={min_size} holds', f'clusters of min_size={min_size} hold')} "
-            f"{k * least:.12g} or more, but all nodes make up only {total:.12g}; expected min_size <= "
-            f"{_below(total / k):.12g}" + (f" or k <= {math.floor(total / least)}" if total >= least else "")
+            f"{k * least:.12g} or more, but the nodes that take part make up only {total:.12g}; expected min_size <= "
+            f"{_below(total / k):.12g}"
+            + (f" or k <= {math.floor(total / least)}" if total >= least else "")
+            + (f", or components='all', for {amount(n_aside, 'node is', 'nodes are')} put aside" if n_aside else "")
         )
     if k * most < total * (1.0 - ROUND_OFF):
         raise ParameterError(
             f"{amount(k, f'cluster of max_size={max_size} holds', f'clusters of max_size={max_size} hold')} at most "
-            f"{k * most:.12g}, but all nodes make up {total:.12g}; "
+            f"{k * most:.12g}, but the nodes that take part make up {total:.12g}; "
             f"expected max_size >= {_above(max(total / k, heaviest)):.12g}"
             + (f" or k >= {math.ceil(total / most)}" if most >= heaviest else "")
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, plain_number
+from graphclust.checks import Seed, as_choice, as_number, as_seeded
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.graph.container import GraphLike
@@ -24,7 +24,7 @@ from graphclust.partition.clustering import Clustering, clustering_of, graph_to_
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
 from graphclust.partition.levels import run_on
-from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.options import asked_of_the_graph, plain_number
 from graphclust.partition.overlay import split_disconnected
 from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.progress import ProgressLike, as_progress

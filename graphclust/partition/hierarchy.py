@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number, plain_number
+from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_number
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
@@ -21,7 +21,7 @@ from graphclust.partition.levels import Run, run_on
 from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
 from graphclust.partition.nested_levels import bounded_levels, finer_levels, thinned
-from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.options import asked_of_the_graph, plain_number
 from graphclust.partition.sibling_joins import Sizes, join_small
 from graphclust.partition.warm_start import Earlier, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress

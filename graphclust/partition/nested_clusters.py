@@ -15,7 +15,6 @@ from graphclust import __version__
 from graphclust.checks import Seed, as_whole_number
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges
-from graphclust.graph.matrices import without_isolated
 from graphclust.graph.node_order import listing_order, node_names
 from graphclust.html_table import html_text
 from graphclust.partition import hierarchy_text, report
@@ -238,10 +237,11 @@ class Hierarchy:
         """
         k = as_whole_number(k, "k", at_least=1, at_most=self.graph.n_nodes, why=", the number of nodes")
         labels, parameters = cut(self._linkage, k), {**self.parameters, "cut": k}
+        said = [one for one in self.remarks if "isolated node" not in one]  # here they have clusters as all others
         depth = sum(len(ids) < k for ids in self.ids)
         return clustering_of(
-            self.graph, k, labels, without_isolated(self.remarks), Progress(), order=self._listing,
-            objective=self.objective, resolution=self.resolutions[min(depth, len(self.resolutions) - 1)],
+            self.graph, k, labels, said, Progress(), order=self._listing, objective=self.objective,
+            resolution=self.resolutions[min(depth, len(self.resolutions) - 1)],
             parameters=parameters, seed=self.seed,
         )  # fmt: skip
 

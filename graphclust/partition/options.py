@@ -3,11 +3,12 @@
 None stands for not given. What chooses the method is that an option is given, whatever its value.
 """
 
+import numbers
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from graphclust.checks import as_choice, as_number, as_whole_number, plain_number
+from graphclust.checks import as_choice, as_number, as_whole_number
 from graphclust.coreset.paper import DEGREES, EMBEDDINGS
 from graphclust.coreset.sampling import SAMPLINGS, SECOND_TERMS
 from graphclust.errors import ParameterError
@@ -28,6 +29,17 @@ class Option(NamedTuple):
     default: Any
     check: Callable[[Any, str], Any]
     methods: tuple[str, ...]
+
+
+def plain_number(value: Any) -> Any:
+    """A number as Python's own int or float, which JSON can hold; what is no number as it is.
+
+    >>> [plain_number(value) for value in (np.int64(5), np.float32(0.5), 2, "auto", None)]
+    [5, 0.5, 2, 'auto', None]
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return value
+    return int(value) if isinstance(value, numbers.Integral) else float(value)
 
 
 def _as_resolution(value: Any, name: str) -> float | str:

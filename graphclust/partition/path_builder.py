@@ -8,7 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number, plain_number
+from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
@@ -22,7 +22,7 @@ from graphclust.partition.dendrogram import Nodes, descend
 from graphclust.partition.engine import contract_to_regions
 from graphclust.partition.levels import run_on
 from graphclust.partition.local_moving import refine
-from graphclust.partition.options import COMPONENTS, asked_of_the_graph
+from graphclust.partition.options import COMPONENTS, asked_of_the_graph, plain_number
 from graphclust.partition.path import ClusterPath
 from graphclust.partition.resolution import dendrogram_of, objective_of
 from graphclust.partition.select_k import widest
@@ -132,7 +132,7 @@ def cluster_path(
             first, last = (k_within(size, k, min_size, max_size) for k in (1, len(kept)))
             asked, is_default = [k for k in asked if first <= k <= last] or [first], False
         for k in asked:
-            as_bounds_of_k(size, k, min_size, max_size, max_imbalance)
+            as_bounds_of_k(size, k, min_size, max_size, max_imbalance, len(linked) - len(kept))
     path = longest_path(ordered, kept, asked, aim, remarks, int(rng.integers(2**63)), progress, is_default)
     path.sizes, path.bounds = size, bounds
     path.graph, path.order, path.seed = graph, order, seed

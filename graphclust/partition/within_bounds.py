@@ -397,7 +397,8 @@ def clusters_within(
         searched = searched_nodes(graph, k, options["components"], remarks, progress)
     part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
     size, k = size[searched], min(k, part.n_nodes)
-    bounds = as_bounds_of_k(size, k, options["min_size"], options["max_size"], options["max_imbalance"])
+    n_aside = int(np.count_nonzero(~graph.isolated)) - part.n_nodes
+    bounds = as_bounds_of_k(size, k, options["min_size"], options["max_size"], options["max_imbalance"], n_aside)
     if bounds.least > 0.0 and options["components"] != "all":
         refuse_small_components(part, size, options["min_size"], ", or components='all', which unites some")
     in_time = progress.time_budget is None

@@ -106,7 +106,5 @@ def test_nodes_without_names_are_whole_numbers():
         apply_edits(graph, added=[("a", "b")])
     with pytest.raises(ParameterError, match=r"removed names node 5, expected a row of the graph, which has 1 node$"):
         apply_edits(as_graph(np.ones((1, 1))), removed=[(0, 5)])
-    with pytest.raises(
-        ParameterError, match=r"added names node 900, .* 3 nodes, or for new ones the next rows: 3, 4,"
-    ):
+    with pytest.raises(ParameterError, match=r"added names node 900, .* 3 nodes, or for new ones the next rows: 3, 4,"):
         apply_edits(graph, added=[(0, 900)])

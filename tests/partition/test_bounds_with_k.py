@@ -259,6 +259,15 @@ def test_components_that_are_too_small_are_refused_united_or_left_out():
     assert coreset_sc(G, 1, min_size=5, components="largest", rng=0).sizes.tolist() == [9]
 
 
+def test_nodes_that_are_put_aside_are_counted_where_the_others_are_too_few():
+    G = nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(2))
+    words = "that take part make up only 16; .* or components='all', for 2 nodes are put aside"
+    for refused in (lambda: coreset_sc(G, 2, min_size=9), lambda: graphclust.cluster_path(G, [2], min_size=9)):
+        with pytest.raises(ParameterError, match=words):
+            refused()
+    assert coreset_sc(G, 2, min_size=9, components="all", rng=0).sizes.tolist() == [9, 9]
+
+
 @given(st.integers(1, 40), st.integers(1, 8), st.integers(1, 12), st.integers(1, 12))
 def test_bounds_pass_exactly_where_k_clusters_meet_them(n, k, least, most):
     if k > n:
