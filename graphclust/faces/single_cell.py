@@ -47,8 +47,8 @@ def cluster_anndata(
     """Cluster the neighborhood graph of an AnnData into exactly k parts, or at a resolution.
 
     adata : with a graph in `obsp`, as `scanpy.pp.neighbors` leaves it.
-    k : number of clusters. None with a number as `resolution` takes as many as that makes, see `communities`; None
-        without one takes the number that the graph shows, see `coreset_sc`.
+    k : number of clusters. None takes the number that the graph shows, see `coreset_sc`; but with a number as
+        `resolution` and method "auto" as many as that makes, see `communities`.
     key_added : `adata.obs[key_added]` gets the clusters, a categorical of "0", "1", ... by decreasing size, and
         `adata.uns[key_added]` the parameters, seed, resolution and modularity. Cells without neighbors, or put aside,
         are missing where a number of clusters was asked for or suggested; at a resolution each is a cluster.
@@ -61,10 +61,10 @@ def cluster_anndata(
     use_weights : False counts every edge 1.
     certainty : whether `adata.obs[key_added + "_certainty"]` gets, of each cell, the share of its links that stays in
         its own cluster; missing for cells without one.
-    method, objective, resolution, effort, components : see `graphclust.coreset_sc`, or without k `communities`, which
-        has no method.
+    method, objective, resolution, effort, components : see `graphclust.coreset_sc`, or `communities`, which has no
+        method.
     min_size, max_size, max_imbalance, node_weight : bounds on the cells of a cluster, or on what they weigh, see there;
-        node_weight is a key of `adata.obs`, or an array of shape (n_obs,). Without k there is no max_imbalance.
+        node_weight is a key of `adata.obs`, or an array of shape (n_obs,). `communities` has no max_imbalance.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
 

@@ -54,7 +54,7 @@ def estimate_memory(
     nodes are half as many, until each is linked to every other. The better a graph falls into clusters, the fewer
     are: planted partitions take a twentieth to a half of the bound, random graphs up to three quarters.
 
-    Raises what `as_graph` does, and ParameterError for impossible counts.
+    Raises what `as_graph` does, and ParameterError for k or a number of nodes below 1, and for one of entries below 0.
 
     >>> estimate_memory((1_000_000, 20_000_000), 50, method="paper")
     176000000

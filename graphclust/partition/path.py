@@ -42,8 +42,9 @@ __all__ = ["ClusterPath", "PathRow"]
 class PathRow(NamedTuple):
     """What is known of the partition into k clusters, before nodes of the graph moved.
 
-    value : of the objective, the larger the better: modularity at `resolution`, k less the normalized cut, minus the
-        ratio cut, or the constant Potts model's sum. resolution : as `Clustering.resolution`.
+    value : of the objective on the graph of the nodes that are searched, the larger the better: modularity at
+        `resolution`, k less the normalized cut, minus the ratio cut, or the constant Potts model's sum. normalized_cut,
+        modularity : at resolution 1, on the whole graph. resolution : as `Clustering.resolution`.
     sizes : nodes of each cluster, decreasing. best_range : from which resolution to which it is the best partition of
         the path, empty (g, g) where it is at none; see `ClusterPath.best_range`.
     splits : (k', c): going up, this k is reached from the next smaller one of the path by first splitting the cluster
