@@ -59,14 +59,12 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
     """
     method = as_choice(method, "method", METHODS)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return _remapped_by_name(old, new, method)
+        return _remapped_by_name(old, new, method) if new else {}
     before, after = aligned(old, new)
     return renumber(before, after, method)
 
 
 def _remapped_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
-    if not new:
-        return {}
     before = np.array([old.get(node, -1) for node in new])
     after = np.array(list(new.values()))
     for name, labels in (("old", before), ("new", after)):
