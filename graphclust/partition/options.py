@@ -34,6 +34,7 @@ class Option(NamedTuple):
 def plain_number(value: Any) -> Any:
     """A number as Python's own int or float, which JSON can hold; what is no number as it is.
 
+    >>> import numpy as np
     >>> [plain_number(value) for value in (np.int64(5), np.float32(0.5), 2, "auto", None)]
     [5, 0.5, 2, 'auto', None]
     """
