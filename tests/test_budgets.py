@@ -193,13 +193,13 @@ def test_more_time_is_never_worse_and_is_used_while_it_gains(way, objective):
     def value_within(n):
         progress = TimeIsUpAt(n)
         found = graphclust.coreset_sc(
-            graph, 12, objective=objective, resolution=resolution, rng=0, progress=progress, **way
+            graph, 12, objective=objective, resolution=resolution, rng=2, progress=progress, **way
         )
         return found.modularity if objective == "modularity" else -found.normalized_cut, progress
 
     without = TimeIsUpAt(10**9)
     without.time_budget = None
-    found = graphclust.coreset_sc(graph, 12, objective=objective, resolution=resolution, rng=0, progress=without, **way)
+    found = graphclust.coreset_sc(graph, 12, objective=objective, resolution=resolution, rng=2, progress=without, **way)
     values = [found.modularity if objective == "modularity" else -found.normalized_cut]
     for more in (1, 20, 80, 160):
         value, progress = value_within(without.asked + more)

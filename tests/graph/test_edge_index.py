@@ -53,10 +53,6 @@ def test_parts_of_isolated_nodes_come_without_a_word_on_labels_that_they_would_n
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.bincount(partition(TWO_TRIANGLES, 1206, 2)).tolist() == [603, 603]
-    repeated = np.hstack([TWO_TRIANGLES, TWO_TRIANGLES])
-    with pytest.warns(GraphWarning, match="repeated") as said:
-        partition(repeated, 8, 2, edge_weight=np.ones(14))
-    assert [str(one.message) for one in said] == ["7 repeated entries, the first (0, 1), were added up"]
 
 
 def test_weights_of_an_edge_in_both_directions_are_one_and_repeats_add_up():
