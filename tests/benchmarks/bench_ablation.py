@@ -1,6 +1,6 @@
 """What every tuned number and step is worth: each set to another value, or left out, over graphs of six kinds.
 
-    python bench_ablation.py [--repeats 2] [--seconds S] [--only WORD ...]
+    python bench_ablation.py [--repeats 2] [--seconds S] [--only WORD ...] [--beside-other-work]
 
 Rows are kept in results/ablation_rows.json as they are measured, and the table is written once all are there: to remake
 it, delete that file.
@@ -323,6 +323,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--only", nargs="+", metavar="WORD", help="changes that hold one of these; not kept")
     parser.add_argument("--seconds", type=float, default=np.inf, help="after which no row is begun")
+    parser.add_argument("--beside-other-work", action="store_true", help="say that times are not to be compared")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     known, end = read_rows(), time.monotonic() + options.seconds
@@ -340,6 +341,8 @@ def main() -> None:
         "named as it is nothing was changed, so that what they differ by in time is noise. Spread is half the range of "
         f"the value lost over the {options.repeats} seeds, on average."
     )
+    if options.beside_other_work:
+        notes += " Other work ran beside: the times are not to be compared."
     header = ["method", "change", *(f"{kind}, value lost %" for kind in KINDS), "spread, %", "ARI", "times as it is"]
     write_table("ablation", "What each number and step is worth", header, rows, notes, len(rows) == len(everything))
 
