@@ -51,8 +51,7 @@ python notebooks/run.py --pages    # this page and HEADLINES.md from results/ al
 $GRAPHCLUST_DATA names a folder with the papers' data sets; without it scikit-learn's digits stand in for them, and
 `points.fetch_points("mnist_784")` asks the network. `results/` keeps what was measured, with the commit, the seeds,
 hashes of the data and of the package's modules that were loaded, machine and versions. A record that is older than the
-code of these modules is *stale*: `run.py` measures it again, and a slow test in `tests/test_notebooks.py` fails,
-but for notebooks that it names as waiting.
+code of these modules is *stale*: `run.py` measures it again, and a slow test in `tests/test_notebooks.py` fails.
 `experiment.py`, `provenance.py`, `curves.py` and `points.py` are what the notebooks share: the record, where it comes
 from, the drawing of means with their spread, the reading of points. `recipes/` has short pages for users of
 another library."""

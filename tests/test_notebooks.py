@@ -80,15 +80,8 @@ def test_pages_are_what_the_results_say(page, runner):
     assert (FOLDER / page).read_text().replace(runner.STALE, "") == made.replace(runner.STALE, "")
 
 
-MEASURED = {f"{i:02}" for i in range(1, 16)} - {"04"}  # by the present code; HEADLINES.md says "stale" of all others
-WAITS = pytest.mark.xfail(strict=True, reason="to be measured by the present code")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, id=path.stem, marks=() if path.stem[:2] in MEASURED else WAITS) for path in NOTEBOOKS],
-)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_no_record_is_older_than_the_code_that_it_measured(path, runner):
     changed = runner.outdated(runner.record_of(path))
     assert changed == [], f"measure it again: python notebooks/run.py {path.stem[:2]}"
