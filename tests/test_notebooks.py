@@ -81,7 +81,7 @@ def test_pages_are_what_the_results_say(page, runner):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_no_record_is_older_than_the_code_that_it_measured(path, runner):
     changed = runner.outdated(runner.record_of(path))
     assert changed == [], f"measure it again: python notebooks/run.py {path.stem[:2]}"
