@@ -10,13 +10,13 @@ lists.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
@@ -42,6 +42,8 @@ SPARE = 6  # candidates beside those asked for
 _PRODUCTS = 1 << 36  # multiplications between two looks at the clock, a second or two
 _COMPARED = 1 << 17  # entries of candidates' vectors that a thread compares at a time: they stay in its cache
 _POINTS_PER_LIST = 50  # that the lists' centroids are trained on
+_SHARE = 1e-6  # of a squared distance: an error below that changes no neighbor worth the name
+_DISTANCES = 1 << 22  # from some queries to all points, that are held at a time
 
 
 def nearest_neighbors(
@@ -103,10 +105,14 @@ def nearest_neighbors(
     points, others, exponent = prepared(points, others, metric)
     n_candidates = min(n, k + 1 + SPARE)
     with progress.stage("index of the points"):
-        search = _exact_search(points, metric) if method == "exact" else _approximate_search(points, n_probes, rng)
+        if method == "exact":
+            search, others_to_try = _exact_search(points, metric), [_search_by_differences]
+        else:
+            search = _approximate_search(points, n_probes, rng)
+            others_to_try = [_exact_search, _search_by_differences]
     with progress.stage("nearest neighbors"):
         found = Task(points, others, among_themselves, metric, k, n_candidates)
-        neighbors, distances = _refine(found, search, progress)
+        neighbors, distances = _refine(found, search, others_to_try, progress)
     return neighbors, _rescale(distances, exponent)
 
 
@@ -119,6 +125,17 @@ class Task(NamedTuple):
     metric: str
     k: int
     n_candidates: int
+
+
+class Search(NamedTuple):
+    """How candidates are found.
+
+    propose : the n nearest points of each query, or -1 for one that was not found, shape (m, n).
+    errors : how far off the squared distances may be by which it orders the points near each query, shape (m,).
+    """
+
+    propose: Callable[[Any, int], np.ndarray]
+    errors: Callable[[Any], np.ndarray]
 
 
 def prepared(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
@@ -156,45 +173,59 @@ def _method_for(points: Any, others: Any, metric: str) -> str:
     return "exact" if find_spec("faiss") is None else "approximate"
 
 
-def _refine(task: Task, search: Callable, progress: Progress):
-    """The k nearest of each, block by block; a point with too few candidates takes the exact search."""
+def _refine(task: Task, search: Search, others_to_try: list[Callable[..., Search]], progress: Progress):
+    """The k nearest of each, block by block; points that a search leaves open take the next one."""
     n, n_points = task.others.shape[0], task.points.shape[0]
     neighbors, distances = np.empty((n, task.k), np.int64), np.empty((n, task.k))
     rows = max(1, min(2048, _PRODUCTS // (n_points * width(task.points))))
-    for first, last in itertools.pairwise([*range(0, n, rows), n]):
-        block = np.arange(first, last)
-        neighbors[block], distances[block] = _nearest_of(task, block, search)
-        progress.step(last, n)
-    lacking = np.flatnonzero(np.isinf(distances[:, -1]))
-    if len(lacking):
-        search = _exact_search(task.points, task.metric)
-        for block in np.array_split(lacking, -(-len(lacking) // rows)):
-            neighbors[block], distances[block] = _nearest_of(task, block, search)
-    return neighbors, distances
+    left = np.arange(n)
+    while True:
+        is_open = np.zeros(len(left), bool)
+        for first in range(0, len(left), rows):
+            block = left[first : first + rows]
+            found = _nearest_of(task, block, search)
+            neighbors[block], distances[block], is_open[first : first + rows] = found
+            progress.step(n - len(left) + first + len(block), n)
+        left = left[is_open]
+        if len(left) == 0:
+            return neighbors, distances
+        search, others_to_try = others_to_try[0](task.points, task.metric), others_to_try[1:]
 
 
-def _nearest_of(task: Task, block: np.ndarray, search: Callable):
-    """The k nearest of the candidates of some of the others, and their distances, infinite where there are too few."""
+def _nearest_of(task: Task, block: np.ndarray, search: Search):
+    """The k nearest of the candidates of some of the others, their distances, and whether others may be nearer.
+
+    Distances are infinite where there are too few candidates.
+    """
     points, others, among_themselves, metric, k, n_candidates = task
-    candidates = np.sort(search(others[block], n_candidates), axis=1)
-    neighbors, distances = np.empty((len(block), k), np.int64), np.empty((len(block), k))
+    candidates = np.sort(search.propose(others[block], n_candidates), axis=1)
+    neighbors, distances, farthest = (
+        np.empty((len(block), k), np.int64),
+        np.empty((len(block), k)),
+        np.empty(len(block)),
+    )
 
     def compare(first: int, last: int, _: int) -> None:
         proposed = candidates[first:last]
         values = distances_to(points, others[block[first:last]], proposed, metric)
         values[proposed < 0] = np.inf  # not found
+        farthest[first:last] = values.max(axis=1)
         if among_themselves:
             values[proposed == block[first:last, None]] = np.inf
         order = np.argsort(values, axis=1, kind="stable")[:, :k]
         neighbors[first:last] = np.take_along_axis(proposed, order, axis=1)
-        distances[first:last] = finished(np.take_along_axis(values, order, axis=1), metric)
+        distances[first:last] = np.take_along_axis(values, order, axis=1)
 
     run_in_blocks(compare, row_blocks(len(block), max(1, _COMPARED // (n_candidates * width(points)))))
-    return neighbors, distances
+    errors, last = search.errors(others[block]), distances[:, -1]
+    is_open = np.isinf(last)
+    if n_candidates < points.shape[0]:
+        is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > 0.0)
+    return neighbors, finished(distances, metric), is_open
 
 
-def _exact_search(points: Any, metric: str) -> Callable:
-    """A function that finds exact neighbors, by scikit-learn."""
+def _exact_search(points: Any, metric: str) -> Search:
+    """Exact neighbors by scikit-learn: exact but for rounding where it takes |x|^2 + |y|^2 - 2 x.y as distances."""
     try:
         from sklearn.neighbors import NearestNeighbors
     except ImportError:
@@ -202,14 +233,56 @@ def _exact_search(points: Any, metric: str) -> Callable:
     if sparse.issparse(points):
         index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean", algorithm="brute")
         index.fit(points)
-        return lambda queries, n: index.kneighbors(queries, n, return_distance=False)
+        return Search(lambda queries, n: index.kneighbors(queries, n, return_distance=False), _errors(points, metric))
     offset = points.mean(axis=0)  # so that the products of a distance do not cancel far from the origin
     index = NearestNeighbors(metric="manhattan" if metric == "manhattan" else "euclidean").fit(points - offset)
-    return lambda queries, n: index.kneighbors(queries - offset, n, return_distance=False)
+    by_products = index._fit_method == "brute"  # trees take differences
+    return Search(
+        lambda queries, n: index.kneighbors(queries - offset, n, return_distance=False),
+        _errors(points, metric, offset) if by_products else _no_errors,
+    )
 
 
-def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Generator) -> Callable:
-    """A function that finds approximate neighbors, by inverted lists of Faiss, of which some are searched."""
+def _no_errors(queries: Any) -> np.ndarray:
+    return np.zeros(queries.shape[0])
+
+
+def _errors(points: Any, metric: str, offset: Any = None) -> Callable[[Any], np.ndarray]:
+    """What the products of a query, less the offset, with points as long as itself may lose of squared distances."""
+    if metric == "manhattan":
+        return _no_errors
+    is_sparse = sparse.issparse(points)
+    n_terms = int(np.diff(points.indptr).max()) if is_sparse else points.shape[1]
+    part = 8.0 * (n_terms + 8) * float(np.finfo(np.float64).eps)
+
+    def errors(queries: Any) -> np.ndarray:
+        squares = queries.multiply(queries) if is_sparse else (queries - offset) ** 2
+        return part * np.asarray(squares.sum(axis=1)).ravel()
+
+    return errors
+
+
+def _search_by_differences(points: Any, metric: str) -> Search:
+    """Neighbors by |x - y|^2, of all points: slow, and exact however far from each other and the origin they are."""
+
+    def propose(queries: Any, n: int) -> np.ndarray:
+        found = np.empty((queries.shape[0], n), np.int64)
+        n_points = points.shape[0]
+        rows = 1 if sparse.issparse(points) else max(1, _DISTANCES // n_points)
+        for first in range(0, len(found), rows):
+            some = queries[first : first + rows]
+            if sparse.issparse(points):
+                values = distances_to(points, some, np.arange(n_points)[None], metric)
+            else:
+                values = cdist(some, points, "cityblock" if metric == "manhattan" else "sqeuclidean")
+            found[first : first + rows] = np.argpartition(values, n - 1, axis=1)[:, :n]
+        return found
+
+    return Search(propose, _no_errors)
+
+
+def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Generator) -> Search:
+    """Approximate neighbors by inverted lists of Faiss, of which some are searched."""
     try:
         import faiss
     except ImportError:
@@ -229,4 +302,6 @@ def _approximate_search(points: np.ndarray, n_probes: int, rng: np.random.Genera
     for first in range(0, n, 1 << 16):
         index.add(centered[first : first + (1 << 16)])
     index.nprobe = min(n_probes, n_lists)
-    return lambda queries, n: index.search(np.ldexp(queries - offset, exponent).astype(np.float32), n)[1]
+    return Search(
+        lambda queries, n: index.search(np.ldexp(queries - offset, exponent).astype(np.float32), n)[1], _no_errors
+    )

@@ -349,3 +349,23 @@ def test_umap_weights_are_those_of_umap(seed):
     )[0].toarray()  # fmt: skip
     found = graph_from_neighbors(listed, apart, weights="umap").to_scipy().toarray()
     assert np.abs(found - expected).max() < 2e-5 and ((found > 1e-9) == (expected > 1e-9)).all()
+
+
+def far_apart(kind: str) -> np.ndarray:
+    """Points near to each other, but not to the mean of all; their squared lengths hide the distances between them."""
+    rng = np.random.default_rng(20)
+    points = rng.normal(size=(60, 20))
+    if kind == "outlier":
+        points[7] = 1e10
+    else:
+        points[:30] += 1e8
+    return points
+
+
+@pytest.mark.parametrize("kind", ["outlier", "two groups"])
+def test_exact_neighbors_far_from_the_mean_are_those_of_brute_force(kind):
+    points = far_apart(kind)
+    expected = by_brute_force(points, 4)
+    assert (nearest_neighbors(points, 4)[0] == expected).all()
+    assert (nearest_neighbors(points, 4, queries=points[:5] + 1e-7)[0][:, 1:] == expected[:5, :3]).all()
+    assert (nearest_neighbors(sparse.csr_array(points), 4)[0] == expected).all()
