@@ -266,6 +266,7 @@ def _search_by_differences(points: Any, metric: str) -> Search:
     """Neighbors by |x - y|^2, of all points: slow, and exact however far from each other and the origin they are."""
 
     def propose(queries: Any, n: int) -> np.ndarray:
+        """The n nearest of each query, some queries at a time."""
         found = np.empty((queries.shape[0], n), np.int64)
         n_points = points.shape[0]
         rows = 1 if sparse.issparse(points) else max(1, _DISTANCES // n_points)
