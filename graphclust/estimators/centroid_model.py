@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 
 from graphclust.checks import as_weights
 from graphclust.estimators.arguments import as_n_clusters, as_points, as_rng
-from graphclust.k_means.blocks import block_sums, nearest_centroids
+from graphclust.k_means.blocks import block_sums, distances_to_centroids, nearest_centroids
 from graphclust.k_means.lloyd_iteration import KMeansResult
 
 
@@ -54,7 +53,7 @@ class CentroidModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each point to each centroid, shape (n_samples, number of clusters)."""
-        return euclidean_distances(self._fitting(X), self.cluster_centers_)
+        return distances_to_centroids(self._fitting(X), self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the inertia of these points: the larger the better."""

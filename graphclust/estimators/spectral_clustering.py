@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
@@ -197,7 +198,7 @@ class NeighborGraphModel(_GraphModel):
             case "nearest_neighbors":
                 rows = self._links_to_neighbors(X)
             case "rbf":
-                rows = rbf_kernel(X, self._fitted_points, self.gamma)
+                rows = self._links_by_distance(X)
             case _:
                 rows = X
         return self.clustering_.model().predict(rows)
@@ -214,6 +215,12 @@ class NeighborGraphModel(_GraphModel):
             return graph_by_distance(X, self.gamma)
         n_neighbors = as_whole_number(self.n_neighbors, "n_neighbors", at_least=1)
         return knn_graph(X, min(n_neighbors, X.shape[0] - 1), metric=metric, method=self.neighbors_method, rng=rng)
+
+    def _links_by_distance(self, X: Any) -> np.ndarray:
+        """exp(-gamma |x - y|^2) of new points x and the fitted ones y, (m, n_samples), as they were fitted."""
+        if sparse.issparse(X) or sparse.issparse(self._fitted_points):
+            return rbf_kernel(X, self._fitted_points, self.gamma)
+        return np.exp(-self.gamma * cdist(X, self._fitted_points, "sqeuclidean"))
 
     def _links_to_neighbors(self, X: Any) -> sparse.csr_array:
         """A link of weight 1 from each new point to each of its nearest fitted ones, (m, n_samples)."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import row_norms
 
 from graphclust.checks import as_weights
 from graphclust.estimators.centroid_model import CentroidModel
 from graphclust.estimators.k_means import starts
+from graphclust.k_means.blocks import distances_to_centroids
 from graphclust.k_means.lloyd_iteration import KMeansResult
-from graphclust.k_means.spherical import SphericalKMeansResult, spherical_kmeans
+from graphclust.k_means.points import as_points as dense_or_sparse
+from graphclust.k_means.spherical import SphericalKMeansResult, directions_and_lengths, spherical_kmeans
 
 __all__ = ["SphericalKMeans"]
 
@@ -68,15 +67,16 @@ class SphericalKMeans(CentroidModel):
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance on the sphere of each point to each centroid, shape (n_samples, number of clusters)."""
-        X = self._fitting(X)
-        chords = euclidean_distances(normalize(X), self.cluster_centers_)
+        directions, lengths = directions_and_lengths(dense_or_sparse(self._fitting(X)))
+        chords = distances_to_centroids(directions, self.cluster_centers_)
         if self.mean == "euclidean":
             return chords
         angles = 2.0 * np.arcsin(np.minimum(chords / 2.0, 1.0))
-        return np.where((row_norms(X) > 0.0)[:, None], angles, np.asarray(np.pi / 2.0, angles.dtype))
+        return np.where((lengths > 0.0)[:, None], angles, np.asarray(np.pi / 2.0, angles.dtype))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of the squared distances on the sphere of these points: the larger the better."""
         X = self._fitting(X)
-        weights = np.where(row_norms(X) > 0.0, as_weights(sample_weight, X.shape[0]), 0.0)
+        _, lengths = directions_and_lengths(dense_or_sparse(X))
+        weights = np.where(lengths > 0.0, as_weights(sample_weight, len(lengths)), 0.0)
         return -float((weights * np.asarray(self.transform(X)).min(axis=1) ** 2).sum())

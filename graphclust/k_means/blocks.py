@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_weights
 from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
-from graphclust.k_means.points import Points, as_centroids, as_points
+from graphclust.k_means.points import Points, as_centroids, as_point_weights, as_points
 
 
 class BlockSums(NamedTuple):
@@ -35,7 +34,7 @@ def block_sums(X: Any, centroids: Any, *, sample_weight: npt.ArrayLike | None = 
            [9.]]), masses=array([2., 1.]), inertia=5.0)
     """
     points, given, labels = _assign(X, centroids)
-    weights = as_weights(sample_weight, points.n)
+    weights = as_point_weights(sample_weight, points)
     sums, masses = cluster_sums(points, np.arange(points.n), weights, labels, len(given))
     return BlockSums(sums, masses, float((weights * own_sq_distances(points, given, labels)).sum()))
 
@@ -51,6 +50,17 @@ def nearest_centroids(X: Any, centroids: Any) -> np.ndarray:
     array([0, 1])
     """
     return _assign(X, centroids)[2]
+
+
+def distances_to_centroids(X: Any, centroids: np.ndarray) -> np.ndarray:
+    """Distance of each point (n, d) to each centroid (k, d), shape (n, k), of the points' dtype."""
+    points = X if isinstance(X, Points) else as_points(X)
+    compared = np.ascontiguousarray(centroids, dtype=points.dtype)
+    distances = np.empty((points.n, len(compared)), points.dtype)
+    for j in range(len(compared)):
+        of_one = own_sq_distances(points, compared[j : j + 1], np.zeros(points.n, np.int64))
+        np.sqrt(of_one, out=distances[:, j], casting="same_kind")
+    return distances
 
 
 def _assign(X: Any, centroids: Any) -> tuple[Points, np.ndarray, np.ndarray]:

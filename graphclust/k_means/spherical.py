@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances, update_centroids
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.initialization import initial_centroids
 from graphclust.k_means.lloyd_iteration import KMeansResult
-from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_cluster_count, as_points
+from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_cluster_count, as_point_weights, as_points
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.scales import balanced_rows
@@ -35,7 +35,7 @@ class SphericalKMeansResult(KMeansResult):
     """A `KMeansResult` on the sphere: centroids of unit length, label -1 for rows of zeros, inertia in angles."""
 
     def _nearest(self, points: Points) -> np.ndarray:
-        directions, lengths = _normalize(points)
+        directions, lengths = directions_and_lengths(points)
         return np.where(lengths > 0.0, super()._nearest(directions), -1)
 
 
@@ -74,10 +74,10 @@ def spherical_kmeans(
     True
     """
     rng = as_generator(rng)
-    directions, lengths = _normalize(as_points(X))
+    directions, lengths = directions_and_lengths(as_points(X))
     as_choice(mean, "mean", MEANS)
     k = as_cluster_count(k, directions.n)
-    weights = np.where(lengths > 0.0, as_weights(sample_weight, directions.n), 0.0)
+    weights = np.where(lengths > 0.0, as_point_weights(sample_weight, directions), 0.0)
     if not weights.any():
         raise GraphValidationError(
             "X has only rows of zeros where the weight is positive, expected points with a direction"
@@ -85,7 +85,10 @@ def spherical_kmeans(
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     progress = as_progress(progress)
     curve = ValidationCurve(validation, directions.d)
-    centroids = _unit(initial_centroids(directions, weights, k, init, rng, progress))
+    centroids = initial_centroids(directions, weights, k, init, rng, progress)
+    if not centroids.any(axis=1).all():
+        raise GraphValidationError("init holds a row of zeros, expected centroids with a direction")
+    centroids = _unit(centroids)
     bounds = BoundedAssignment(directions, centroids)
     labels = np.full(directions.n, -1)
     history: list[float] = []
@@ -164,7 +167,7 @@ def _inertia(points: Points, weights: np.ndarray, labels: np.ndarray, centroids:
     return float((weights * own_sq_distances(points, centroids, labels)).sum())
 
 
-def _normalize(points: Points) -> tuple[Points, np.ndarray]:
+def directions_and_lengths(points: Points) -> tuple[Points, np.ndarray]:
     """The points scaled to unit length, rows of zeros left as they are, and lengths that are 0 for these alone."""
     dense = isinstance(points, DensePoints)
     rows = points.values if isinstance(points, DensePoints) else points.matrix

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sklearn.cluster
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
@@ -393,3 +393,29 @@ def test_small_components_can_be_left_out_of_bounded_clusters():
         model.fit(nx.to_scipy_sparse_array(blocks))
     labels = model.set_params(components="largest").fit_predict(nx.to_scipy_sparse_array(blocks))
     assert labels.tolist() == [0] * 6 + [-1] * 2
+
+
+def test_distances_to_centroids_far_from_the_origin():
+    points = X[:40] + 2.0**27
+    model = KMeans(3, random_state=0).fit(points)
+    assert (model.transform(points).argmin(axis=1) == model.labels_).all()
+    assert np.allclose(model.transform(points), cdist(points, model.cluster_centers_), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 1e-200), (np.float32, 1e-25)])
+def test_distances_on_the_sphere_do_not_hang_on_the_unit(dtype, scale):
+    points = (X[:40] * scale).astype(dtype)
+    model = SphericalKMeans(2, random_state=0).fit(points)
+    assert -model.score(points) == pytest.approx(model.inertia_, rel=1e-4)
+    assert (model.transform(points).argmin(axis=1) == model.labels_).all()
+
+
+def test_new_points_far_from_the_origin_have_the_affinities_of_fitted_ones():
+    points = np.vstack([X[CLASSES == 0][:20], X[CLASSES == 1][:20]]) / 16.0
+    near, far = (
+        CoresetSpectralClustering(2, affinity="rbf", gamma=200.0, random_state=0)
+        .fit(points + offset)
+        .predict(points + offset)
+        for offset in (0.0, 2.0**27)
+    )
+    assert (near == far).all()
