@@ -61,6 +61,11 @@ def point_weights(kernel: Kernel, sample_weight: Any) -> np.ndarray:
     if sample_weight is None and kernel.weights is not None:
         return kernel.weights
     weights = as_weights(sample_weight, kernel.n)
+    precision = np.finfo(np.float64)
+    if weights.max() < precision.tiny / precision.eps:
+        raise GraphValidationError(
+            f"sample_weight holds weights up to {weights.max():.3g}, whose sums vanish; multiply it by a power of ten"
+        )
     with np.errstate(over="ignore"):
         most = np.abs(kernel.diagonal).max() * weights.sum() * weights.sum()
     if not np.isfinite(most):

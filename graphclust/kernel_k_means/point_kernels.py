@@ -19,11 +19,12 @@ from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import DensePoints, as_points, as_points_to_cluster
 from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
 from graphclust.progress import Progress
-from graphclust.scales import balanced_rows, exponent_beyond, largest_size
+from graphclust.scales import balanced_rows, exponent_beyond, largest_size, times_power_of_two
 
 __all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
 
 _SLICE = 4096
+_LARGEST_ERROR = 1e-3  # of an exponent, so relative to an entry
 
 
 class PointKernel(Kernel):
@@ -65,6 +66,8 @@ class GaussianKernel(PointKernel):
     kappa : > 0; None takes the mean squared distance over all ordered pairs of points, a point with itself included,
         where a point of sample_weight 2 counts as two.
 
+    float32 points of which one is some hundred widths, sqrt(kappa), from their mean become float64.
+
     Raises GraphValidationError, ParameterError or TypeError for points, weights or a kappa that cannot be used.
 
     Source: Wang, Gittens & Mahoney 2019 for the width.
@@ -76,18 +79,25 @@ class GaussianKernel(PointKernel):
     def __init__(self, X: Any, kappa: float | None = None, *, sample_weight: npt.ArrayLike | None = None):
         super().__init__(X)
         self.origin = self.X.mean(axis=0, dtype=np.float64)
+        pieces = [slice(i, i + _SLICE) for i in range(0, self.n, _SLICE)]
         if kappa is None:
-            weights, exponent = as_weights(sample_weight, self.n), exponent_beyond(largest_size(self.X), 1e-100, 1e100)
-            pieces = [slice(i, i + _SLICE) for i in range(0, self.n, _SLICE)]
+            weights, exponent = _shares(sample_weight, self.n), exponent_beyond(largest_size(self.X), 1e-100, 1e100)
             if (weights != weights[0]).any():
                 self.origin = sum(weights[some] @ self.X[some] for some in pieces) / weights.sum()
             offsets = ((weights[some], np.ldexp(self.X[some] - self.origin, -exponent)) for some in pieces)
             spread = float(sum((of @ offset**2).sum() for of, offset in offsets))
             kappa = float(np.ldexp(2.0 * spread / weights.sum(), 2 * exponent)) or 1.0
         self.kappa = as_number(kappa, "kappa", above=0.0)
+        farthest = max(float(((self.X[some] - self.origin) ** 2).sum(axis=1).max()) for some in pieces)
+        if farthest * float(np.finfo(self.dtype).eps) > _LARGEST_ERROR * self.kappa:
+            self.X, self.dtype = self.X.astype(np.float64, copy=False), np.dtype(np.float64)
+        # Products leave too little even of float64 where points are some million widths from their mean.
+        self.by_differences = farthest * float(np.finfo(np.float64).eps) > _LARGEST_ERROR * self.kappa
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """As for every kernel of points."""
+        if self.by_differences:
+            return np.exp(cdist(Y, Z, "sqeuclidean") / -self.kappa)
         # One product gives the exponent: (2 y, -|y|^2, 1) . (z, 1, -|z|^2), all over kappa.
         left = np.empty((len(Y), Y.shape[1] + 2), self.dtype)
         right = np.empty((len(Z), Z.shape[1] + 2), self.dtype)
@@ -105,6 +115,9 @@ class GaussianKernel(PointKernel):
         self, votes: sparse.csc_array, rows: np.ndarray, columns: Rows, sums: np.ndarray, progress: Progress
     ) -> None:
         """As for every kernel; the entries are never stored."""
+        if self.by_differences:
+            super().add_sums(votes, rows, columns, sums, progress)
+            return
         height = max(COLUMNS, BLOCK_ENTRIES // max(self.X.shape[1], 512) // COLUMNS * COLUMNS)
         for start in range(0, len(rows), height):
             chosen = rows[start : start + height]
@@ -124,6 +137,8 @@ class GaussianKernel(PointKernel):
 
     def mean_sq_norms(self, rows: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """As for every kernel; a tile of columns meets the rows of its own groups alone."""
+        if self.by_differences:
+            return super().mean_sq_norms(rows, sizes)
         right = self._scale(self.X.take(rows, axis=0), ROWS)
         left = right._replace(points=2.0 * right.points)
         owners, weights = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.repeat(1.0 / sizes, sizes)
@@ -162,7 +177,7 @@ class LaplacianKernel(PointKernel):
     def __init__(self, X: Any, kappa: float | None = None, *, sample_weight: npt.ArrayLike | None = None):
         super().__init__(X)
         if kappa is None:
-            kappa = _mean_absolute_distance(self.X, as_weights(sample_weight, self.n)) or 1.0
+            kappa = _mean_absolute_distance(self.X, _shares(sample_weight, self.n)) or 1.0
         self.kappa = as_number(kappa, "kappa", above=0.0)
 
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -242,6 +257,12 @@ def _pad(starts: np.ndarray, n_rows: int) -> np.ndarray:
     padded = np.full(n_rows + 1, starts[-1], np.int64)
     padded[: len(starts)] = starts
     return padded
+
+
+def _shares(sample_weight: Any, n: int) -> np.ndarray:
+    """`as_weights` over a power of two by which their sum is in range."""
+    weights = as_weights(sample_weight, n)
+    return times_power_of_two(weights, -exponent_beyond(largest_size(weights), 1e-100, 1e100))
 
 
 def _mean_absolute_distance(X: np.ndarray, weights: np.ndarray) -> float:

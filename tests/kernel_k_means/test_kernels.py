@@ -248,3 +248,30 @@ def test_arguments_out_of_range_are_refused():
         GaussianKernel(X, -1.0)
     with pytest.raises(TypeError, match="sparse"):
         kernel_kmeans(sparse.csr_array(X), 2)
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 2e3), (np.float64, 1e8)])
+def test_gaussian_entries_of_points_far_beyond_the_width(dtype, far):
+    rng = np.random.default_rng(4)
+    points = (rng.normal(size=(30, 3)) + far * (np.arange(30)[:, None] % 3)).astype(dtype)
+    kernel = GaussianKernel(points, 1.0)
+    expected = np.exp(-cdist(points, points, "sqeuclidean"))
+    everything = np.arange(30)
+    assert np.allclose(kernel.block(everything, everything), expected, rtol=1e-5, atol=1e-300)
+    sums = np.zeros((2, 30))
+    votes = rng.random((2, 30))
+    kernel.add_sums(sparse.csc_array(votes), everything, slice(None), sums, Progress())
+    assert np.allclose(sums, votes @ expected, rtol=1e-5)
+    rows, sizes = np.array([0, 3, 6, 1, 4]), np.array([3, 2])
+    means = [expected[np.ix_(some, some)].mean() for some in np.split(rows, [3])]
+    assert np.allclose(kernel.mean_sq_norms(rows, sizes), means, rtol=1e-5)
+
+
+def test_default_widths_do_not_hang_on_the_unit_of_weights():
+    points = [[0.0], [1.0], [5.0]]
+    for kind in (GaussianKernel, LaplacianKernel):
+        kappas = [kind(points, sample_weight=[scale, scale, 2 * scale]).kappa for scale in (1.0, 2.0**-1060, 2.0**1021)]
+        assert kappas[0] == kappas[1] == kappas[2]
+    for scale in (5e-324, 1e308):
+        with pytest.raises(GraphValidationError, match="sample_weight"):
+            kernel_kmeans(points, 2, sample_weight=scale, rng=0)
