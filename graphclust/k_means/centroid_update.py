@@ -84,7 +84,7 @@ def _farthest_point(points: Points, weights: np.ndarray, labels: np.ndarray, mea
     while costs.any():
         farthest = int(np.argmax(costs))
         members = np.flatnonzero((labels == labels[farthest]) & (weights > 0.0))
-        if (points.rows(members) != points.rows([farthest])).any():
+        if points.differ(members, farthest):
             return farthest
         costs[members] = 0.0  # copies of one point, whose mean is off by rounding
     return -1

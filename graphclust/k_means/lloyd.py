@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.errors import warn_caller
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.initialization import initial_centroids
 from graphclust.k_means.lloyd_iteration import KMeansResult, lloyd
-from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
+from graphclust.k_means.points import as_cluster_count, as_point_weights, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
 
@@ -63,7 +63,7 @@ def kmeans(
     rng = as_generator(rng)
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
-    weights = as_weights(sample_weight, points.n)
+    weights = as_point_weights(sample_weight, points)
     n_init = as_whole_number(n_init, "n_init", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)

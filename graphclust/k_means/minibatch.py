@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_choice, as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.compiled.points.centroid_update import approach_means
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import assign_once
@@ -20,7 +20,7 @@ from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.initialization import start_from_some
 from graphclust.k_means.lloyd_iteration import KMeansResult, finished
-from graphclust.k_means.points import Points, as_cluster_count, as_points, as_points_to_cluster
+from graphclust.k_means.points import Points, as_cluster_count, as_point_weights, as_points, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
 
@@ -63,7 +63,7 @@ class MiniBatch:
         points = as_points(X)
         if points.d != self.centroids.shape[1]:
             raise GraphValidationError(f"X has {points.d} features, expected {self.centroids.shape[1]}")
-        return self.learn(points, as_weights(sample_weight, points.n))
+        return self.learn(points, as_point_weights(sample_weight, points))
 
     def learn(self, points: Points, weights: np.ndarray) -> float:
         """`partial_fit` without its checks."""
@@ -145,7 +145,7 @@ def minibatch_kmeans(
     rng = as_generator(rng)
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
-    weights = as_weights(sample_weight, points.n)
+    weights = as_point_weights(sample_weight, points)
     batch_size = as_whole_number(batch_size, "batch_size", at_least=1)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     tol = as_number(tol, "tol", at_least=0.0)
@@ -153,7 +153,7 @@ def minibatch_kmeans(
     progress = as_progress(progress)
     curve = ValidationCurve(validation, points.d)
     some = rng.choice(points.n, min(points.n, max(3 * k, batch_size)), replace=False)
-    least = tol * float(points.rows(some).var(axis=0, dtype=np.float64).mean()) if tol > 0.0 else 0.0
+    least = tol * _variance(points.chosen(some)) if tol > 0.0 else 0.0
     init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
     running, last = np.cumsum(weights), np.flatnonzero(weights)[-1]
@@ -184,3 +184,9 @@ def minibatch_kmeans(
     result = so_far()
     warn_if_fewer(len(result.centroids), k)
     return result
+
+
+def _variance(points: Points) -> float:
+    """The mean variance of a feature."""
+    sums, _ = cluster_sums(points, np.arange(points.n), np.ones(points.n), np.zeros(points.n, np.int64), 1)
+    return float(points.sq_lengths(np.arange(points.n), sums[0] / points.n).mean()) / points.d

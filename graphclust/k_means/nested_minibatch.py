@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.initialization import start_from_some
 from graphclust.k_means.lloyd_iteration import KMeansResult, grow_batch
-from graphclust.k_means.points import as_cluster_count, as_points_to_cluster
+from graphclust.k_means.points import as_cluster_count, as_point_weights, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
 
@@ -43,7 +43,7 @@ def nested_minibatch_kmeans(
     X : points, shape (n, d), dense or SciPy sparse, float32 or float64.
     sample_weight : weights >= 0, shape (n,).
     init : "k-means++", "greedy k-means++", "k-means||" or "random", each on the first batch, or centroids (k, d).
-    batch_size : points of the first batch, in a random order of all points.
+    batch_size : points of the first batch, in a random order of all points; those of weight 0 come last.
     rho : how much smaller than its standard error each centroid's movement must be before the batch doubles. By
         default as in the paper; 1 comes within 1 % of the lowest energy in little more than half of the time on MNIST,
         in less than a third on documents, and its last energy is no higher (notebook 07).
@@ -63,12 +63,12 @@ def nested_minibatch_kmeans(
     rng, progress = as_generator(rng), as_progress(progress)
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
-    weights = as_weights(sample_weight, points.n)
+    weights = as_point_weights(sample_weight, points)
     batch_size = min(as_whole_number(batch_size, "batch_size", at_least=1), points.n)
     rho = as_number(rho, "rho", above=0.0)
     max_iter = as_whole_number(max_iter, "max_iter", at_least=1)
     curve = ValidationCurve(validation, points.d)
-    order = nested_order(points.n, batch_size, rng)
+    order = nested_order(points.n, batch_size, rng, weights)
     init = start_from_some(points, weights, order[: max(batch_size, k)], k, init, rng)
     with progress.interruptible():
         result = grow_batch(points, weights, init, order, batch_size, rho, max_iter, 0.0, curve, progress)
@@ -76,9 +76,14 @@ def nested_minibatch_kmeans(
     return result
 
 
-def nested_order(n: int, batch_size: int, rng: np.random.Generator) -> np.ndarray:
-    """All points in a random order, but ascending among those that enter together, so that memory is read forwards."""
+def nested_order(n: int, batch_size: int, rng: np.random.Generator, weights: np.ndarray | None = None) -> np.ndarray:
+    """All points in a random order, but ascending among those that enter together, so that memory is read forwards.
+
+    Points of weight 0 come last: a batch without weight would have nothing to learn from.
+    """
     order = rng.permutation(n)
+    if weights is not None:
+        order = order[np.argsort(weights[order] == 0.0, kind="stable")]
     start, end = 0, batch_size
     while start < n:
         order[start:end].sort()

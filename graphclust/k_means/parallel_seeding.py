@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.runtime.blocks import row_blocks
 from graphclust.graph.executor import InProcess
 from graphclust.k_means.candidates import Part, candidates_by_blocks
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.lloyd_iteration import lloyd
-from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points_to_cluster
+from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_point_weights, as_points_to_cluster
 from graphclust.k_means.seeding import draw_seeds, greedy_candidates, warn_if_fewer
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -57,7 +57,7 @@ def kmeans_parallel(
     rng = as_generator(rng)
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
-    weights = as_weights(sample_weight, points.n)
+    weights = as_point_weights(sample_weight, points)
     oversampling = as_number(oversampling, "oversampling", above=0.0)
     n_rounds = as_whole_number(n_rounds, "n_rounds", at_least=1)
     centroids = parallel_centroids(points, weights, k, oversampling, n_rounds, rng, as_progress(progress))

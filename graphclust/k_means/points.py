@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_array, as_whole_number
+from graphclust.checks import as_array, as_weights, as_whole_number
 from graphclust.compiled.points.bounded_assignment import Pairs, assign_bounded, assign_by_products
 from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
 from graphclust.compiled.points.point_distances import own_sq_distances, pair_sq_distances
@@ -87,6 +87,10 @@ class DensePoints:
     def rows_at_once(self, rows: np.ndarray) -> np.ndarray:
         """The same, without a copy where the rows follow each other."""
         return self.values[rows[0] : rows[-1] + 1] if (np.diff(rows) == 1).all() else self.values[rows]
+
+    def differ(self, rows: np.ndarray, row: int) -> bool:
+        """Whether one of these points is another than the point `row`."""
+        return bool((self.values[rows] != self.values[row]).any())
 
     def chosen(self, rows: np.ndarray | slice) -> "DensePoints":
         """These points alone."""
@@ -173,6 +177,12 @@ class SparsePoints:
         """As for dense points."""
         return self.matrix[np.atleast_1d(rows)].toarray()
 
+    def differ(self, rows: np.ndarray, row: int) -> bool:
+        """As for dense points, in the memory of the rows' entries."""
+        one, some = self.rows(row)[0], self.matrix[rows]
+        n_filled = np.bincount(np.repeat(np.arange(len(rows)), np.diff(some.indptr)), some.data != 0, len(rows))
+        return bool((some.data != one[some.indices]).any() or (n_filled != np.count_nonzero(one)).any())
+
     def chosen(self, rows: np.ndarray | slice) -> "SparsePoints":
         """As for dense points."""
         return SparsePoints(self.matrix[rows])
@@ -225,6 +235,21 @@ def check_not_vanishing(largest: float, dtype: Any, name: str) -> None:
             f"{name} holds no number above {largest:.3g} in size, expected some of at least {least:.3g} in {dtype}: "
             f"squared distances would vanish; multiply {name} by a power of ten"
         )
+
+
+def as_point_weights(sample_weight: Any, points: Points) -> np.ndarray:
+    """`as_weights` by which sums over all points neither overflow nor vanish."""
+    weights = as_weights(sample_weight, points.n)
+    precision = np.finfo(np.float64)
+    with np.errstate(over="ignore"):
+        most = 4.0 * points.d * weights.sum() * np.square(max(points.largest, 1.0))
+    if not np.isfinite(most) or weights.max() < precision.tiny / precision.eps:
+        what, remedy = ("vanish", "multiply") if np.isfinite(most) else ("overflow", "divide")
+        raise GraphValidationError(
+            f"sample_weight holds weights up to {weights.max():.3g}, by which sums over points as large as "
+            f"{points.largest:.3g} {what}; {remedy} sample_weight by a power of ten"
+        )
+    return weights
 
 
 def _sparse_points(X: Any, name: str) -> SparsePoints:

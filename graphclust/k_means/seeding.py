@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_number, as_weights, as_whole_number
+from graphclust.checks import Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.points.point_seeding import (
     DrawnSeeds,
     NearestSeeds,
@@ -25,7 +25,7 @@ from graphclust.compiled.points.point_seeding import (
 )
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks
 from graphclust.errors import ConvergenceWarning, amount, warn_caller
-from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_points_to_cluster
+from graphclust.k_means.points import DensePoints, Points, as_cluster_count, as_point_weights, as_points_to_cluster
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 ROWS = 4096
@@ -60,7 +60,7 @@ def distance_seeding(
     """
     points = as_points_to_cluster(X)
     k = as_cluster_count(k, points.n)
-    weights = as_weights(sample_weight, points.n)
+    weights = as_point_weights(sample_weight, points)
     if exponent != np.inf:
         exponent = as_number(exponent, "exponent", at_least=0.0)
     n_candidates = as_whole_number(n_candidates, "n_candidates", at_least=1)

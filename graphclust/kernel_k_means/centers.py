@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from graphclust.checks import as_array
+from graphclust.graph.matrices import as_checked_csr
 from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, count_negative, gamma
 from graphclust.progress import Progress
 
@@ -46,6 +48,14 @@ class KernelCenters:
 
     def sq_distances_to(self, Y: Any) -> np.ndarray:
         """|phi(y) - c_j|^2 of new points, shape (m, k)."""
+        Y = as_checked_csr(Y, "Y") if sparse.issparse(Y) else as_array(Y, "Y")
+        height = max(1, BLOCK_ENTRIES // len(self.rows))
+        pieces = [Y]
+        if Y.ndim == 2 and Y.shape[0] > height:  # entries of many points at a time would fill the memory
+            pieces = [Y[first : first + height] for first in range(0, Y.shape[0], height)]
+        return np.vstack([self._sq_distances_to_few(piece) for piece in pieces])
+
+    def _sq_distances_to_few(self, Y: Any) -> np.ndarray:
         entries, self_affinities = self.kernel.against(Y, self.rows)
         inner = (self.coefficients @ entries.T.astype(np.float64)).T
         return self_affinities[:, None] + self.sq_norms - 2.0 * inner

@@ -1,5 +1,7 @@
 """Nested and plain mini-batches, k-means||, spherical k-means, block sums and validation curves."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from blobs import blobs
@@ -359,3 +361,19 @@ def test_validation_holds_seconds_and_energy():
 def test_bad_parameters_are_named(call):
     with pytest.raises(ParameterError):
         call()
+
+
+def test_spherical_centroids_without_a_direction_are_refused():
+    with pytest.raises(GraphValidationError, match="init holds a row of zeros"):
+        spherical_kmeans(np.eye(3), 2, init=[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+def test_a_tolerance_takes_no_more_memory_than_the_sparse_points():
+    points = sparse.random_array((1000, 20_000), density=5e-4, rng=1, format="csr")
+    tracemalloc.start()
+    try:
+        minibatch_kmeans(points, 2, tol=1e-4, max_iter=2, rng=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6  # all points, dense, take 160 MB

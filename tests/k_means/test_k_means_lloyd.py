@@ -1,5 +1,7 @@
 """Lloyd's iteration: by hand, against a plain NumPy twin and scikit-learn, and where data degenerate."""
 
+import tracemalloc
+
 import numba
 import numpy as np
 import pytest
@@ -289,3 +291,32 @@ def test_a_result_is_shown_in_one_line(run):
     result = run(blobs(2000, 3, 4, 5), 4, rng=1)
     shown = repr(result)
     assert "KMeansResult(k=4, n=2000, d=3, inertia=" in shown and len(shown) < 100
+
+
+@pytest.mark.parametrize(("size", "weight"), [(11.0, 1e308), (11.0, 5e-324), (1e150, 1e20)])
+def test_weights_out_of_range_are_refused(size, weight):
+    X = size * np.array([[0.1], [0.2], [0.9], [1.0]])
+    with pytest.raises(GraphValidationError, match=r"sample_weight holds weights up to .* by a power of ten"):
+        kmeans(X, 2, sample_weight=weight, rng=1)
+
+
+def test_an_empty_cluster_of_wide_sparse_points_takes_little_memory():
+    points = sparse.random_array((1000, 20_000), density=5e-4, rng=1, format="csr")
+    far = np.zeros((3, 20_000))
+    far[1], far[2] = -5.0, -7.0
+    tracemalloc.start()
+    try:
+        result = kmeans(points, 3, init=far, max_iter=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(result.centroids) == 3 and peak < 20e6  # all points, dense, take 160 MB
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_copies_among_sparse_points_are_no_points_of_their_own(dtype):
+    zero_stored = sparse.csr_array((np.array([2.0, 0.0, 2.0, 2.0], dtype), [1, 0, 1, 1], [0, 1, 3, 4]), shape=(3, 2))
+    with pytest.warns(ConvergenceWarning, match="only 1 distinct point"):
+        assert len(kmeans(zero_stored, 2, init=[[0.0, 2.1], [0.0, 9.0]]).centroids) == 1
+    other = sparse.csr_array(np.array([[0.0, 2.0], [0.0, 2.0], [1.0, 2.0]], dtype))
+    assert len(kmeans(other, 2, init=[[0.0, 2.1], [0.0, 9.0]]).centroids) == 2

@@ -75,3 +75,11 @@ def test_clusters_of_identical_points_end_in_a_fixed_point(seed, rho):
     assert_end_of_lloyd(ratings, nested_minibatch_kmeans(ratings, 12, batch_size=100, rho=rho, rng=seed), 12)
     some_zeros = blobs(2000, 4, 5, seed) * (np.random.default_rng(seed).random((2000, 1)) > 0.3)
     assert_end_of_lloyd(some_zeros, nested_minibatch_kmeans(some_zeros, 5, batch_size=100, rho=rho, rng=seed), 5)
+
+
+def test_the_first_batch_has_points_of_weight():
+    weights = np.zeros(50)
+    weights[[7, 33]] = 1.0, 3.0
+    X = np.arange(50.0)[:, None]
+    result = nested_minibatch_kmeans(X, 1, sample_weight=weights, batch_size=2, rng=0)
+    assert result.centroids.tolist() == [[26.5]] and result.history[0] == result.inertia / 4.0 == 126.75

@@ -1,5 +1,7 @@
 """Kernel k-means on all points against answers by hand, dense twins written from the formulas, and its relatives."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -263,3 +265,17 @@ def test_results_are_shown_in_one_line():
     result = kernel_kmeans(np.arange(5000.0)[:, None], 2, kernel="linear", init=np.arange(5000) // 2500)
     assert repr(result).startswith("KernelKMeansResult(k=2, n=5000, cost=2.6041") and len(repr(result)) < 200
     assert repr(result.centers) == "KernelCenters(2 of 5000 points, PolynomialKernel)"
+
+
+def test_many_new_points_take_little_memory():
+    rng = np.random.default_rng(3)
+    result = kernel_kmeans(rng.normal(size=(1500, 1)), 2, max_iter=1, rng=0)
+    new = rng.normal(size=(12_000, 1))
+    tracemalloc.start()
+    try:
+        labels = result.predict(new)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 120e6  # all entries at a time take 144 MB, and their copies as much again
+    assert labels.shape == (12_000,) and (labels[-100:] == result.predict(new[-100:])).all()
