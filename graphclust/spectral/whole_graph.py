@@ -79,7 +79,7 @@ def spectral_clustering(
     connected = np.flatnonzero(~graph.isolated)
     labels = np.full(graph.n_nodes, -1, np.int64)
     with progress.stage(assign_labels):
-        labels[connected] = ROUNDINGS[assign_labels](points[connected], rng)
+        labels[connected] = ROUNDINGS[assign_labels](points[connected, : len(connected)], rng)
     account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels)
     return clustering_of(graph, k, labels, list(graph.remarks), progress, **account)
 

@@ -3,9 +3,10 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 from graphclust import planted_partition, spectral_clustering, spectral_embedding
-from graphclust.errors import ConvergenceWarning, ParameterError
+from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.spectral.rounding import by_discretizing, by_pivoted_qr
 
@@ -80,3 +81,16 @@ def test_more_or_fewer_eigenvectors_than_clusters():
     for wrong in ({"n_components": 0}, {"n_components": 481}, {"n_init": 0}, {"assign_labels": "qr"}):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             spectral_clustering(PLANTED.graph, 8, **wrong)
+
+
+@pytest.mark.parametrize("assign_labels", ["kmeans", "cluster_qr", "discretize"])
+def test_fewer_nodes_with_edges_than_clusters(assign_labels):
+    one_edge = sparse.coo_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(5, 5))
+    with pytest.warns(GraphWarning, match="3 isolated"), pytest.warns(ConvergenceWarning, match="2 of k=4"):
+        assert spectral_clustering(one_edge, 4, assign_labels=assign_labels, rng=0).labels.tolist() == [
+            0,
+            1,
+            -1,
+            -1,
+            -1,
+        ]
