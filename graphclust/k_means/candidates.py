@@ -54,7 +54,7 @@ def candidates_by_blocks(
 ) -> Candidates:
     """The candidates of n_rounds rounds, or more while they are fewer than k."""
     rounds = PointRounds(engine, parts, key)
-    sample_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1, most_rounds=n_rounds + k)
+    sample_in_rounds(rounds, oversampling * k * n_rounds, n_rounds, progress, at_least=k - 1)
     masses = engine.fetch(engine.each(nearest_masses, parts, rounds.distances, rounds.n_drawn))
     drawn = engine.fetch(rounds.drawn)
     return Candidates(drawn.rows, drawn.points, sum_in_order(masses))

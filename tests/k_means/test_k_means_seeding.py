@@ -175,3 +175,9 @@ def test_greedy_k_means_plus_plus_draws_two_and_the_logarithm_of_k(monkeypatch, 
     X = np.random.default_rng(k).standard_normal((1200, 1))
     kmeans_plusplus(X, k, greedy=True, rng=1)
     assert asked == [1] + [expected] * (k - 1)
+
+
+@pytest.mark.parametrize(("k", "oversampling", "seed"), [(2, 0.5, 391), (8, 0.01, 1), (100, 1e-300, 1)])
+def test_parallel_seeding_goes_on_until_it_has_k_candidates(k, oversampling, seed):
+    points = np.random.default_rng(0).normal(size=(100, 1))
+    assert len(kmeans_parallel(points, k, oversampling=oversampling, rng=seed)) == k
