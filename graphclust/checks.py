@@ -14,14 +14,22 @@ Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator`
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
-    """`values` as a NumPy array; a TypeError for masked ones, whose mask NumPy would drop."""
+    """`values` as a NumPy array; a TypeError for masked ones, whose mask NumPy would drop.
+
+    A GraphValidationError for rows of different lengths.
+    """
     rows = values if isinstance(values, list | tuple) else ()
     if isinstance(values, np.ma.MaskedArray) or any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise TypeError(
             f"{name} is a masked array, expected every entry to be given; leave masked rows out, or pass "
             f"{name}.filled(0) with the value that they should have"
         )
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise GraphValidationError(
+            f"{name} is a {type(values).__name__} of rows of different lengths, expected as many numbers in each"
+        ) from None
 
 
 def check_type(value: Any, kind: type, name: str, remedy: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import graphclust as gc
-from graphclust.checks import as_choice, as_generator, as_labels, as_number, as_weights, as_whole_number
+from graphclust.checks import as_array, as_choice, as_generator, as_labels, as_number, as_weights, as_whole_number
 from graphclust.errors import GraphClustError, GraphValidationError, ParameterError
 
 
@@ -190,3 +190,8 @@ def test_masked_arrays_are_refused_by_the_name_of_the_argument(run, name):
 def test_estimators_refuse_masked_points(estimator, fit):
     with pytest.raises(TypeError, match="X is a masked array"):
         getattr(estimator(2), fit)(MASKED)
+
+
+def test_rows_of_different_lengths_are_refused_by_name():
+    with pytest.raises(GraphValidationError, match="points is a list of rows of different lengths"):
+        as_array([[1.0, 2.0], [3.0]], "points")

@@ -13,6 +13,7 @@ from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.progress import ProgressLike, as_progress
+from graphclust.scales import exponent_beyond, largest_size, times_power_of_two
 from graphclust.spectral.embedding import ROW_SCALES, scale_rows
 
 __all__ = ["block_power_embedding"]
@@ -62,6 +63,8 @@ def block_power_embedding(
     if len(bad):
         raise GraphValidationError(f"B holds {B.data[bad[0]]} among its entries, expected finite numbers >= 0")
     rng, progress = as_generator(rng), as_progress(progress)
+    exponent = exponent_beyond(largest_size(B), 1e-100, 1e100)  # that of B neither changes eigenvalues nor vectors
+    B = B if exponent == 0 else times_power_of_two(B, -exponent)
     degrees = B @ (B.T @ np.ones(m))
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros(m), where=degrees > 0)
     scaled = sparse.dia_array((scale[None, :], [0]), shape=(m, m)) @ B
@@ -78,4 +81,5 @@ def block_power_embedding(
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.where(vectors[largest, np.arange(n_columns)] < 0, -1.0, 1.0)
     vectors[degrees == 0] = 0.0
-    return scale_rows(vectors, degrees, rows)
+    embedded = scale_rows(vectors, degrees, rows)
+    return embedded if exponent == 0 or rows == "unit" else np.ldexp(embedded, -exponent)

@@ -161,6 +161,14 @@ def test_block_power_spans_the_top_eigenvectors():
         block_power_embedding(B, 601)
 
 
+@pytest.mark.parametrize("rows", ["unit", "degree"])
+@pytest.mark.parametrize("exponent", [-700, 550])
+def test_block_power_does_not_hang_on_the_unit(rows, exponent):
+    B = sparse.csr_array([[1.0, 1, 0, 0], [1, 2, 0, 0], [0, 0, 1, 1], [0, 0, 1, 3]])
+    plain, scaled = (block_power_embedding(np.ldexp(1.0, e) * B, 2, rows=rows, rng=0) for e in (0, exponent))
+    assert np.allclose(scaled if rows == "unit" else np.ldexp(scaled, exponent), plain, rtol=1e-12)
+
+
 def test_products_of_tiny_weights_link_each_pair_once():
     """Each node has an edge of weight 1, and the others are so light that their products are zero."""
     tiny = np.zeros((60, 60))

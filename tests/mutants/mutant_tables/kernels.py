@@ -100,6 +100,20 @@ MUTANTS = [
         ["test_entries_of_point_kernels_equal_their_formulas"],
     ),
     (
+        "far-points-stay-in-single-precision",
+        "kernel_k_means/point_kernels.py",
+        "float(np.finfo(self.dtype).eps) > _LARGEST_ERROR",
+        "0.0 > _LARGEST_ERROR",
+        ["test_gaussian_entries_of_points_far_beyond_the_width"],
+    ),
+    (
+        "farthest-points-by-products",
+        "kernel_k_means/point_kernels.py",
+        "float(np.finfo(np.float64).eps) > _LARGEST_ERROR",
+        "0.0 > _LARGEST_ERROR",
+        ["test_gaussian_entries_of_points_far_beyond_the_width"],
+    ),
+    (
         "kappa-of-one-side",
         "kernel_k_means/point_kernels.py",
         "2.0 * spread / weights.sum(), 2",
