@@ -27,6 +27,8 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
+        if not isinstance(values, list | tuple):
+            raise
         raise GraphValidationError(
             f"{name} is a {type(values).__name__} of rows of different lengths, expected as many numbers in each"
         ) from None
