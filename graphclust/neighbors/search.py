@@ -43,6 +43,7 @@ _PRODUCTS = 1 << 36  # multiplications between two looks at the clock, a second 
 _COMPARED = 1 << 17  # entries of candidates' vectors that a thread compares at a time: they stay in its cache
 _POINTS_PER_LIST = 50  # that the lists' centroids are trained on
 _SHARE = 1e-6  # of a squared distance: an error below that changes no neighbor worth the name
+_ONE_DIRECTION = 1e-30  # what rounding leaves of the squared distance between unit vectors of one direction
 _DISTANCES = 1 << 22  # from some queries to all points, that are held at a time
 
 
@@ -220,7 +221,8 @@ def _nearest_of(task: Task, block: np.ndarray, search: Search):
     errors, last = search.errors(others[block]), distances[:, -1]
     is_open = np.isinf(last)
     if n_candidates < points.shape[0]:
-        is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > 0.0)
+        least = _ONE_DIRECTION if metric == "cosine" else 0.0
+        is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > least)
     return neighbors, finished(distances, metric), is_open
 
 
