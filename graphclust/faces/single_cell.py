@@ -13,6 +13,7 @@ from scipy import sparse
 from graphclust.checks import Seed, as_weights
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import Graph
+from graphclust.partition.bounds import order_by_name
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
 from graphclust.partition.pipeline import coreset_sc
@@ -64,7 +65,8 @@ def cluster_anndata(
     method, objective, resolution, effort, components : see `graphclust.coreset_sc`, or `communities`, which has no
         method.
     min_size, max_size, max_imbalance, node_weight : bounds on the cells of a cluster, or on what they weigh, see there;
-        node_weight is a key of `adata.obs`, or an array of shape (n_obs,). `communities` has no max_imbalance.
+        node_weight is a key of `adata.obs`, an array of shape (n_obs,), or a Series by the cells' names.
+        `communities` has no max_imbalance.
     rng : None, a seed (0 by default, as in scanpy) or a numpy Generator.
     copy : return a changed copy instead of changing adata.
 
@@ -176,6 +178,7 @@ def _weights_of(adata: Any, node_weight: Any, cells: np.ndarray | None) -> np.nd
         if node_weight not in adata.obs:
             raise ParameterError(f"node_weight={node_weight!r} is unknown, expected one of adata.obs: {[*adata.obs]}")
         node_weight = adata.obs[node_weight].to_numpy()
+    node_weight = order_by_name(node_weight, adata.obs_names.tolist(), "cell")
     weights = as_weights(node_weight, adata.n_obs, "node_weight")
     return weights if cells is None else weights[cells]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_number, as_weights
+from graphclust.checks import as_names, as_number, as_weights
 from graphclust.compiled.graphs.balance import balance_into
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
-from graphclust.errors import GraphValidationError, ParameterError, amount
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import contract
@@ -20,7 +21,7 @@ from graphclust.partition.levels import Run, filled, room_for, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import split_disconnected
 
-NodeWeight = npt.ArrayLike | str | None
+NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
 NO_ROOM = "the nodes do not fit into the clusters"
 ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
 ROUNDS = 3  # of uniting small clusters, since moves and splits in between can make new ones
@@ -42,12 +43,12 @@ def weights_in_words(node_weight: NodeWeight, graph: Graph) -> str | None:
 
 
 def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
-    """The sizes of the nodes that `node_weight` stands for, float64 (n_nodes,): an array, or an attribute.
+    """The sizes of the nodes that `node_weight` stands for, float64 (n_nodes,): an array, names, or an attribute.
 
     By default those that the graph's file has, or ones.
 
-    Raises TypeError, GraphValidationError for a wrong number of them and for sizes that are not > 0, ParameterError for
-    an attribute that the nodes do not have.
+    Raises TypeError, GraphValidationError for a wrong number of them, for nodes that have none and for sizes that are
+    not > 0, ParameterError for an attribute that the nodes do not have.
     """
     if node_weight is None:
         if graph.node_weights is None:
@@ -55,11 +56,41 @@ def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
         node_weight = graph.node_weights
     if isinstance(node_weight, str):
         node_weight = _attribute(G, node_weight)
-    size = as_weights(node_weight, graph.n_nodes, "node_weight")
+    names = range(graph.n_nodes) if graph.nodes is None else as_names(graph.nodes)
+    size = as_weights(order_by_name(node_weight, names, "node"), graph.n_nodes, "node_weight")
     if size.min() <= 0.0:
         u = int(size.argmin())
         raise GraphValidationError(f"node_weight[{u}] is {size[u]:g}, expected weights > 0")
     return size
+
+
+def order_by_name(node_weight: Any, names: Sequence[Any], what: str) -> Any:
+    """The weights in the order of the names: those of a mapping, or of a pandas Series whose index holds names.
+
+    A Series whose index holds none of them goes by place, as an array does; what : they are, such as "node".
+    """
+    is_mapping = isinstance(node_weight, Mapping)
+    if not is_mapping:
+        index: Any = getattr(node_weight, "index", None)
+        if not hasattr(index, "tolist") or not hasattr(node_weight, "to_numpy") or type(index).__name__ == "RangeIndex":
+            return node_weight
+        by_name = dict(zip(index.tolist(), node_weight.to_numpy().tolist(), strict=True))
+        n_held = sum(name in by_name for name in names)
+        if n_held == 0 or (n_held < len(names) and isinstance(names, range)):  # the rows of some other table
+            return node_weight
+        if len(by_name) < len(index):
+            raise GraphValidationError(f"the index of node_weight holds a {what} twice, expected every {what} once")
+        node_weight = by_name
+    missing = [name for name in names if name not in node_weight]
+    if missing:
+        raise GraphValidationError(
+            f"node_weight has no weight of {amount(len(missing), what)}, the first {missing[0]!r}; expected one for "
+            f"each {what}"
+        )
+    if len(node_weight) > len(names):
+        n_unknown = len(node_weight) - len(names)
+        warn_caller(f"node_weight: {amount(n_unknown, what)} that the graph does not have left out", GraphWarning)
+    return [node_weight[name] for name in names]
 
 
 def _attribute(G: Any, name: str) -> list[Any]:

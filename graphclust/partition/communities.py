@@ -65,8 +65,9 @@ def communities(
     components : "all" (default), or "largest": the nodes of the others are in no cluster, and have label -1.
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside. Clusters
         of less than `min_size` are united with neighbors; where none has room, nodes go to or come from others.
-    node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), or the name of a node
-        attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
+    node_weight : of each node, > 0, which the bounds then count: an array of shape (n_nodes,), a mapping or a pandas
+        Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
+        node weighs what its METIS file says, else 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first
         partition is always made.
     rng : None, a seed or a numpy Generator; the same seed gives the same labels for any number of threads, unless there

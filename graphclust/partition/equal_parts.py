@@ -47,9 +47,11 @@ def balanced_partition(
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of parts, 1 <= k <= n_nodes; every part has a node.
-    max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up.
-    node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), or the name of a node
-        attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
+    max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
+        per cent, as METIS's ufactor=30.
+    node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
+        Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
+        node weighs what its METIS file says, else 1.
     effort : "low", "normal" (default), which takes two to three times as long, or "high", which takes several times as
         long again; each for a cut smaller by about a percent.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; a first

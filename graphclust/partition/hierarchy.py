@@ -61,8 +61,9 @@ def hierarchy(
         clusters of a dendrogram stays.
     levels : at most so many, >= 1; coarser ones are left out, and the finest is always within the bound.
     objective : "modularity" (default) or "constant_potts", as of `communities`.
-    node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), or the name of an attribute of
-        the nodes of a NetworkX or igraph graph. None: what a METIS file says where there is a bound, else 1.
+    node_weight : what each node counts for in sizes, > 0: an array of shape (n_nodes,), a mapping or a pandas Series by
+        the nodes' names, or the name of an attribute of the nodes of a NetworkX or igraph graph. None: what a METIS
+        file says where there is a bound, else 1.
     effort : of the coarsest level, as of `communities`.
     rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
         their edges come.

@@ -134,8 +134,9 @@ def coreset_sc(
     max_imbalance : >= 0, in the place of max_size: no cluster holds more than (1 + max_imbalance) times the average
         one, rounded up. Objective "edge_cut", which has it by default, cuts the least edge weight into such parts; it
         takes no option but node_weight and effort, see `balanced_partition`.
-    node_weight : of each node, > 0, which those bounds then count: an array of shape (n_nodes,), or the name of a node
-        attribute of a networkx.Graph or igraph.Graph. By default each node weighs what its METIS file says, else 1.
+    node_weight : of each node, > 0, which those bounds then count: an array of shape (n_nodes,), a mapping or a pandas
+        Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
+        node weighs what its METIS file says, else 1.
     time_budget : seconds, > 0. They are used to the end while anything is gained, whatever the effort; then the best so
         far is returned, and a remark says so. A first partition into k clusters is always made.
     memory_limit : most bytes to take beside the graph, as `estimate_memory` reckons them before the work starts; None
