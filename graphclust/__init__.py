@@ -1,4 +1,21 @@
-"""Cluster large sparse graphs into exactly k parts: the clusters that people recognize, or the smallest cuts."""
+"""Cluster large sparse graphs into exactly k parts: the clusters that people recognize, or the smallest cuts.
+
+A graph G is one of NetworkX or igraph, a SciPy matrix, a table or list of edges, or the path of a file; see `as_graph`.
+
+    coreset_sc(G, k)             exactly k clusters; with objective="normalized_cut" the smallest cuts
+    communities(G)               as many as a resolution makes; with min_size=, max_size= within bounds
+    balanced_partition(G, k)     k parts of equal size with the smallest edge cut
+    hierarchy(G, max_size=10)    nested levels
+    cluster_path(G)              every number of clusters at once; `.suggest()` says which the graph shows
+    knn_graph(X), kmeans(X, k), kernel_kmeans(X, k)     points
+    cluster_anndata(adata)       single cells
+    load_graph(path), graph_from_table(table, source, target, weight)     a graph of a file, or of a table
+    write_labels(path, clustering), write_report(path, clustering)        files of the result
+    adjusted_rand_index(a, b), normalized_cut(G, labels), edge_cut(G, labels)    agreement and quality of any labels
+    d2_seeding, construct_coreset, coreset_graph, extend_labels           the steps of coreset spectral clustering
+
+`help(graphclust.coreset_sc)` tells of each; `rng=` is the seed everywhere, in estimators it is `random_state=`.
+"""
 
 import importlib
 import importlib.util
@@ -89,6 +106,7 @@ _HOME = {
     "v_measure": "objective.agreement",
     "variation_of_information": "objective.agreement",
     "conductance": "objective.cuts",
+    "edge_cut": "objective.cuts",
     "kernel_k_means_cost": "objective.cuts",
     "modularity": "objective.cuts",
     "normalized_cut": "objective.cuts",
@@ -244,6 +262,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.objective.agreement import variation_of_information as variation_of_information
     from graphclust.objective.cuts import cluster_volumes as cluster_volumes
     from graphclust.objective.cuts import conductance as conductance
+    from graphclust.objective.cuts import edge_cut as edge_cut
     from graphclust.objective.cuts import kernel_k_means_cost as kernel_k_means_cost
     from graphclust.objective.cuts import modularity as modularity
     from graphclust.objective.cuts import normalized_cut as normalized_cut

@@ -83,6 +83,7 @@ def calls(folder):
         "d2_seeding": {"kernel": KERNEL, "n_seeds": 4},
         "graph_facts": graph,
         "distance_seeding": points,
+        "edge_cut": labels,
         "estimate_memory": graph | k,
         "extend_labels": {"kernel": KERNEL, "coreset": CORESET, "coreset_labels": np.zeros(len(CORESET.nodes), int)},
         "fast_spectral_clustering": graph | k,

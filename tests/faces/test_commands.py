@@ -68,6 +68,8 @@ def test_two_files_of_labels_are_compared_by_the_names_of_their_nodes(capsys, ka
     assert facts["normalized_mutual_information"] == graphclust.normalized_mutual_information(one, other)
     assert facts["normalized_cut"] == [graphclust.normalized_cut(graph, labels) for labels in (one, other)]
     assert facts["modularity"] == [graphclust.modularity(graph, labels) for labels in (one, other)]
+    assert facts["edge_cut"] == [graphclust.edge_cut(graph, labels) for labels in (one, other)]
+    assert facts["imbalance"][0] == max(np.bincount([*one.values()])) * 2 / 34
     out = said(capsys, "compare", *karate.values(), "--graph", "karate")[1]
     assert "34 nodes, in 2 clusters (A) and 4 clusters (B)" in out
     assert re.search(rf"modularity +{facts['modularity'][0]:.4f} +{facts['modularity'][1]:.4f}", out)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SUMMARY = "say how well two files of labels agree"
 EXAMPLES = examples(
     "graphclust compare mine.tsv theirs.json                   Rand index, mutual information and others",
-    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the normalized cut and modularity of each",
+    "graphclust compare mine.tsv theirs.tsv --graph graph.mtx  and the cuts, modularity and imbalance of each",
 )
 MEASURES = {
     "adjusted_rand_index": "adjusted Rand index",
@@ -43,7 +43,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Read both, compare and print."""
     from graphclust.objective import agreement
-    from graphclust.objective.cuts import modularity, normalized_cut
+    from graphclust.objective.cuts import edge_cut, modularity, normalized_cut
 
     one, other = _labels(options.one), _labels(options.other)
     _check_same_nodes(one, other, options)
@@ -57,6 +57,8 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         graph, _ = loaded(options, progress)
         facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in (one, other)]
         facts["modularity"] = [modularity(graph, labels) for labels in (one, other)]
+        facts["edge_cut"] = [edge_cut(graph, labels) for labels in (one, other)]
+        facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
 
 
@@ -64,6 +66,12 @@ def _too_long(one: dict, other: dict) -> set[str]:
     """The measures that would take minutes: of so many sizes of clusters one would read the others."""
     n_sizes = [len({*Counter(labels.values()).values()}) for labels in (one, other)]
     return {"adjusted_mutual_information"} if n_sizes[0] * n_sizes[1] > MOST_SIZES else set()
+
+
+def _imbalance(labels: dict) -> float:
+    """Nodes of the largest cluster as a multiple of the average one's."""
+    sizes = [size for label, size in Counter(labels.values()).items() if label != -1]
+    return max(sizes) * len(sizes) / sum(sizes) if sizes else 0.0
 
 
 def _labels(path: str) -> dict:
@@ -94,13 +102,14 @@ def _as_text(facts: dict[str, Any]) -> str:
     """The figures of the comparison, for a terminal."""
     from graphclust.errors import amount
 
-    a, b = facts["n_clusters"]
+    n_clusters = [amount(k, "cluster") for k in facts["n_clusters"]]
     lines = [
-        f"{amount(facts['n_nodes'], 'node')}, in {amount(a, 'cluster')} (A) and {amount(b, 'cluster')} (B)",
+        f"{amount(facts['n_nodes'], 'node')}, in {n_clusters[0]} (A) and {n_clusters[1]} (B)",
         *(f"  {words:29s}  {facts[name]:.4f}" for name, words in MEASURES.items() if name in facts),
     ]
     if "modularity" in facts:
         lines.append(f"  {'':29s}  {'A':>10s} {'B':>10s}")
-        for name, words in (("normalized_cut", "normalized cut"), ("modularity", "modularity")):
-            lines.append(f"  {words:29s}  {facts[name][0]:10.4f} {facts[name][1]:10.4f}")
+        for name in ("normalized_cut", "modularity", "edge_cut", "imbalance"):
+            a, b = (f"{value:10,.6g}" if name == "edge_cut" else f"{value:10.4f}" for value in facts[name])
+            lines.append(f"  {name.replace('_', ' '):29s}  {a} {b}")
     return "\n".join(lines)
