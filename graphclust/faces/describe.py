@@ -1,5 +1,6 @@
 """What a person wants to know of a graph before clustering it, as numbers and as text."""
 
+import shlex
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
         "degrees": _spread(graph.degrees),
         "neighbors": _spread(n_neighbors),
         "named_nodes": graph.nodes is not None,
+        "text_names": graph.nodes is not None and isinstance(graph.nodes[0], str),
         "memory": {
             "graph": bytes_of(graph),
             "to_load": None
@@ -81,19 +83,22 @@ def graph_facts(G: GraphLike, info: LoadInfo | None = None) -> dict[str, Any]:
 
 
 def kind_of(facts: dict[str, Any]) -> str:
-    """The kind that `graph_facts` says; nodes of a mesh have few neighbors, and about as many each."""
+    """The kind that `graph_facts` says; nodes of a mesh have few neighbors, about as many each, and no names."""
     most = facts["neighbors"]["max"]
     if any(remark.startswith("bipartite:") for remark in facts["remarks"]):
         return "bipartite"
     if any(remark.startswith("the graph was directed") for remark in facts["remarks"]):
         return "unsymmetric"
-    is_mesh = facts["n_nodes"] >= MESH and most <= MOST_OF_A_MESH and most <= UNEVEN * facts["neighbors"]["mean"]
-    return "mesh" if is_mesh else "symmetric"
+    is_even = most <= MOST_OF_A_MESH and most <= UNEVEN * facts["neighbors"]["mean"]
+    return "mesh" if facts["n_nodes"] >= MESH and is_even and not facts["text_names"] else "symmetric"
 
 
-def proposals_for(facts: dict[str, Any]) -> list[str]:
-    """What to do next with a graph of that kind, one command each and what it is for."""
-    file = facts.get("path", "FILE")
+def proposals_for(facts: dict[str, Any], reading: str = "") -> list[str]:
+    """What to do next with a graph of that kind, one command each and what it is for.
+
+    reading : the options by which its file was read, in the shell's words.
+    """
+    file = " ".join([shlex.quote(facts.get("path", "FILE")), *([reading] if reading else [])])
     by_kind = {
         "bipartite": [
             f"graphclust communities {file} --bipartite : clusters that hold rows and columns",
@@ -107,6 +112,7 @@ def proposals_for(facts: dict[str, Any]) -> list[str]:
         "mesh": [
             f"graphclust partition {file} -k 8 -o parts.txt --to metis : equal parts with the smallest edge cut",
             f"graphclust partition {file} -k 8 --reordered B.mtx : their blocks on the diagonal",
+            f"graphclust communities {file} : clusters of whatever sizes, if it is no mesh",
         ],
         "symmetric": [
             f"graphclust communities {file} : as many clusters as the usual modularity makes",

@@ -228,6 +228,19 @@ def test_the_help_lists_the_exit_codes(capsys):
     assert "exit codes: 0 done" in words and "130 interrupted" in words and "`head`" in words
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"), [("--max_size 9", "--max-size"), ("--max-imbalance 0.1", "--imbalance"), ("--k 2", "-k")]
+)
+def test_an_unknown_option_is_told_the_one_that_is_meant(capsys, words, meant):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["cluster", "karate", *words.split()])
+    assert end.value.code == cli.WRONG_USE
+    err = capsys.readouterr().err
+    assert err == (
+        f"graphclust cluster: unrecognized arguments: {words}, did you mean {meant}? (see graphclust cluster --help)\n"
+    )
+
+
 def test_help_and_version_import_nothing_slow_and_touch_no_cache():
     script = """
 import contextlib, io, sys

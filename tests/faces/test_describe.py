@@ -1,5 +1,6 @@
 """What is said of a graph before it is clustered: by hand, and its memory as it is measured."""
 
+import shlex
 import tracemalloc
 
 import networkx as nx
@@ -11,6 +12,7 @@ from graph_files import BANNER, load
 import graphclust
 from graphclust import graph_facts, load_graph
 from graphclust.errors import GraphValidationError
+from graphclust.faces.cli import main
 from graphclust.io.graph_input import as_graph
 
 
@@ -34,6 +36,26 @@ def test_whatever_the_gate_takes_is_described(tmp_path):
         assert graph_facts(G) | same == expected | same
     with pytest.raises(GraphValidationError, match="negative"):
         graph_facts(-matrix.astype(float))
+
+
+def test_a_grid_whose_nodes_have_names_is_no_mesh():
+    grid = nx.grid_2d_graph(12, 12)
+    assert graph_facts(nx.to_scipy_sparse_array(grid))["kind"] == "mesh"
+    named = nx.relabel_nodes(grid, {node: f"person {node}" for node in grid})
+    facts = graph_facts(named)
+    assert facts["kind"] == "symmetric" and facts["proposals"][0].startswith("graphclust communities FILE :")
+
+
+def test_what_to_do_next_reads_the_file_as_it_was_read(capsys, tmp_path):
+    file = tmp_path / "my calls.csv"
+    file.write_text("id,from,to,minutes\n1,ann,bob,3\n2,bob,cyd,4\n")
+    options = ["--source", "from", "--target", "to", "--weight", "minutes"]
+    assert main(["info", str(file), *options]) == 0
+    proposals = [line.split(" : ")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("next")]
+    assert len(proposals) == 2
+    for proposal in proposals:
+        words = shlex.split(proposal.removeprefix("next"))
+        assert words[2:9] == [str(file), *options]
 
 
 @pytest.mark.slow

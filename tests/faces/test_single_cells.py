@@ -7,7 +7,7 @@ from cliques import as_networkx, cliques
 from hypothesis import given, settings
 from scipy import sparse
 
-from graphclust import adjusted_rand_index, as_graph, cluster_anndata, communities, coreset_sc
+from graphclust import adjusted_rand_index, as_graph, cluster_anndata, communities, coreset_sc, knn_graph
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -60,6 +60,8 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
         cluster_anndata(anndata.AnnData(shape=(7, 0)), 2)
     with pytest.raises(TypeError, match=r"G is a anndata.*pass it to cluster_anndata"):
         coreset_sc(adata, 2)
+    with pytest.raises(TypeError, match=r"X is an AnnData, expected an array; .*X\.obsm\['X_pca'\]"):
+        knn_graph(adata, 2)
 
 
 def two_cliques():

@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli_messages import in_the_shell
-from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded
+from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded, reading_in_words
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Load, describe and print."""
-    from graphclust.faces.describe import as_text, graph_facts
+    from graphclust.faces.describe import as_text, graph_facts, proposals_for
 
     graph, info = loaded(options, progress)
     facts = graph_facts(graph, info)
+    facts["proposals"] = proposals_for(facts, reading_in_words(options))
     show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))

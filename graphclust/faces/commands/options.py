@@ -1,7 +1,9 @@
 """Options that several commands take, and what is done with them."""
 
 import argparse
+import difflib
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +23,18 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any):
         super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but each command refuses itself what it does not know, and says what may be meant."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return found, unknown
+
+    def _meant(self, unknown: list[str]) -> str:
+        word = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
+        near = difflib.get_close_matches(word.replace("_", "-"), self._option_string_actions, 1, 0.7) if word else []
+        return f", did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
         from graphclust.errors import escape_controls
@@ -83,6 +97,11 @@ def _column(text: str) -> str | int:
     return int(text) if text.isascii() and text.isdigit() else text
 
 
+def _size(text: str) -> float:
+    """A bound on sizes; whole numbers stay whole, so that messages say 20 and not 20.0."""
+    return int(text) if text.isascii() and text.isdigit() else float(text)
+
+
 def columns_of(options: argparse.Namespace) -> dict[str, Any]:
     """The columns of a table as `load_graph` and `convert_to_store` take them."""
     return {name: getattr(options, name) for name in ("source", "target", "weight", "header")}
@@ -104,6 +123,17 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
     """The options of reading that are not the defaults, for the record."""
     names = ("format", "weights", "symmetrize", "bipartite")
     return {name: getattr(options, name) for name in names if getattr(options, name) not in (None, False, "max")}
+
+
+def reading_in_words(options: argparse.Namespace) -> str:
+    """The options by which another command reads the file as this one did, but for those of direction."""
+    words = []
+    for name in ("format", "weights", "source", "target", "weight"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name}", str(value)]
+    if options.header is not None:
+        words.append("--header" if options.header else "--no-header")
+    return shlex.join(words)
 
 
 def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
@@ -175,9 +205,9 @@ def _as_wrong_use() -> Iterator[None]:
 def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
     """Options that bound what a cluster holds; names : those of "min_size", "max_size" and "imbalance"."""
     if "min_size" in names:
-        parser.add_argument("--min-size", type=float, metavar="NODES", help="the least nodes of a cluster")
+        parser.add_argument("--min-size", type=_size, metavar="NODES", help="the least nodes of a cluster")
     if "max_size" in names:
-        parser.add_argument("--max-size", type=float, metavar="NODES", help="the most nodes of a cluster")
+        parser.add_argument("--max-size", type=_size, metavar="NODES", help="the most nodes of a cluster")
     if "imbalance" in names:
         share = "how much more than the average cluster one may hold, such as 0.03"
         parser.add_argument("--imbalance", type=float, metavar="SHARE", help=share)

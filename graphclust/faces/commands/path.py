@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         time_budget=options.time_budget, rng=options.seed, progress=progress,
     )  # fmt: skip
     suggestion = path.suggest(progress=progress)
-    show(json.dumps(as_data(path, suggestion)) if options.report == "json" else in_the_shell(as_text(path, suggestion)))
+    show(json.dumps(as_data(path, suggestion)) if options.report == "json" else as_text(path, suggestion))
 
 
 def as_data(path: "ClusterPath", suggestion: "Suggestion") -> dict[str, Any]:
@@ -124,7 +124,7 @@ def as_text(path: "ClusterPath", suggestion: "Suggestion") -> str:
                 f"{row.k:8d} {row.normalized_cut:16.4f} {row.modularity:12.4f} {row.sizes[0]:9,d} {row.sizes[-1]:10,d}"
                 f"   {best}"
             )
-    reasons = [f"  {reason}" for reason in suggestion.reasons]
+    reasons = [f"  {in_the_shell(reason)}" for reason in suggestion.reasons]
     return "\n".join([*lines, "", f"suggestion: {suggestion.k}", *reasons, "", *origin_in_lines(path.origin)])
 
 
