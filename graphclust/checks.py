@@ -14,10 +14,12 @@ Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator`
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
-    """`values` as a NumPy array; a TypeError for masked ones, whose mask NumPy would drop.
+    """`values` as a NumPy array; a TypeError for masked ones, whose mask NumPy would drop, and for an AnnData.
 
     A GraphValidationError for rows of different lengths.
     """
+    if hasattr(values, "obsm") and hasattr(values, "obsp"):
+        raise TypeError(f"{name} is an AnnData, expected an array; pass one of its own, such as {name}.obsm['X_pca']")
     rows = values if isinstance(values, list | tuple) else ()
     if isinstance(values, np.ma.MaskedArray) or any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise TypeError(

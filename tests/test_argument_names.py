@@ -59,6 +59,22 @@ def test_mistyped_arguments_are_told_the_nearest():
         graphclust.kmeans(points, 2, zzz=3)
 
 
+def test_arguments_that_go_by_name_are_named_when_they_come_by_place():
+    with pytest.raises(TypeError, match=r"communities\(G\) takes 1 by place, .*communities\(G, resolution=\.\.\.\)$"):
+        graphclust.communities(nx.path_graph(3), 1.0)
+    with pytest.raises(TypeError, match=r"balanced_partition\(G, k, max_imbalance=\.\.\.\)$"):
+        graphclust.balanced_partition(nx.path_graph(3), 2, 0.03)
+
+
+def test_an_estimator_is_told_the_names_of_scikit_learn():
+    pytest.importorskip("sklearn")
+    with pytest.raises(TypeError, match=r"^KMeans\(\) .* 'k', did you mean 'n_clusters'\?$"):
+        graphclust.KMeans(k=3)
+    with pytest.raises(TypeError, match=r"^GraphClustering\(\) .* 'rng', did you mean 'random_state'\?$"):
+        graphclust.GraphClustering(rng=0)
+    assert graphclust.KMeans(3, random_state=0).get_params()["random_state"] == 0
+
+
 def test_other_type_errors_are_left_as_they_are():
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
         graphclust.multilevel_partition(nx.path_graph(3))

@@ -272,7 +272,10 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
         listed = list(edges)
         if not all(isinstance(edge, tuple | list) and len(edge) in ((2, 3) if weighted else (2,)) for edge in listed):
             form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
-            raise TypeError(f"{argument} holds something else than edges, expected a list of {form}")
+            remedy = f"; those of a graph are [*{argument}.edges]" if hasattr(edges, "adjacency") else ""
+            if hasattr(edges, "itertuples"):
+                remedy = f"; the rows of a table are [*{argument}.itertuples(index=False)]"
+            raise TypeError(f"{argument} holds something else than edges, expected a list of {form}{remedy}")
         if len({len(edge) for edge in listed}) > 1:
             raise TypeError(f"{argument} has weights on some edges only, expected them on all or on none")
         columns = [list(column) for column in zip(*listed, strict=True)] if listed else [[], []]

@@ -215,7 +215,8 @@ def _layout_of_choice(
         what = "the third column" if names is None and weight == 2 else f"column {called[weight]!r}"
         notes.append(f"{what} was read as weights; {_SAY}")
     if ignored := [called[i] or repr("") for i in range(n_columns) if i not in (source, target, weight)]:
-        notes.append(f"columns not used: {', '.join(ignored)[:80]}")
+        plain = "; each edge counts 1 unless weight= names its weight" if weight is None and weights is None else ""
+        notes.append(f"columns not used: {', '.join(ignored)[:80]}{plain}")
     ends = (called[source], called[target]) if names is not None else ("source", "target")
     return Layout(
         delimiter, n_columns, False, False, source, target, None if weights == "ignore" else weight, "; ".join(notes),

@@ -147,6 +147,8 @@ def _is_edge_table(G: Any) -> bool:
 
 def _hint(G: Any, library: str) -> str:
     """What to do with something that is nearly a graph."""
+    if hasattr(G, "point_weights") and hasattr(G, "graph"):
+        return "; pass the graph of the kernel, kernel.graph"
     if library == "anndata":
         return "; pass it to cluster_anndata, or its obsp['connectivities']"
     if library in TABLES and hasattr(G, "columns"):
@@ -155,9 +157,10 @@ def _hint(G: Any, library: str) -> str:
         names = [str(name) for name in column_names(G)]
         found = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
         source, target = (*names[:2], "...", "...")[:2]
+        weight = f", weight={names[2]!r}" if len(names) == 3 else ""
         return (
             f"; its columns are {found or 'none'}: say which hold the ends of the edges, as in graph_from_table(G, "
-            f"source={source!r}, target={target!r})"
+            f"source={source!r}, target={target!r}{weight})"
         )
     return "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
 
@@ -207,7 +210,10 @@ def _without_weights(graph: Graph) -> Graph:
 def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
     """A graph from a square matrix, whose duplicates are summed and whose rounding is evened out."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphValidationError(f"G has shape {matrix.shape}, expected a square adjacency matrix")
+        raise GraphValidationError(
+            f"G has shape {matrix.shape}, expected a square adjacency matrix; of a rectangular one rows and columns "
+            "become nodes by scipy.sparse.block_array([[None, G], [G.T, None]])"
+        )
     pattern = matrix.dtype == bool
     matrix, remarks = (matrix, ()) if matrix.format == "csr" else as_csr(matrix, pattern)
     check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])

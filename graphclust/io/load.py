@@ -330,6 +330,11 @@ def recognize(source: Source) -> str:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if dimacs_start.match(text):
         return "dimacs"
+    if head.startswith(b"\x89HDF"):
+        raise GraphFormatError(
+            "is an HDF5 file, expected a graph; of an .h5ad file pass anndata.read_h5ad(path) to cluster_anndata",
+            source.path,
+        )
     if b"\0" in head:
         raise GraphFormatError(f"is binary (it starts with {quote(head, 20)!r}), expected a text file", source.path)
     if not text:

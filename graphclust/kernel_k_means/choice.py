@@ -27,6 +27,11 @@ WITH_WIDTH: dict[str, Callable[..., Kernel]] = {"gaussian": GaussianKernel, "lap
 def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None = "weight") -> Kernel:
     """A kernel as it is; that of a `Graph` or NetworkX graph; otherwise the named one of a matrix or of points."""
     as_choice(kernel, "kernel", (*WITH_WIDTH, *NAMED))
+    if hasattr(K_or_X, "point_weights"):
+        raise TypeError(
+            f"K_or_X is a {type(K_or_X).__name__}, expected points, a matrix, a graph or a kernel such as GraphKernel; "
+            "pass its graph, K_or_X.graph"
+        )
     if not isinstance(K_or_X, Kernel):
         of_graph = isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
         if of_graph or kernel == "normalized cut":

@@ -114,7 +114,10 @@ class NormalizedCutKernel:
 def check_kernel(kernel: NormalizedCutKernel) -> None:
     """Raise TypeError for what is no kernel, such as a graph; an object with the same attributes is one."""
     if not hasattr(kernel, "point_weights"):
-        check_type(kernel, NormalizedCutKernel, "kernel", "NormalizedCutKernel.of(G) makes one of a graph")
+        remedy = "NormalizedCutKernel.of(G) makes one of a graph"
+        if hasattr(kernel, "block"):  # a kernel of points
+            remedy += "; of points coreset_kernel_kmeans takes a coreset, and kernel_kmeans_plusplus draws seeds"
+        check_type(kernel, NormalizedCutKernel, "kernel", remedy)
 
 
 def kernel_terms(graph: Graph, at: slice | np.ndarray, loop_policy: str, shift: float) -> KernelTerms:

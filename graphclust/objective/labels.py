@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_array, as_labels, as_names, fits_numbers
-from graphclust.errors import GraphValidationError
+from graphclust.errors import GraphValidationError, amount
 from graphclust.graph.container import Graph
 
 
@@ -215,7 +215,9 @@ def _number_objects(labels: np.ndarray, name: str) -> np.ndarray:
     values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
     kinds = {type(value) for value in values}
     if len(kinds) > 1 or type(None) in kinds:
-        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing")
+        n_missing = sum(value is None or value != value for value in values)
+        more = f"; leave the {amount(n_missing, 'node')} without one out of both" if n_missing else ""
+        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing{more}")
     (kind,) = kinds
     if kind is float:
         return labels  # refused as what it is

@@ -96,7 +96,8 @@ def test_header_says_whether_the_first_line_names_the_columns(tmp_path):
 
 def test_a_weight_is_read_where_it_is_asked_for_and_else_named_as_left_out(tmp_path):
     _, graph, info = load(tmp_path, COUNTS, "t.csv")
-    assert graph.weights is None and "columns not used: count" in info.repairs
+    assert graph.weights is None
+    assert info.repairs == ("columns not used: count; each edge counts 1 unless weight= names its weight",)
     assert edges_of(tmp_path, COUNTS, weight="count") == {("a", "b", 10.0), ("b", "c", 1.0)}
     path = tmp_path / "t.csv"
     assert as_graph(path, weight="count").weights.tolist() == [10, 10, 1, 1]
