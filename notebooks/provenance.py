@@ -7,6 +7,7 @@ when it is called counts only where it was called.
 """
 
 import ast
+import functools
 import hashlib
 import pathlib
 import subprocess
@@ -63,6 +64,7 @@ def _module_hash(name: str) -> str:
     return "gone"
 
 
+@functools.cache  # the headlines ask for the same modules once a claim
 def code_hash(source: str) -> str:
     """A hash of what Python source computes: of its syntax tree without docstrings, refusals and warnings.
 
