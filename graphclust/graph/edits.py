@@ -254,6 +254,15 @@ def _with_more_nodes(graph: Graph, finder: _Nodes) -> Graph:
     return Graph(indptr, graph.indices, graph.weights, degrees, loops, nodes, node_weights=of_nodes)
 
 
+def _refuse_other_forms(edges: Any, argument: str, form: str) -> None:
+    """Refuse a table or a graph of edges, with the list that it holds."""
+    for attribute, remedy in (("itertuples", "itertuples(index=False)"), ("adjacency", "edges")):
+        if hasattr(edges, attribute):
+            raise TypeError(
+                f"{argument} is a {type(edges).__name__}, expected a list of {form}; pass [*{argument}.{remedy}]"
+            )
+
+
 def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, npt.NDArray[np.float64]]:
     """Ends and weights; 0 stands for the weight of removed ones."""
     columns: list[Any]
@@ -272,10 +281,8 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
         listed = list(edges)
         if not all(isinstance(edge, tuple | list) and len(edge) in ((2, 3) if weighted else (2,)) for edge in listed):
             form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
-            remedy = f"; those of a graph are [*{argument}.edges]" if hasattr(edges, "adjacency") else ""
-            if hasattr(edges, "itertuples"):
-                remedy = f"; the rows of a table are [*{argument}.itertuples(index=False)]"
-            raise TypeError(f"{argument} holds something else than edges, expected a list of {form}{remedy}")
+            _refuse_other_forms(edges, argument, form)
+            raise TypeError(f"{argument} holds something else than edges, expected a list of {form}")
         if len({len(edge) for edge in listed}) > 1:
             raise TypeError(f"{argument} has weights on some edges only, expected them on all or on none")
         columns = [list(column) for column in zip(*listed, strict=True)] if listed else [[], []]

@@ -121,6 +121,7 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
     elif library in (*GRAPHS, "graphblas", "sparse") or (library == "pandas" and is_adjacency_table(G)):
         graph = _from_other(G, library, weight, symmetrize)
     else:
+        _refuse_kernel(G)
         module = "" if type(G).__module__ == "builtins" else type(G).__module__ + "."
         raise TypeError(
             f"G is a {module}{type(G).__name__}, expected a networkx.Graph, a SciPy sparse matrix or array, a square "
@@ -147,8 +148,6 @@ def _is_edge_table(G: Any) -> bool:
 
 def _hint(G: Any, library: str) -> str:
     """What to do with something that is nearly a graph."""
-    if hasattr(G, "point_weights") and hasattr(G, "graph"):
-        return "; pass the graph of the kernel, kernel.graph"
     if library == "anndata":
         return "; pass it to cluster_anndata, or its obsp['connectivities']"
     if library in TABLES and hasattr(G, "columns"):
@@ -157,10 +156,9 @@ def _hint(G: Any, library: str) -> str:
         names = [str(name) for name in column_names(G)]
         found = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
         source, target = (*names[:2], "...", "...")[:2]
-        weight = f", weight={names[2]!r}" if len(names) == 3 else ""
         return (
             f"; its columns are {found or 'none'}: say which hold the ends of the edges, as in graph_from_table(G, "
-            f"source={source!r}, target={target!r}{weight})"
+            f"source={source!r}, target={target!r})"
         )
     return "; a dict of neighbors as networkx.Graph(G)" if isinstance(G, Mapping) else ""
 
@@ -192,6 +190,12 @@ def _with_function(message: str, function: Callable[..., Any]) -> str:
     named = rf"""\w\([^()]*\)|(?<![\w.])({names})=('[^']*'|"[^"]*"|True|False|None|)"""
     message = re.sub(named, as_call, message)
     return re.sub(rf"\ba larger ({names})\b", rf"\g<0> to {function.__name__}", message)
+
+
+def _refuse_kernel(G: Any) -> None:
+    """Refuse a kernel of a graph in the place of the graph."""
+    if hasattr(G, "point_weights") and hasattr(G, "graph"):
+        raise TypeError(f"G is a {type(G).__name__}, expected a graph; pass that of the kernel, kernel.graph")
 
 
 def _refuse_name_of_weight(weight: str | None, what: str) -> None:

@@ -27,11 +27,7 @@ WITH_WIDTH: dict[str, Callable[..., Kernel]] = {"gaussian": GaussianKernel, "lap
 def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None = "weight") -> Kernel:
     """A kernel as it is; that of a `Graph` or NetworkX graph; otherwise the named one of a matrix or of points."""
     as_choice(kernel, "kernel", (*WITH_WIDTH, *NAMED))
-    if hasattr(K_or_X, "point_weights"):
-        raise TypeError(
-            f"K_or_X is a {type(K_or_X).__name__}, expected points, a matrix, a graph or a kernel such as GraphKernel; "
-            "pass its graph, K_or_X.graph"
-        )
+    _refuse_kernel_for_cuts(K_or_X)
     if not isinstance(K_or_X, Kernel):
         of_graph = isinstance(K_or_X, Graph) or hasattr(K_or_X, "adjacency")
         if of_graph or kernel == "normalized cut":
@@ -52,6 +48,14 @@ def as_kernel(K_or_X: Any, kernel: str, sample_weight: Any, weight: str | None =
     if kernel in WITH_WIDTH:
         return WITH_WIDTH[kernel](K_or_X, sample_weight=sample_weight)
     return NAMED[kernel](K_or_X)
+
+
+def _refuse_kernel_for_cuts(K_or_X: Any) -> None:
+    if hasattr(K_or_X, "point_weights"):
+        raise TypeError(
+            f"K_or_X is a {type(K_or_X).__name__}, expected points, a matrix, a graph or a kernel such as GraphKernel; "
+            "pass its graph, K_or_X.graph"
+        )
 
 
 def _looks_like_a_kernel(X: Any) -> bool:

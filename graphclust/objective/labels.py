@@ -210,14 +210,22 @@ def _as_array(labels: Any, name: str) -> np.ndarray:
     return array
 
 
+def _refuse_missing(values: list[Any], name: str) -> None:
+    n_missing = sum(value is None or value != value for value in values)
+    if n_missing:
+        raise TypeError(
+            f"{name} mixes types, expected whole numbers or names, and none missing; leave the "
+            f"{amount(n_missing, 'node')} without one out of both"
+        )
+
+
 def _number_objects(labels: np.ndarray, name: str) -> np.ndarray:
     """A number for each label of any hashable type, -1 for those that mean none."""
     values = [value.item() if isinstance(value, np.generic) else value for value in labels.tolist()]
     kinds = {type(value) for value in values}
     if len(kinds) > 1 or type(None) in kinds:
-        n_missing = sum(value is None or value != value for value in values)
-        more = f"; leave the {amount(n_missing, 'node')} without one out of both" if n_missing else ""
-        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing{more}")
+        _refuse_missing(values, name)
+        raise TypeError(f"{name} mixes types, expected whole numbers or names, and none missing")
     (kind,) = kinds
     if kind is float:
         return labels  # refused as what it is
