@@ -141,6 +141,7 @@ def quality(graph: gc.Graph, found: gc.Clustering) -> None:
     for labels in (found, found.labels, found.as_dict(), found.communities(), [0, 1], ["a", "b"]):
         assert_type(gc.normalized_cut(graph, labels), float)
     assert_type(gc.conductance(graph, found, weight=None), Real)
+    assert_type(gc.edge_cut(graph, found), float)
     assert_type(gc.cluster_volumes(graph, found, weight="strength"), Real)
     assert_type(gc.modularity(graph, (part for part in found.communities()), resolution=2), float)
     assert_type(gc.kernel_k_means_cost(graph, found, shift=1.0), float)

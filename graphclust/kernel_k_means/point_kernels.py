@@ -63,8 +63,8 @@ class PointKernel(Kernel):
 class GaussianKernel(PointKernel):
     """exp(-|x - y|^2 / kappa).
 
-    kappa : > 0; None takes the mean squared distance over all ordered pairs of points, a point with itself included,
-        where a point of sample_weight 2 counts as two.
+    kappa : > 0, 1 / gamma of scikit-learn's "rbf", or twice a variance. None takes the mean squared distance over all
+        ordered pairs of points, a point with itself included, where a point of sample_weight 2 counts as two.
 
     float32 points of which one is some hundred widths, sqrt(kappa), from their mean become float64.
 

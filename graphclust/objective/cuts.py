@@ -205,7 +205,8 @@ def kernel_k_means_cost(
 
     The sum over clusters S and nodes x in S of d(x) |phi(x) - c(S)|^2 in the kernel's feature space. For k clusters of
     positive volume that hold all n nodes it equals NCut + trace(D^-1 A) - k + shift (n - k), so costs compare only at
-    equal k. Self-loops are taken as they are stored.
+    equal k. Self-loops are taken as they are stored: `kernel_kmeans` of a graph counts the implied loops of
+    `NormalizedCutKernel.of` as well, and reports another value for the same partition.
 
     G, labels, weight, symmetrize : see `cluster_volumes`; nodes of degree 0 are left out.
     shift : a number >= 0.

@@ -28,6 +28,7 @@ def kernel_block(kernel):
 READERS = {
     "cluster_volumes": lambda G, **w: graphclust.cluster_volumes(G, LABELS, **w),
     "normalized_cut": lambda G, **w: graphclust.normalized_cut(G, LABELS, **w),
+    "edge_cut": lambda G, **w: graphclust.edge_cut(G, LABELS, **w),
     "conductance": lambda G, **w: graphclust.conductance(G, LABELS, **w),
     "modularity": lambda G, **w: graphclust.modularity(G, LABELS, **w),
     "kernel_k_means_cost": lambda G, **w: graphclust.kernel_k_means_cost(G, LABELS, **w),
