@@ -5,6 +5,7 @@ imported where it is used, so that Ctrl-C is quiet at any time.
 """
 
 import argparse
+import os
 import shlex
 import sys
 import warnings
@@ -35,6 +36,7 @@ from graphclust.progress_bar import ProgressLine
 COMMANDS = (
     cluster, communities, hierarchy, partition, path, info, compare, convert, knn, demo, compile, datasets, cache,
 )  # fmt: skip
+NAMES = [command.__name__.rpartition(".")[2] for command in COMMANDS]
 FAILED, INTERRUPTED = 1, 130
 EXIT_CODES = """exit codes:
   0    done, even when a reader such as `head` closes the pipe before the end of the report (that cannot always be
@@ -57,7 +59,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(arguments: list[str] | None) -> int:
     """Run a command; returns the exit code, and prints one line for each kind of failure."""
     words = sys.argv[1:] if arguments is None else arguments
-    options = _parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
+    asked = next((word for word in words if not word.startswith("-")), "")
+    parser = _parser(asked)
+    if asked not in NAMES and os.path.isfile(asked):
+        example = f"graphclust cluster {shlex.quote(asked)}"
+        parser.error(f"{asked!r} is a file, expected a command before it, as in {example}")
+    options = parser.parse_args(words)
     from graphclust.errors import ConvergenceWarning, GraphClustError, GraphWarning, ParameterError
     from graphclust.progress import Progress
 
@@ -134,8 +141,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser = Parser(prog="graphclust", description="Cluster large sparse graphs into k parts.", epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"graphclust {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", parser_class=Parser)
-    for command in COMMANDS:
-        name = command.__name__.rpartition(".")[2]
+    for name, command in zip(NAMES, COMMANDS, strict=True):
         if asked in (None, name):
             command.add_to(commands)
         else:

@@ -228,6 +228,17 @@ def test_the_help_lists_the_exit_codes(capsys):
     assert "exit codes: 0 done" in words and "130 interrupted" in words and "`head`" in words
 
 
+def test_a_file_without_a_command_is_told_one(capsys, tmp_path, monkeypatch):
+    (tmp_path / "edges.csv").write_text("a,b\n")
+    with pytest.raises(SystemExit) as end:
+        cli.main([str(tmp_path / "edges.csv")])
+    assert end.value.code == cli.WRONG_USE
+    assert f"as in graphclust cluster {tmp_path / 'edges.csv'} (see" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "info").write_text("a,b\n")
+    assert cli.main(["info", "karate"]) == 0  # a file of that name stands in no command's way
+
+
 @pytest.mark.parametrize(
     ("words", "meant"), [("--max_size 9", "--max-size"), ("--max-imbalance 0.1", "--imbalance"), ("--k 2", "-k")]
 )

@@ -62,6 +62,8 @@ def test_which_graph_of_the_cells_is_taken(tmp_path):
         coreset_sc(adata, 2)
     with pytest.raises(TypeError, match=r"X is an AnnData, expected an array; .*X\.obsm\['X_pca'\]"):
         knn_graph(adata, 2)
+    with pytest.raises(TypeError, match=r"k=0\.5 is a float, .* resolution=0\.5$"):
+        cluster_anndata(adata, 0.5)
 
 
 def two_cliques():
