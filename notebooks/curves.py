@@ -70,8 +70,12 @@ def difference(
 
 
 def at_least(margin: float, error: float) -> bool | None:
-    """Whether a paired difference says "at least as good": it is not below 0; None if by less than two errors."""
-    return True if margin >= 0 else False if margin < -2 * error else None
+    """Whether a paired difference says "at least as good": 0 or above by two standard errors; None if within two of 0.
+
+    A difference of exactly 0 without an error says it too. Two equal ways are rarely told apart from ways that differ a
+    little, so most of them are left undecided.
+    """
+    return True if margin >= 2 * error else False if margin < -2 * error else None
 
 
 def better(margin: float, error: float) -> bool | None:

@@ -132,7 +132,7 @@ def clean(notebook: Any) -> None:
         if cell.cell_type != "code":
             continue
         cell.execution_count = None
-        cell.outputs = [output for output in cell.outputs if COMPILING not in str(output.get("text", ""))]
+        cell.outputs = join_streams([output for output in cell.outputs if COMPILING not in str(output.get("text", ""))])
         for output in cell.outputs:
             output.pop("execution_count", None)
             if "metadata" in output:
@@ -141,6 +141,17 @@ def clean(notebook: Any) -> None:
                 output.data = nbformat.from_dict({"image/png": compact(output.data["image/png"])})
             if output.output_type == "execute_result":  # one that has no count is no valid result of one
                 output.output_type = "display_data"
+
+
+def join_streams(outputs: list[Any]) -> list[Any]:
+    """The outputs with what was printed in a row as one: where it is cut depends on the moment it was sent."""
+    kept: list[Any] = []
+    for output in outputs:
+        if kept and output.get("name", "") and output.get("name") == kept[-1].get("name"):
+            kept[-1].text += output.text
+        else:
+            kept.append(output)
+    return kept
 
 
 def compact(picture: str) -> str:
