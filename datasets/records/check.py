@@ -20,12 +20,14 @@ A graph NAME is read from graphs/NAME.npz in the folder that $GRAPHCLUST_DATA na
 """
 
 import argparse
+import datetime
 import hashlib
 import json
 import lzma
 import os
 import pathlib
 import sys
+import zipfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +37,8 @@ from scipy.sparse import csgraph
 HERE = pathlib.Path(__file__).parent
 # Values differ by rounding in the last digits; a record is beaten by more than that.
 LEAST_GAIN = 1e-9
-NEEDED = ("graph", "objective", "k", "labels", "tool", "version", "seconds", "date")
+TEXTS = ("graph", "objective", "labels", "tool", "version", "date")
+NEEDED = (*TEXTS, "k", "seconds")
 FEWER_IS_BETTER = {"normalized_cut": True, "ratio_cut": True, "modularity": False}
 WORDS = {"normalized_cut": "Normalized cut", "ratio_cut": "Ratio cut", "modularity": "Modularity at resolution 1"}
 BEGIN, END = "<!-- made by check.py -->\n", "<!-- end -->\n"
@@ -64,16 +67,24 @@ def read_graph(name: str) -> sparse.csr_matrix:
     if ":" in name:
         from graphclust import load_graph
 
-        return sparse.csr_matrix(load_graph(name).to_scipy())
+        try:
+            return sparse.csr_matrix(load_graph(name).to_scipy())
+        except (OSError, ValueError) as problem:
+            raise Refused(f"graph {name!r} cannot be fetched: {problem}") from problem
+    if pathlib.PurePath(name).name != name:
+        raise Refused(f"graph {name!r} is a path, expected the name of a file of graphs/ without .npz")
     folder = os.environ.get("GRAPHCLUST_DATA")
     if not folder:
         raise Refused(f"graph {name!r}: set GRAPHCLUST_DATA to a folder that holds graphs/{name}.npz")
     file = pathlib.Path(folder) / "graphs" / f"{name}.npz"
-    if not file.exists():
+    if not file.is_file():
         raise Refused(f"graph {name!r}: {file} is not there")
-    with np.load(file, allow_pickle=False) as stored:
-        n, indptr, indices = int(stored["n"]), stored["indptr"], stored["indices"]
-    return sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n, n))
+    try:
+        with file.open("rb") as source, np.load(source, allow_pickle=False) as stored:
+            n, indptr, indices = int(stored["n"]), stored["indptr"], stored["indices"]
+        return sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n, n))
+    except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as problem:
+        raise Refused(f"graph {name!r}: {file} does not hold indptr, indices and n of a graph: {problem}") from problem
 
 
 def hash_of(matrix: sparse.csr_matrix) -> str:
@@ -121,13 +132,13 @@ def value_of(matrix: sparse.csr_matrix, labels: np.ndarray, objective: str) -> f
 
 def read_labels(file: pathlib.Path, component: Component, k: int) -> np.ndarray:
     """The labels of the component's nodes, int64; Refused where they are not a partition of it into k clusters."""
-    if not file.exists():
+    if not file.is_file():
         raise Refused(f"labels: {file} is not there")
     opener = lzma.open if file.suffix == ".xz" else open
     try:
         with opener(file, "rt") as lines:
             labels = np.array([int(line) for line in lines], dtype=np.int64)
-    except (ValueError, OverflowError, lzma.LZMAError, UnicodeDecodeError) as problem:
+    except (ValueError, OverflowError, lzma.LZMAError, EOFError, OSError) as problem:
         raise Refused(f"labels: {file.name} is not a whole number a line: {problem}") from problem
     n = len(component.inside)
     if len(labels) != n:
@@ -135,6 +146,8 @@ def read_labels(file: pathlib.Path, component: Component, k: int) -> np.ndarray:
     if (labels[~component.inside] != -1).any():
         raise Refused("labels: nodes outside of the largest component have clusters, expected -1 there")
     labels = labels[component.inside]
+    if k > len(labels):
+        raise Refused(f"k is {k}, expected at most {len(labels)}, the nodes of the largest component")
     if labels.min() < 0 or labels.max() >= k:
         raise Refused(f"labels: from {labels.min()} to {labels.max()} in the largest component, expected 0 to {k - 1}")
     empty = np.flatnonzero(np.bincount(labels, minlength=k) == 0)
@@ -254,19 +267,27 @@ def read_submission(file: pathlib.Path) -> Record:
     """The object of a submission; Refused where something is missing or is not what it should be."""
     try:
         submission = json.loads(file.read_text())
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise Refused(f"{file}: not a JSON object: {problem}") from problem
     if not isinstance(submission, dict):
         raise Refused(f"{file}: a {type(submission).__name__}, expected a JSON object")
     missing = [name for name in NEEDED if name not in submission]
     if missing:
         raise Refused(f"{file}: {', '.join(missing)} missing")
+    for name in (*TEXTS, *(["source"] if submission.get("source") is not None else [])):
+        text = submission[name]
+        if not isinstance(text, str) or not text.strip() or not text.isprintable() or "|" in text:
+            raise Refused(f"{name} is {text!r}, expected a line of text without '|'")
+    try:
+        datetime.datetime.strptime(submission["date"], "%Y-%m-%d")
+    except ValueError as problem:
+        raise Refused(f"date is {submission['date']!r}, expected one such as '2026-11-27'") from problem
     if submission["objective"] not in FEWER_IS_BETTER:
         raise Refused(f"objective is {submission['objective']!r}, expected one of {', '.join(FEWER_IS_BETTER)}")
     k, seconds = submission["k"], submission["seconds"]
     if type(k) is not int or k < 2:
         raise Refused(f"k is {k!r}, expected a whole number of at least 2")
-    if type(seconds) not in (int, float) or not 0 <= seconds < float("inf"):
+    if type(seconds) not in (int, float) or not 0 <= seconds <= sys.float_info.max:
         raise Refused(f"seconds is {seconds!r}, expected a number of at least 0")
     return submission
 

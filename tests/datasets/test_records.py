@@ -121,6 +121,7 @@ def test_a_better_one_takes_the_place_of_the_record(check, bench):
         ([0, 0, 0, 1, 1, -1, -1, -1], "from -1 to 1 in the largest component"),
         ([0, 0, 0, 1, 1, 1, 1, 1], "expected -1 there"),
         ([0, 0, 0, 1, 1, 1.5, -1, -1], "not a whole number a line"),
+        ([0, 0, 0, 1, 1, 10**30, -1, -1], "not a whole number a line"),
     ],
 )
 def test_what_is_no_partition_is_refused(labels, complaint, check, bench):
@@ -138,11 +139,47 @@ def test_what_is_no_partition_is_refused(labels, complaint, check, bench):
         ({"source": None}, "expected 'source'"),
         ({"graph": "unknown"}, "unknown.npz is not there"),
         ({"labels": "elsewhere.txt"}, "elsewhere.txt is not there"),
+        ({"labels": "."}, "is not there"),
+        ({"labels": 5}, "labels is 5, expected a line of text"),
+        ({"graph": ["triangles"]}, "graph is ['triangles'], expected a line of text"),
+        ({"graph": "../graphs/triangles"}, "is a path"),
+        ({"graph": "nowhere:to/be/found"}, "cannot be fetched"),
+        ({"objective": ["modularity"]}, "objective is ['modularity'], expected a line of text"),
+        ({"tool": "a | b"}, "tool is 'a | b', expected a line of text without '|'"),
+        ({"tool": "two\nlines"}, "expected a line of text"),
+        ({"version": 1}, "version is 1, expected a line of text"),
+        ({"source": 5}, "source is 5, expected a line of text"),
+        ({"date": 5}, "date is 5"),
+        ({"date": "2026-13-45"}, "date is '2026-13-45', expected one such as"),
+        ({"k": 7}, "k is 7, expected at most 6"),
+        ({"k": 10**30}, "expected at most 6"),
+        ({"seconds": 10**400}, "expected a number of at least 0"),
     ],
 )
 def test_a_submission_that_lacks_something_is_refused(changes, complaint, check, bench):
     submit(bench, **changes)
-    assert complaint in refusal(check, bench)
+    assert complaint in refusal(check, bench, "--keep")
+    assert not (check.HERE / "records.json").exists()
+
+
+@pytest.mark.parametrize("labels", [b"", lzma.compress(b"0\n" * 8)[:20], b"no archive"])
+def test_labels_that_cannot_be_decompressed_are_refused(labels, check, bench):
+    submit(bench, labels="labels.xz")
+    (bench.parent / "labels.xz").write_bytes(labels)
+    assert "labels.xz is not a whole number a line" in refusal(check, bench)
+
+
+@pytest.mark.parametrize("contents", [b"", b"no archive", b"PK\x03\x04 cut"])
+def test_a_graph_that_cannot_be_read_is_refused(contents, check, bench):
+    submit(bench)
+    (bench.parent / "graphs" / "triangles.npz").write_bytes(contents)
+    assert "does not hold indptr, indices and n of a graph" in refusal(check, bench)
+
+
+def test_what_is_no_json_object_is_refused(check, bench):
+    for text in ("", "[1]", "[" * 100_000, "{"):
+        bench.write_text(text)
+        assert "JSON object" in refusal(check, bench)
 
 
 def test_another_graph_of_the_same_name_is_refused(check, bench):
