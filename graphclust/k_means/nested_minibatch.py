@@ -46,7 +46,7 @@ def nested_minibatch_kmeans(
     batch_size : points of the first batch, in a random order of all points; those of weight 0 come last.
     rho : how much smaller than its standard error each centroid's movement must be before the batch doubles. By
         default as in the paper; 1 comes within 1 % of the lowest energy in little more than half of the time on MNIST,
-        in less than a third on documents, and its last energy is no higher (notebook 07).
+        in less than a third on documents, where its last energy is lower; on MNIST those do not differ (notebook 07).
     max_iter : rounds; the last one at the latest labels all points.
     validation : points, or a function of the centroids: the result's `validation` holds seconds and energy by round.
 
