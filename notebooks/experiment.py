@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import time
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -88,14 +89,17 @@ class Record:
     ) -> list[Row]:
         """function(**setting) for every setting that is not in the record yet; all rows, each with its setting.
 
-        What was measured by another text of `function`, or of the functions in `needs` that it calls, is forgotten.
+        What was measured by another text of `function`, or of the functions in `needs` that it calls, or with other
+        values of the CONSTANTS that these name, is forgotten.
         """
         text = "".join(inspect.getsource(each) for each in (function, *needs))
         code = hashlib.sha256(text.encode()).hexdigest()[:16]
+        constants = constants_of((function, *needs))
         kept = self.contents["parts"].get(part, {})
-        known = kept.get("runs", {}) if kept.get("code") == code else {}
+        same = kept.get("code") == code and kept.get("constants", constants) == constants
+        known = kept.get("runs", {}) if same else {}
         runs: dict[str, list[Row]] = {}
-        self.contents["parts"][part] = {"code": code, "runs": runs}
+        self.contents["parts"][part] = {"code": code, "constants": constants, "runs": runs}
         settings = list(settings)
         for setting in settings:
             key = json.dumps(setting)
@@ -140,6 +144,19 @@ class Record:
             unfinished.replace(self._path)
 
 
+def constants_of(functions: Iterable[Callable[..., Any]]) -> Row:
+    """The values of the constants, names in capitals, that functions take from their notebook, as JSON has them."""
+    found: Row = {}
+    for function in functions:
+        codes = [function.__code__]
+        for code in codes:  # grows by the functions inside
+            codes += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+            for name in code.co_names:
+                if name.isupper() and name in function.__globals__:
+                    found[name] = _as_json(function.__globals__[name])
+    return dict(sorted(found.items()))
+
+
 def seeds_of(runs: Row) -> str:
     """Seeds of the settings that were measured, such as "0-9"."""
     seeds = sorted({json.loads(key).get("seed", -1) for key in runs} - {-1})
@@ -155,9 +172,18 @@ def as_text(contents: Row) -> str:
     parts = []
     for name, part in contents["parts"].items():
         runs = ",\n".join(f"{json.dumps(key)}: {json.dumps(rows)}" for key, rows in part["runs"].items())
-        parts.append(f'{json.dumps(name)}: {{"code": {json.dumps(part["code"])}, "runs": {{\n{runs}\n}}}}')
+        head = "".join(f"{json.dumps(key)}: {json.dumps(value)}, " for key, value in part.items() if key != "runs")
+        parts.append(f'{json.dumps(name)}: {{{head}"runs": {{\n{runs}\n}}}}')
     joined = ",\n".join(parts)
     return "{\n" + ",\n".join([*lines, f'"parts": {{\n{joined}\n}}']) + "\n}\n"
+
+
+def _as_json(value: Any) -> Any:
+    """What JSON makes of a value; what it cannot hold is only said to be there."""
+    try:
+        return json.loads(json.dumps(value, default=lambda _: "not JSON"))
+    except TypeError:  # keys that are no texts
+        return "not JSON"
 
 
 def _plain(value: Any) -> Any:

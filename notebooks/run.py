@@ -263,7 +263,8 @@ def verdict_of(claim: dict[str, Any], record: dict[str, Any]) -> str:
 def headlines() -> str:
     """What the papers claim and print, what was found, and the verdict that the notebook computed from it."""
     parts = [HEADLINES]
-    claims = [(path, record_of(path), claim) for path in notebooks() for claim in record_of(path).get("claims", [])]
+    records = [(path, record_of(path)) for path in notebooks()]
+    claims = [(path, record, claim) for path, record in records for claim in record.get("claims", [])]
     sources = dict.fromkeys(claim["source"].split(",")[0] for _, _, claim in claims)
     for source in sorted(sources, key=lambda source: source == "This package"):  # the papers first
         parts.append(f"## {source}")

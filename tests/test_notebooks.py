@@ -274,6 +274,21 @@ def test_a_record_forgets_what_other_code_measured(recorder):
     assert Record().measure("part", [{"x": 1}], changed) == [{"x": 1, "y": 2}]
 
 
+ROUNDS, WAYS = 1, (1, {"a": len})
+
+
+def test_a_record_forgets_what_was_measured_with_other_constants(recorder, monkeypatch):
+    Record, path = recorder
+
+    def measured(x):
+        return {"y": ROUNDS * WAYS[0]}
+
+    assert Record().measure("part", [{"x": 1}], measured) == [{"x": 1, "y": 1}]
+    assert json.loads(path.read_text())["parts"]["part"]["constants"] == {"ROUNDS": 1, "WAYS": [1, {"a": "not JSON"}]}
+    monkeypatch.setattr(sys.modules[__name__], "ROUNDS", 2)
+    assert Record().measure("part", [{"x": 1}], measured) == [{"x": 1, "y": 2}]
+
+
 @pytest.mark.parametrize(
     "what, other",
     [("size", "full"), ("machine", {"processor": "another"}), ("modules", {"graphclust.errors": "another"})],
