@@ -65,10 +65,10 @@ class Record:
     def __init__(self) -> None:
         path = os.environ.get("GRAPHCLUST_NOTEBOOK_RECORD")
         self._path = pathlib.Path(path) if path else None
+        self._now = {"date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "commit": commit()}
         self.contents: dict[str, Any] = {
             "size": SIZE,
-            "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
-            "commit": commit(),
+            **self._now,
             "seconds": 0,
             "data": available(),
             "read": {},
@@ -81,7 +81,9 @@ class Record:
         if self._path is not None and self._path.exists():
             kept = json.loads(self._path.read_text())
             if kept["size"] == SIZE and kept["machine"] == self.contents["machine"] and not outdated(kept):
-                self.contents |= {name: kept[name] for name in ("parts", "seconds", "read", "modules")}
+                # Date and commit stay those of the measurements, until one is made anew.
+                names = ("date", "commit", "parts", "seconds", "read", "modules")
+                self.contents |= {name: kept[name] for name in names}
         self._seconds_before, self._start = self.contents["seconds"], time.monotonic()
 
     def measure(
@@ -111,6 +113,7 @@ class Record:
                 found = function(**setting)
                 rows = found if isinstance(found, list) else [found]
                 runs[key] = [{name: _plain(value) for name, value in row.items()} for row in rows]
+                self.contents |= self._now
                 self._write()
         return [{**setting, **row} for setting in settings for row in runs[json.dumps(setting)]]
 

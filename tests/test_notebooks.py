@@ -274,6 +274,24 @@ def test_a_record_forgets_what_other_code_measured(recorder):
     assert Record().measure("part", [{"x": 1}], changed) == [{"x": 1, "y": 2}]
 
 
+def test_a_record_names_the_commit_of_its_last_measurement(recorder):
+    Record, path = recorder
+
+    def one(x):
+        return {"y": 1}
+
+    Record().measure("part", [{"x": 1}], one)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "commit": "before", "date": "2026-01-02"}))
+    again = Record()
+    again.measure("part", [{"x": 1}], one)
+    again.claim("Some paper", "better", "0.1 ± 0.1", None)
+    kept = json.loads(path.read_text())
+    assert (kept["commit"], kept["date"]) == ("before", "2026-01-02")
+    Record().measure("part", [{"x": 2}], one)
+    kept = json.loads(path.read_text())
+    assert kept["commit"] != "before" and kept["date"] != "2026-01-02"
+
+
 ROUNDS, WAYS = 1, (1, {"a": len})
 
 
