@@ -10,8 +10,6 @@ from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.levels import Run, filled, n_entries, read_only_level, room_for
 
-IN_VAIN = 0.2  # of the entries that a search may read after the value was highest ...
-FM_MIN_ENTRIES = 1 << 11  # ... and always so many entries: those of some dozen regions, as a branch of a tree is
 ROUNDS = 3  # of searches, each from all nodes of borders; a round that gains nothing is the last
 
 
@@ -21,7 +19,7 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
         return found
     n, k = len(level.terms.mass), len(found.sums.size)
     sized = read_only_level(level.rows, level.terms._replace(size=np.ones(n)))
-    patience = loops.Patience(n, n, max(IN_VAIN * n_entries(level), FM_MIN_ENTRIES), ROUNDS, 0.0)
+    patience = loops.Patience(n, n, np.inf, ROUNDS, 0.0)
     room = room_for(level, k)
     loops.climb_into(sized, found, goal, np.zeros(k), patience, draws_of(run.rng), room)
     run.reads(level, n_entries(level))
