@@ -8,7 +8,7 @@ from graphclust.compiled.graphs import fiduccia_mattheyses as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.shuffling import draws_of
-from graphclust.partition.levels import Run, filled, n_entries, read_only_level, room_for
+from graphclust.partition.levels import Run, n_entries, read_only_level, room_for, value, with_sums
 
 ROUNDS = 3  # of searches, each from all nodes of borders; a round that gains nothing is the last
 
@@ -17,10 +17,21 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     """The partition after searches from all nodes of its borders; the same under a plain objective, or without time."""
     if goal.objective.kind != RATIO or len(found.sums.size) < 2 or run.progress.out_of_time():
         return found
-    n, k = len(level.terms.mass), len(found.sums.size)
-    sized = read_only_level(level.rows, level.terms._replace(size=np.ones(n)))
-    patience = loops.Patience(n, n, np.inf, ROUNDS, 0.0)
-    room = room_for(level, k)
+    n = len(level.terms.mass)
+    return climb_within(level, np.ones(n), found, goal, loops.Patience(n, n, np.inf, ROUNDS, 0.0), run)
+
+
+def climb_within(
+    level: Level, size: np.ndarray, found: Partition, goal: Goal, patience: loops.Patience, run: Run
+) -> Partition:
+    """The partition after searches that keep the bounds of the goal, or the same where it is no better.
+
+    size : of each node, by which bounds go. Where a heavy node passes through a light cluster, round-off of its weight
+    is left in the sums of that cluster. So the sums of the partition are added up anew, and decide.
+    """
+    k = len(found.sums.size)
+    room, sized = room_for(level, k), read_only_level(level.rows, level.terms._replace(size=size))
     loops.climb_into(sized, found, goal, np.zeros(k), patience, draws_of(run.rng), room)
     run.reads(level, n_entries(level))
-    return filled(room, k)
+    made = with_sums(level, room.labels, k, run)
+    return made if value(made, goal) > value(found, goal) else found

@@ -21,11 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.checks import Seed
-from graphclust.compiled.graphs.fiduccia_mattheyses import climb_into
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.compiled.graphs.v_cycle import rows_within
-from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
@@ -48,12 +46,11 @@ from graphclust.partition.engine import (
     partition_into,
     side_by_side,
 )
+from graphclust.partition.fiduccia_mattheyses import climb_within
 from graphclust.partition.levels import (
     Run,
-    filled,
     n_entries,
     read_only_level,
-    room_for,
     run_on,
     value,
     with_sizes_as_masses,
@@ -166,9 +163,7 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     has_room = is_within(level, found, goal._replace(most=goal.most - heaviest))
     if has_room or not is_within(level, found, goal) or run.progress.out_of_time():
         return found
-    room, patience = room_for(level, goal.k), balanced.LOCAL._replace(slack=heaviest)
-    climb_into(level, found, goal, np.zeros(goal.k), patience, draws_of(run.rng), room)
-    return filled(room, goal.k)
+    return climb_within(level, level.terms.size, found, goal, balanced.LOCAL._replace(slack=heaviest), run)
 
 
 def settle_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:

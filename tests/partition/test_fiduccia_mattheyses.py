@@ -54,6 +54,19 @@ def test_a_climb_never_lowers_the_value_and_keeps_every_cluster(graph, name, res
             np.testing.assert_allclose(found.sums.mass, expected.mass, rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_heavy_nodes_that_pass_through_light_clusters_leave_their_sums_right(seed):
+    rng = np.random.default_rng(seed)
+    upper = np.triu((rng.random((9, 9)) < 0.5) * 10.0 ** rng.uniform(-9.0, 9.0, (9, 9)), 1)
+    upper[np.arange(8), np.arange(1, 9)] += 1e-9
+    run, objective = run_and_objective(as_graph(upper + upper.T), "normalized_cut", None, 3)
+    goal = Goal(objective, 3)
+    before = random_partition(run, 3, seed)
+    found = climb(run.finest, before, goal, run)
+    exact = value(with_sums(run.finest, found.labels, 3, run), goal)
+    assert value(found, goal) == pytest.approx(exact, rel=1e-12) and exact >= value(before, goal)
+
+
 def test_without_time_nothing_is_climbed():
     graph, labels = stepped_border()
     run, objective = run_and_objective(graph, "normalized_cut", None, 2)
