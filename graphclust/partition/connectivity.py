@@ -56,22 +56,22 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     kept = with_sums(level, number[parts], int(np.count_nonzero(is_kept)), run)
     rows = Rows(np.concatenate([[0], np.cumsum(lengths[is_kept])]), number[indices], weights)
     terms = Terms(kept.sums.inside, kept.sums.mass, loads_of(level.terms.size, kept.labels, len(kept.sums.size)))
-    joined = join_parts(Level(rows, terms), of_part[is_kept], goal)
+    is_home = np.zeros(len(kept.sums.size), bool)
+    is_home[number[home]] = True
+    joined = join_parts(Level(rows, terms), is_home, of_part[is_kept], goal)
     if joined is None:
         return found
     labels = joined.labels[kept.labels]
     return Partition(labels, joined.sums._replace(size=np.bincount(labels, minlength=goal.k)))
 
 
-def join_parts(level: Level, of_part: np.ndarray, goal: Goal) -> Partition | None:
-    """A partition of the parts of clusters, in which all but the heaviest of each cluster join a neighbor of theirs.
+def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, goal: Goal) -> Partition | None:
+    """A partition of the parts of clusters, in which all but the home of each cluster join a neighbor of theirs.
 
-    of_part : the cluster that each part is of. None where nothing joins anything.
+    is_home : whether each part is the one that its cluster stays with. of_part : the cluster that each part is of. None
+    where nothing joins anything.
     """
     n, k = len(of_part), goal.k
-    order = np.lexsort((np.arange(n), -level.terms.mass))
-    is_home = np.zeros(n, bool)
-    is_home[order[np.unique(of_part[order], return_index=True)[1]]] = True
     joined = join_homes(level, is_home, of_part, goal)
     home, inside, mass = joined
     left = np.flatnonzero(home < 0)  # components of the graph, or parts that no neighbor has room for

@@ -268,7 +268,8 @@ def connect_near(
         nodes = np.flatnonzero(is_small[parts])
         step = take_out(level, found, nodes, (np.cumsum(is_small) - 1)[parts[nodes]], run)
         apart = Partition(np.arange(n_parts, dtype=np.int32), step.regions.sums)
-        joined = join_parts(step.coarse, step.restrict(found).labels, goal) if goal.k else apart
+        is_home = np.arange(n_parts) < n_parts - np.count_nonzero(is_small)  # the rests come first
+        joined = join_parts(step.coarse, is_home, step.restrict(found).labels, goal) if goal.k else apart
         if joined is None:
             break
         labels = step.project(joined).labels

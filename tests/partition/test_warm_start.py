@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from graphclust import adjusted_rand_index, as_graph, communities
-from graphclust.objective.objective import weighed
+from graphclust.compiled.graphs.levels import Goal
+from graphclust.objective.objective import ratio_objective, weighed
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.overlay import connected_parts
-from graphclust.partition.warm_start import has_changed, parts_of_some, take_out
+from graphclust.partition.warm_start import connect_near, has_changed, parts_of_some, take_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 
@@ -56,6 +57,20 @@ def test_nodes_taken_out_have_the_links_and_sums_of_the_whole_contraction(seed, 
     for sums in ("inside", "mass", "size"):
         assert getattr(step.regions.sums, sums) == pytest.approx(getattr(whole.regions.sums, sums))
     assert step.coarse.terms.loops == pytest.approx(whole.coarse.terms.loops)
+
+
+@pytest.mark.parametrize("weight", [0.1 * i for i in range(1, 10)])
+def test_of_two_equal_halves_of_a_cluster_one_joins_its_neighbor_despite_round_off(weight):
+    A = np.zeros((7, 7))
+    for u, v, w in [(0, 1, weight), (2, 3, weight), (0, 4, 0.1), (2, 4, 0.1), (4, 5, 1.0), (4, 6, 1.0), (5, 6, 1.0)]:
+        A[u, v] = A[v, u] = w
+    for order in ([4, 0, 1, 2, 3, 5, 6], [0, 1, 4, 5, 6, 3, 2], [3, 1, 2, 0, 6, 4, 5]):
+        run = run_on(weighed(as_graph(A[np.ix_(order, order)]), "normalized_cut"))
+        labels = np.repeat([0, 1], [4, 3]).astype(np.int32)[order]  # 0-1 and 2-3 are the halves
+        found = connect_near(
+            run.finest, with_sums(run.finest, labels, 2, run), Goal(ratio_objective(run.units), 2), run
+        )
+        assert connected_parts(run.finest, found, run)[1] == 2 == len(np.unique(found.labels))
 
 
 def test_a_cluster_has_changed_that_is_marked_or_has_other_nodes():
