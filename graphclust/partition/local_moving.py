@@ -50,7 +50,7 @@ def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> P
 def refine(
     level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
 ) -> Partition:
-    """The partition after local moving until no node gains by a move.
+    """The partition after local moving until no node that waits gains by a move.
 
     Where k is free a cluster may vanish and a node may become one; else no cluster does, and all keep their numbers.
     once : nodes that would gain at first are looked at once, and no others, whether time is up or not.

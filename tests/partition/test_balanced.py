@@ -1,6 +1,7 @@
 """Parts of equal size: the bound holds whatever the graph, and the cut is that of a good partitioner."""
 
 import itertools
+import signal
 import warnings
 
 import networkx as nx
@@ -20,6 +21,7 @@ from graphclust.compiled.graphs.bisection import grow_halves
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.compiled.graphs.two_hop import join_singletons
+from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.faces.cli import main
@@ -306,6 +308,27 @@ def test_rounds_of_moves_exchange_nodes_of_full_clusters():
     assert climbed(run.finest, found, goal).labels.tolist() == labels.tolist()  # no cluster has room
     after = moved_in_rounds(run.finest, found, goal)
     assert value(after, goal) == 180.0 and after.sums.size.tolist() == [10, 10]
+
+
+def test_rounds_of_moves_end_where_the_cut_is_lost_in_the_round_off_of_heavy_edges():
+    light, heavy, A = [(0, 2), (0, 5), (1, 3), (3, 4)], [(2, 3), (2, 4), (3, 5)], np.zeros((6, 6))
+    for (u, v), weight in [*itertools.product(light, [0.1]), *itertools.product(heavy, [1e15])]:
+        A[u, v] = A[v, u] = weight
+    run, goal = run_on(graphclust.as_graph(A), np.ones(6)), Goal(Objective(PLAIN, 0.0, 1.0), 2, 0.0, 4.0)
+    found = with_sums(run.finest, (np.arange(6) % 2).astype(np.int32), 2, run)
+
+    def give_up(*_):
+        raise TimeoutError("rounds go on and on")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, 5.0)
+    try:
+        with plain():  # a compiled loop would not hear of it
+            after = moved_in_rounds(run.finest, found, goal)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert cut_of(A, after.labels) < cut_of(A, found.labels) and np.bincount(after.labels).max() <= 4
 
 
 @pytest.mark.parametrize("k", [0, 4])

@@ -45,21 +45,20 @@ class Moves(NamedTuple):
 def _choose(level, labels, load, sums, tolerance, moves, scratch):
     """Nodes that gain, or lose no more than is tolerated, and their targets; counts the sums of the clusters.
 
-    Returns how many nodes there are, and the weight of all edges twice.
+    Returns how many nodes there are, and the cut twice: links are added up, for a difference of sums can be below 0.
     """
     rows, terms = level
-    n_chosen, total = 0, 0.0
+    n_chosen, cut = 0, 0.0
     for u in range(len(labels)):
         own, n_met = labels[u], meet_clusters(u, rows, labels, scratch)
         inner = scratch.link[own]
         scratch.link[own] = 0.0
-        total += inner
         to, most = np.int32(-1), 0.0
         for i in range(1, n_met):
             c = scratch.met[i]
             link = scratch.link[c]
             scratch.link[c] = 0.0
-            total += link
+            cut += link
             if link > most or (link == most and to >= 0 and load[c] < load[to]):
                 to, most = c, link
         sums.inside[own] += inner + terms.loops[u]
@@ -72,7 +71,7 @@ def _choose(level, labels, load, sums, tolerance, moves, scratch):
         if is_chosen:
             moves.nodes[n_chosen] = u
             n_chosen += 1
-    return n_chosen, total
+    return n_chosen, cut
 
 
 @loop(**UNCOUNTED)
@@ -117,13 +116,10 @@ def move_in_rounds(level, found, goal, ballast, rounds):
         copy_to(load, ballast)
         for u in range(n):
             load[labels[u]] += level.terms.size[u]
-        n_chosen, total = _choose(level, labels, load, sums, rounds.tolerance, moves, scratch)
-        cut, is_within = total, True
+        n_chosen, cut = _choose(level, labels, load, sums, rounds.tolerance, moves, scratch)
+        is_within = True
         for c in range(k):
-            cut -= sums.inside[c]
             is_within = is_within and sums.size[c] > 0 and load[c] <= goal.most
-        for u in range(n):
-            cut += level.terms.loops[u]
         in_vain = 0 if is_within and cut < LEAST_PROGRESS * least_cut else in_vain + 1
         if is_within and cut < least_cut:
             least_cut, best = cut, Partition(labels.copy(), sums)

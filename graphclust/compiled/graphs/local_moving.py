@@ -315,8 +315,9 @@ def find_regions(level, pull, most, unsettled, draws):
 
 @loop()
 def refine(level, found, goal):
-    """The partition after local moving until no node gains by a move; and the entries read.
+    """The partition after local moving until no node that waits gains by a move; and the entries read.
 
+    At first those nodes wait that gain as things stand; a move has the neighbors wait that it leaves or does not join.
     Where the number of clusters is free, a cluster may vanish and a node may become one.
     """
     rows, terms = level
