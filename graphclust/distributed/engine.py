@@ -25,7 +25,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Whole, take_apart, values_by_block
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.partition.blockwise import GraphSource
-from graphclust.partition.components import masked, searched_nodes
+from graphclust.partition.components import mask_nodes, searched_nodes
 from graphclust.progress import Progress
 
 POLL = 1.0  # seconds between two looks at the cluster while tasks run
@@ -151,7 +151,7 @@ def source_at(origin: Origin | None) -> GraphSource | None:
         if place not in _opened:
             graph: Graph = _open_checked_store(origin)
             if origin.part is not None:
-                graph = masked(graph, searched_nodes(graph, *origin.part, [], Progress()))
+                graph = mask_nodes(graph, searched_nodes(graph, *origin.part, [], Progress()))
             source = GraphSource(graph)
             while len(_opened) >= MOST_OPEN:
                 del _opened[next(iter(_opened))]

@@ -75,7 +75,7 @@ def count_changes(source: GraphSource, first: int, last: int, changes: Changes) 
     return len(changes.nodes), changes.n_left
 
 
-def changed_labels(source: GraphSource, labels: np.ndarray, parts: list[Changes]) -> np.ndarray:
+def change_labels(source: GraphSource, labels: np.ndarray, parts: list[Changes]) -> np.ndarray:
     """The labels after the changes of all blocks."""
     labels = labels.copy()
     for part in parts:

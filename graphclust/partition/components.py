@@ -76,7 +76,7 @@ def searched_nodes(
     return searched
 
 
-def masked(graph: Graph, searched: np.ndarray) -> Graph:
+def mask_nodes(graph: Graph, searched: np.ndarray) -> Graph:
     """The graph on the same rows, in which all other nodes count as isolated: they have no degree, and no loop.
 
     No entry is copied. The other nodes must be whole components: their rows are still there, and lead to each other.

@@ -89,7 +89,7 @@ def certainty(
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=0)
     rng, progress = as_generator(rng), as_progress(progress)
     graph, labels, k = clustering.graph, clustering.labels, clustering.n_clusters
-    on, objective = judged_by(clustering)
+    on, objective = terms_and_objective(clustering)
     sums, links = clustering.sums, links_to_clusters(graph, labels, k)
     stays = weights_to_own(links, labels)
     second, gains, one_link = gains_over_second(on, objective, labels, links, stays, sums)
@@ -124,7 +124,7 @@ def _nats_saved(clustering: Clustering) -> float:
     return nats_of(sums, weighed(graph, "modularity").units, edges_worth(graph))
 
 
-def judged_by(clustering: Clustering) -> tuple[Weighed, Objective]:
+def terms_and_objective(clustering: Clustering) -> tuple[Weighed, Objective]:
     """The graph weighed for the objective of a clustering, and that objective with its numbers."""
     on = weighed(clustering.graph, clustering.objective)
     made_of = DEFINITIONS[clustering.objective]

@@ -26,7 +26,7 @@ def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> n
     return join_small(graph, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
 
 
-def parted(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
+def parts_of_clusters(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """The connected parts of all clusters; nodes that hang on one and the same node alone stand together.
 
     graph : that of the clusters above, without edges between those.

@@ -20,7 +20,7 @@ from graphclust.partition.engine import EFFORTS, partition
 from graphclust.partition.levels import Run, run_on
 from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
-from graphclust.partition.nested_levels import bounded_levels, finer_levels, thinned
+from graphclust.partition.nested_levels import bounded_levels, finer_levels, thin_levels
 from graphclust.partition.options import asked_of_the_graph, plain_number
 from graphclust.partition.sibling_joins import Sizes, join_small
 from graphclust.partition.warm_start import Earlier, restart_labels
@@ -141,7 +141,7 @@ def make_levels(
         earlier = None if earlier is None else earlier.at(order)
         found = list(_levels(on, wanted, resolutions, run, earlier))
         if wanted.levels is not None:
-            found = thinned(ordered, found, wanted.levels, wanted.sizes)
+            found = thin_levels(ordered, found, wanted.levels, wanted.sizes)
     labels = np.empty((len(found), graph.n_nodes), np.int32)
     labels[:, order] = found
     return list(labels), resolutions

@@ -127,7 +127,7 @@ class InBlocks:
             regions = engine.once(coreset_regions, small, self.k, self.components, key)
             n_regions = engine.fetch(engine.once(number_of, regions))
         with progress.stage("labeling"):
-            labels, n_missing = labeled(engine, rows, weights, regions, n_regions, progress)
+            labels, n_missing = label_by_coreset(engine, rows, weights, regions, n_regions, progress)
         return labels, engine.fetch(engine.once(mean_links, small)), n_missing
 
     def fetched_number(self, numbered: Whole) -> tuple[Whole, int]:
@@ -146,7 +146,7 @@ class InBlocks:
 
     def project(self, of_clusters: np.ndarray, labels: Whole) -> Whole:
         """See `WholeGraph`."""
-        return self.engine.once(looked_up, of_clusters, labels)
+        return self.engine.once(look_up, of_clusters, labels)
 
     def restrict(self, labels: Whole, clusters: Whole, k: int) -> np.ndarray:
         """See `WholeGraph`."""
@@ -221,7 +221,7 @@ class InBlocks:
         return self.engine.fetch(self.engine.each(steps.count_moves, moves))
 
 
-def labeled(
+def label_by_coreset(
     engine: Engine, rows: Whole, weights: Whole, regions: Whole, n_regions: int, progress: Progress
 ) -> tuple[Whole, list[int]]:
     """The regions carried to all nodes, and how many had none after each step."""
@@ -234,7 +234,7 @@ def labeled(
         n_missing += [left] if n_missing else [found + left, left]
         if found == 0:
             break
-        labels = engine.once(steps.changed_labels, labels, changes)
+        labels = engine.once(steps.change_labels, labels, changes)
         progress.step(found, found + left)
         if found <= MIN_RELATIVE_CHANGE * (found + left) or left == 0:
             break
@@ -306,7 +306,7 @@ def mean_links(source: GraphSource, small: Graph) -> float:
     return small.n_entries / max(n_linked, 1) * evenness(source.graph.weights)
 
 
-def looked_up(source: GraphSource, of_cluster: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def look_up(source: GraphSource, of_cluster: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The new label of each node's cluster; -1 stays."""
     return np.append(of_cluster, np.int32(-1))[labels]
 

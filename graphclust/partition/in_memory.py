@@ -13,7 +13,7 @@ from graphclust.coreset.shared_neighbors import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
 from graphclust.objective.objective import CUT, Units, Weighed, node_terms, weighed
-from graphclust.partition.components import masked
+from graphclust.partition.components import mask_nodes
 from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import contract
 from graphclust.partition.coreset_parents import evenness, number_of_regions
@@ -60,7 +60,7 @@ class InMemory:
 
     def regions(self, sampling: Sampling) -> Regions:
         """See `WholeGraph`."""
-        graph, k, progress = masked(self.graph, self.searched), self.k, self.progress
+        graph, k, progress = mask_nodes(self.graph, self.searched), self.k, self.progress
         kernel = NormalizedCutKernel.of(graph)
         coreset = construct_coreset(
             kernel, k, sampling.size, oversampling=sampling.oversampling, sampling=sampling.method, rng=self.rng,

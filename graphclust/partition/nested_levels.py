@@ -21,7 +21,7 @@ from graphclust.objective.objective import Weighed, node_terms, weighed
 from graphclust.partition.communities import goal_at
 from graphclust.partition.connectivity import connect
 from graphclust.partition.engine import v_cycle
-from graphclust.partition.even_split import parted, split_evenly
+from graphclust.partition.even_split import parts_of_clusters, split_evenly
 from graphclust.partition.levels import Run, level_of
 from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
 from graphclust.partition.warm_start import Earlier, restart_labels
@@ -63,14 +63,14 @@ def bounded_levels(
         part, own = _inside_clusters(graph, labels, nodes)
         depth += 1
         before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
-        on, goal = judged_alone(part, own, resolution, objective)
+        on, goal = judge_alone(part, own, resolution, objective)
         found = clusters_inside(on, own, goal, run, before, depth)
         found = join_small(part, found, sizes.at(nodes)._replace(most=np.inf))
         parts_of = np.zeros(int(own.max()) + 1, np.int64)
         np.add.at(parts_of, own[np.unique(found, return_index=True)[1]], 1)
         is_whole[nodes] = parts_of[own] == 1
         if parts_of.max() > 1:
-            labels = nested_in(labels, nodes, found)
+            labels = nest_clusters(labels, nodes, found)
             yield labels
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
@@ -78,7 +78,7 @@ def bounded_levels(
         found = split_evenly(part, own, sizes.at(nodes))
         if earlier is not None and len(earlier.levels) > 1:
             found = _split_as_before(own, found, earlier.at(nodes), sizes.at(nodes))
-        yield nested_in(labels, nodes, found)
+        yield nest_clusters(labels, nodes, found)
 
 
 def finer_levels(
@@ -102,7 +102,7 @@ def finer_levels(
             yield labels
 
 
-def thinned(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list[Labels]:
+def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list[Labels]:
     """At most so many of some levels, the coarsest and the finest among them, or of one the finest.
 
     Nodes of the finest that stood together are parted where they do not hang together inside what is now above.
@@ -112,10 +112,10 @@ def thinned(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list
     kept = np.linspace(0, len(levels) - 1, most).round().astype(int).tolist() if most > 1 else [-1]
     *above, last = [levels[place] for place in kept]
     coarse = above[-1] if above else np.zeros(graph.n_nodes, np.int32)
-    return [*above, parted(without_cut_edges(graph, coarse), last, sizes)]
+    return [*above, parts_of_clusters(without_cut_edges(graph, coarse), last, sizes)]
 
 
-def judged_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[Weighed, Goal]:
+def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[Weighed, Goal]:
     """The terms and the goal by which each cluster is judged as if it were the graph, at that resolution.
 
     graph : without edges between clusters.
@@ -159,7 +159,7 @@ def _split_as_before(labels: Labels, parts: Labels, earlier: Earlier, sizes: Siz
     return without_gaps(np.where(is_same, before + int(parts.max()) + 1, parts))
 
 
-def nested_in(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
+def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -> Labels:
     """The partition in which some nodes, whole clusters of it, are clustered as found."""
     finer = labels.copy()
     finer[nodes] = found + (int(labels.max()) + 1)

@@ -23,7 +23,7 @@ from graphclust.partition import sequential_contraction
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.bounds import NodeWeight, as_sizes, k_within, weights_in_words
 from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
-from graphclust.partition.components import in_all_nodes, masked, searched_nodes
+from graphclust.partition.components import in_all_nodes, mask_nodes, searched_nodes
 from graphclust.partition.connectivity import connect
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
 from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, improve, partition_into
@@ -307,7 +307,7 @@ def _by_blocks(
 ) -> tuple[Plan, Outcome]:
     """The two-step method in steps over blocks, which run on the threads of this process."""
     with progress.stage("components"):
-        graph = masked(graph, searched_nodes(graph, k, options["components"], remarks, progress))
+        graph = mask_nodes(graph, searched_nodes(graph, k, options["components"], remarks, progress))
     engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
     return partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
 

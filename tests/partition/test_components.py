@@ -24,7 +24,7 @@ from graphclust.partition.components import (
     Clusters,
     fine_clusters,
     in_all_nodes,
-    masked,
+    mask_nodes,
     reduce_to,
     searched_nodes,
     worth_apart,
@@ -203,9 +203,9 @@ def test_the_choice_does_not_depend_on_the_seed_or_the_order_of_nodes():
 
 def test_left_out_nodes_keep_their_rows_and_lose_their_degrees():
     graph = as_graph(nx.disjoint_union(nx.complete_graph(3), nx.path_graph(2)))
-    part = masked(graph, np.arange(5) < 3)
+    part = mask_nodes(graph, np.arange(5) < 3)
     assert part.degrees.tolist() == [2, 2, 2, 0, 0] and np.shares_memory(part.indices, graph.indices)
-    assert masked(graph, np.ones(5, bool)) is graph
+    assert mask_nodes(graph, np.ones(5, bool)) is graph
     assert in_all_nodes(np.arange(5) < 3, np.array([0, 1, 0])).tolist() == [0, 1, 0, -1, -1]
 
 

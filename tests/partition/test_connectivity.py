@@ -14,7 +14,7 @@ from graphclust.graph.executor import InProcess
 from graphclust.objective.objective import OBJECTIVES, as_aim, weighed
 from graphclust.partition import connectivity, sequential_contraction
 from graphclust.partition.blockwise import GraphSource
-from graphclust.partition.components import masked
+from graphclust.partition.components import mask_nodes
 from graphclust.partition.in_blocks import InBlocks
 from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums
@@ -66,7 +66,7 @@ def test_blocks_and_memory_connect_the_same_clusters(name, aside):
     searched = np.arange(graph.n_nodes) < 60
     rng, progress = np.random.default_rng(0), Progress()
     memory = InMemory(graph, searched, k, rng, progress)
-    source = GraphSource(masked(graph, searched))
+    source = GraphSource(mask_nodes(graph, searched))
     blocks = InBlocks(
         InProcess(source, np.linspace(0, graph.n_nodes, 4).astype(int)), graph.n_entries, k, "all", 0, progress
     )

@@ -15,7 +15,7 @@ from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.objective import DEFINITIONS, OBJECTIVES, Weighed, node_terms, plain_objective, weighed
-from graphclust.partition.components import masked
+from graphclust.partition.components import mask_nodes
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import (
     description_length,
@@ -234,7 +234,7 @@ def test_what_is_left_out_is_not_counted(objective):
     A = as_graph(looped(N_NODES, 5, 0.15)).to_scipy()
     graph = as_graph(sparse.block_diag([A, 3.0 * A[:20, :20]], format="csr"))
     searched = np.arange(graph.n_nodes) < N_NODES
-    on = weighed(masked(graph, searched), objective)
+    on = weighed(mask_nodes(graph, searched), objective)
     on = Weighed(on.graph, node_terms(on.terms.loops, np.where(searched, on.terms.mass, 0.0), on.terms.degrees))
     alone, left_out = (without_weights(run_on(of)) for of in (weighed(as_graph(A), objective), on))
     labels = np.random.default_rng(0).integers(K, size=N_NODES)
