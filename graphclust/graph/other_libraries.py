@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from graphclust.graph.matrices import as_float_weights
 LIBRARIES = (
     "igraph", "pandas", "polars", "pyarrow", "duckdb", "networkit", "graph_tool", "graphblas", "sparse", "anndata",
 )  # fmt: skip
+NAMES = ("name", "_nx_name")  # attributes of igraph's vertices: the usual one, and that of `Graph.from_networkx`
 TABLES = ("pandas", "polars", "pyarrow", "duckdb")
 Labeled = tuple[sparse.csr_array, list[Hashable] | None]
 
@@ -25,7 +27,7 @@ def origin(G: Any) -> str:
 
 
 def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
-    """The adjacency matrix of an igraph.Graph, parallel edges summed, and the vertices' names if those are distinct."""
+    """The adjacency matrix of an igraph.Graph, parallel edges summed, and the vertices' names if those differ."""
     if G.is_directed() and symmetrize is None:
         raise GraphValidationError(
             "G is a directed igraph.Graph, expected an undirected graph; pass G.as_undirected(), or "
@@ -33,8 +35,14 @@ def from_igraph(G: Any, weight: str | None, symmetrize: str | None) -> Labeled:
         )
     ends = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
     matrix = _matrix_of(ends, _edge_weights(G, weight), G.vcount(), G.is_directed())
-    names = G.vs["name"] if "name" in G.vs.attributes() else None
-    return matrix, names if names is not None and len(set(names)) == G.vcount() else None
+    return matrix, next(filter(_tell_apart, (G.vs[name] for name in NAMES if name in G.vs.attributes())), None)
+
+
+def _tell_apart(names: list[Any]) -> bool:
+    """Whether the values of an attribute can name the vertices: all of them hashable and different."""
+    with suppress(TypeError):
+        return len(set(names)) == len(names)
+    return False
 
 
 def _matrix_of(ends: np.ndarray, values: np.ndarray, n: int, is_directed: bool) -> sparse.csr_array:

@@ -32,7 +32,7 @@ class AttributeLines:
         """The same lines with a weight, 1 where none is given, in place of each dict; `line` lines came before."""
         rows = block.split(b"\n")
         for i, row in enumerate(rows):
-            found = _LINE.fullmatch(row) if _ends_with_brace(row) else None
+            found = _match(row)
             if found is None:
                 continue
             weight = None
@@ -63,13 +63,17 @@ class AttributeLines:
 
 
 def has_attributes(line: bytes) -> bool:
-    """Whether a line ends with a dict."""
-    return _ends_with_brace(line) and _LINE.fullmatch(line) is not None
+    """Whether a line holds two ids and a dict."""
+    return _match(line) is not None
 
 
-def _ends_with_brace(line: bytes) -> bool:
-    """Where a line does, the pattern matches at once or not at all; elsewhere it would try every brace."""
-    return line.rstrip(b" \t\r").endswith(b"}")
+def _match(line: bytes) -> re.Match[bytes] | None:
+    """The ids, what parts them from the dict, and the dict; None for a line of names, of which one may be in braces.
+
+    Where a line ends with a brace, the pattern matches at once or not at all; elsewhere it would try every brace.
+    """
+    found = _LINE.fullmatch(line) if line.rstrip(b" \t\r").endswith(b"}") else None
+    return found if found is not None and len(found[1].split(found[2].strip() or None)) > 1 else None
 
 
 def items(text: str) -> Iterator[tuple[str, str]]:

@@ -151,7 +151,7 @@ def _stream(
 ) -> ListStream | MatrixStream | None:
     """The lines of a file; None for one that has to be loaded first."""
     recognized = format or recognize(source)
-    check_format(recognized, reading, source.path)
+    check_format(recognized, reading, source)
     if recognized == "matrix_market":
         return MatrixStream(source, weights or "file", reading.bipartite, limit)
     stream = ListStream(source, weights, reading) if recognized in ("snap", "csv") else None

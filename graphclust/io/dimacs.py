@@ -14,7 +14,7 @@ from graphclust.io.edges import Edges, check_memory
 from graphclust.io.lines import NegativeOrInfinite, quote
 from graphclust.progress import Progress
 
-START = re.compile(rb"(?:c\b[^\n]*\n|\s*\n)*p\s+(edge|col|sp)\s+(\d+)\s+(\d+)\s*(?:\n|$)")
+START = re.compile(rb"(?:\xef\xbb\xbf)?(?:c\b[^\n]*\n|\s*\n)*p\s+(edge|col|sp)\s+(\d+)\s+(\d+)\s*(?:\n|$)")
 _OTHER = re.compile(rb"^(?![ea][ \t])[^\n]*\n", re.MULTILINE)  # comments, nodes, their colors
 _LETTER = re.compile(rb"^[ea][ \t]", re.MULTILINE)
 

@@ -35,6 +35,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 __all__ = ["LoadInfo", "load_graph"]
 
 FORMATS = ("matrix_market", "suitesparse", "snap", "csv", "metis", "dimacs", *LISTED_FORMATS, *WHOLE_FORMATS)
+WITHOUT_LINES = ("suitesparse", "graphml", "gexf", "gml", "node_link")  # to which a line end is a blank
 ID_TYPE = {"snap": False, "csv": True}  # whether ids are text; else the first edge decides
 
 
@@ -251,7 +252,7 @@ def _load(path, format, symmetrize, weights, max_bytes, memory_limit, reading, p
             if format == "npz":
                 raise GraphFormatError("is no archive of scipy.sparse.save_npz", source.path)
             recognized = format or recognize(source)
-            check_format(recognized, reading, source.path)
+            check_format(recognized, reading, source)
             if not source.head():
                 raise GraphFormatError("is empty, expected a graph", source.path)
             limits = (memory_limit, reading, progress, return_info)
@@ -307,11 +308,18 @@ def _load_archive(path, format, symmetrize, weights, memory_limit, reading, prog
     return graph, LoadInfo(name, format, None, n_bytes, counts, graph.remarks, {}, tuple(edges.repairs))
 
 
-def check_format(format: str, reading: Reading, path: str) -> None:
-    """Refuse arguments that mean nothing to a format."""
+def check_format(format: str, reading: Reading, source: Source) -> None:
+    """Refuse arguments that mean nothing to a format, and lines that no reader of lines would part."""
+    path, head = source.path, source.head()
     refuse_columns_of(reading.columns, format, path)
     if reading.bipartite and format not in ("matrix_market", "suitesparse", "snap", "csv"):
         raise ParameterError(f"bipartite=True needs a matrix or an edge list, but {path} is {format}")
+    if format not in WITHOUT_LINES and b"\r" in head.rstrip() and b"\n" not in head:
+        raise GraphFormatError(
+            "its lines end in carriage returns alone, as on old Macs, expected line feeds; save it with the line ends "
+            "of Unix or Windows",
+            path,
+        )
 
 
 def recognize(source: Source) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
@@ -98,7 +99,8 @@ def swap_pairs(graph: Graph, labels: np.ndarray, max_sweeps: int) -> np.ndarray:
     Journal 1970.
     """
     matrix = graph.to_scipy()
-    matrix.setdiag(0.0)
+    if graph.loops.any():  # they cut nothing, wherever their node is
+        matrix = (matrix - sparse.diags_array(graph.loops)).tocsr()
     least = ROUND_OFF * matrix.sum()
     for _ in range(max_sweeps):
         sign = 1.0 - 2.0 * labels

@@ -33,18 +33,20 @@ def modularity(G: BackendGraph, communities: Any, weight="weight", resolution=1)
 
 def intra_community_edges(G: BackendGraph, partition: Any) -> int:
     """The number of edges inside the communities, parallel edges and self-loops included."""
+    if not is_partition(G, partition):
+        raise NotImplementedError("NetworkX adds up sets that overlap or leave nodes out; these are not served")
     return G.number_of_edges() - _edges_between(G, labels_of(G, partition))
 
 
 def inter_community_edges(G: BackendGraph, partition: Any) -> int:
     """The number of edges between different communities."""
-    _refuse_multigraph(G)
+    _refuse_unserved(G, partition)
     return _edges_between(G, labels_of(G, partition))
 
 
 def inter_community_non_edges(G: BackendGraph, partition: Any) -> int:
     """The number of pairs of nodes in different communities that no edge links."""
-    _refuse_multigraph(G)
+    _refuse_unserved(G, partition)
     labels = labels_of(G, partition)
     return _pairs_between(labels) - _edges_between(G, labels)
 
@@ -71,14 +73,18 @@ def _pairs_between(labels: np.ndarray) -> int:
     return (len(labels) ** 2 - sum(size**2 for size in np.bincount(labels).tolist())) // 2
 
 
-def _refuse_multigraph(G: BackendGraph) -> None:
-    """NotImplementedError, upon which NetworkX takes its own function."""
+def _refuse_unserved(G: BackendGraph, partition: Any) -> None:
+    """NetworkX's error for no partition; NotImplementedError, upon which it takes its own function, for a multigraph."""
+    if not is_partition(G, partition):
+        from networkx import NetworkXException
+
+        raise NetworkXException("each node must be in exactly one part of `partition`")
     if G.is_multigraph():
         raise NotImplementedError("NetworkX counts some parallel edges between communities, and others not")
 
 
 def labels_of(G: BackendGraph, communities: Iterable[Iterable[Hashable]]) -> np.ndarray:
-    """The community of each node, int64, shape (n,)."""
+    """The community of each node, int64, shape (n,), of communities that are a partition."""
     labels, row_of = np.empty(len(G), np.int64), G.row_of
     for c, members in enumerate(communities):
         labels[[row_of[node] for node in members]] = c

@@ -201,6 +201,8 @@ def _of_series(series: Any, nodes: Sequence[Hashable] | np.ndarray | None, n_nod
 
 def _as_array(labels: Any, name: str) -> np.ndarray:
     """A list of labels as an array in which each is what it was: NumPy would make text of numbers beside text."""
+    if labels == []:
+        return np.empty(0, np.int64)
     if not isinstance(labels, list) or {str, tuple}.isdisjoint(map(type, labels)):
         return as_array(labels, name)
     if all(isinstance(label, str) for label in labels):

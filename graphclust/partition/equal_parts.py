@@ -26,7 +26,7 @@ __all__ = ["balanced_partition"]
 
 IMBALANCE = 0.03  # by default, as in METIS
 # The warning, where the gate has nothing else to say: here isolated nodes have parts as all others.
-ISOLATED_ALONE = r"[\d,]+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"
+ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"
 
 
 def balanced_partition(

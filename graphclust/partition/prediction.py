@@ -14,12 +14,12 @@ from scipy import sparse
 
 from graphclust.checks import Seed, as_array
 from graphclust.compiled.graphs.objective import PLAIN, RATIO, Objective
-from graphclust.errors import GraphValidationError
+from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.graph.edits import Edges
 from graphclust.graph.matrices import as_checked_csr
 from graphclust.objective.gains import gain_of_joining
-from graphclust.objective.objective import DEFINITIONS
+from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
 from graphclust.progress import ProgressLike
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ClusterModel:
 
     labels : int64, shape (n,), of the nodes that were clustered, -1 for none.
     nodes : their names, or None for 0..n-1.
-    objective, resolution : as those of the clustering.
+    objective, resolution : as those of the clustering; ParameterError for one that needs a resolution and has none.
     inside, mass : float64, shape (k,), the sums of the clusters that the objective is made of.
     total : the graph's volume.
     origin : as `Clustering.origin`.
@@ -52,6 +52,14 @@ class ClusterModel:
     ids: npt.NDArray[np.int64] | None = None
     n_ids: int | None = None
     node_sizes: npt.NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a model whose objective is not complete: it would predict for another, and no file could hold it."""
+        if self.resolution is None and self.objective in PLAIN_OBJECTIVES:
+            raise ParameterError(
+                f"resolution=None leaves objective={self.objective!r} without the number it needs; pass the resolution "
+                "that the clusters were made at, resolution=1.0 for the usual modularity"
+            )
 
     def __repr__(self) -> str:
         return f"ClusterModel({len(self.labels)} nodes in {len(self.mass)} clusters, {self.objective})"

@@ -85,6 +85,8 @@ def test_what_cannot_be_compared(capsys, karate, tmp_path):
     (tmp_path / "twice.tsv").write_text("1\t0\n1\t1\n")
     assert "holds a label for some node twice" in said(capsys, "compare", tmp_path / "twice.tsv", karate[2])[2]
     assert said(capsys, "compare", karate[2])[0] == cli.WRONG_USE
+    few = tmp_path / "few.tsv"
+    assert f"{few} has no label for node 2" in said(capsys, "compare", few, few, "--graph", "karate")[2]
     code, _, err = said(capsys, "compare", karate[2], "labels.doc")
     assert code == cli.WRONG_USE and err.startswith("graphclust: 'labels.doc' ends in '.doc', expected a name in .tsv")
     code, _, err = said(capsys, "compare", karate[2], "missing.tsv")
@@ -222,7 +224,13 @@ def test_a_page_is_written_beside_the_labels(capsys, tmp_path):
     assert said(capsys, "cluster", graph, "-k", 2, "--html", page, "--force")[0] == 0
     assert "is the input file" in said(capsys, "cluster", graph, "-k", 2, "--html", graph, "--force")[2]
     both = tmp_path / "both.tsv"
-    assert "-o and --html both name" in said(capsys, "cluster", graph, "-k", 2, "--html", both, "-o", both)[2]
+    again = f"{tmp_path}/./both.tsv"
+    for command in ("cluster", "hierarchy"):
+        for other in (both, again):
+            words = (*([] if command == "hierarchy" else ["-k", 2]), "--html", other, "-o", both)
+            assert "-o and --html both name" in said(capsys, command, graph, *words)[2]
+    code, _, err = said(capsys, "partition", graph, "-k", 2, "-o", both, "--permutation", again)
+    assert code == 2 and "two outputs are named" in err and not both.exists()
 
 
 def test_quiet_and_verbose(capsys, tmp_path):

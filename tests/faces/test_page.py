@@ -417,3 +417,11 @@ def test_the_first_page_of_the_site_fits_and_leads_on(browser, tmp_path, width, 
     assert said["content"] <= width
     paths = [pathlib.Path(url2pathname(urlsplit(link).path)) for link in said["links"] if link.startswith("file:")]
     assert len(paths) > 6 and all(path.exists() for path in paths)
+
+
+def test_names_and_a_title_that_are_no_unicode_are_shown_as_they_are_escaped(tmp_path):
+    halves = nx.relabel_nodes(nx.barbell_graph(3, 0), {0: "\ud800x", 1: "\udc80y"})
+    graphclust.write_report(tmp_path / "p.html", graphclust.coreset_sc(halves, 2, rng=0), title="\udcff.txt")
+    page = (tmp_path / "p.html").read_text()
+    assert "<h1>\\udcff.txt</h1>" in page and "<li>\\ud800x</li>" in page and "<li>\\udc80y</li>" in page
+    assert "download=" not in page and "half of a character" in page

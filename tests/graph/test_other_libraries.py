@@ -118,3 +118,16 @@ def test_an_isolated_vertex_is_a_cluster_of_its_own_in_igraph():
     igraph = pytest.importorskip("igraph", reason="igraph is not installed")
     G = igraph.Graph(n=7, edges=[(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     assert sorted(coreset_sc(G, 2, rng=0).to_igraph(G).sizes()) == [1, 3, 3]
+
+
+def test_vertices_of_igraph_are_named_by_what_tells_them_apart():
+    igraph = pytest.importorskip("igraph", reason="igraph is not installed")
+    networkx = pytest.importorskip("networkx")
+    G = igraph.Graph.from_networkx(networkx.Graph([("b", "a"), ("a", "c")]))
+    assert as_graph(G).nodes == ["b", "a", "c"]
+    G.vs["name"] = ["x", "y", "x"]
+    assert as_graph(G).nodes == ["b", "a", "c"]
+    G.vs["name"] = ["x", "y", "z"]
+    assert as_graph(G).nodes == ["x", "y", "z"]
+    G.vs["name"], G.vs["_nx_name"] = [["x"], ["y"], ["z"]], [1, 1, 2]
+    assert as_graph(G).nodes is None

@@ -316,3 +316,21 @@ def test_names_that_a_format_cannot_hold_are_left_out_with_a_warning(tmp_path):
     for names in ([-1, 2], [True, False]):  # which come back as text
         with pytest.warns(GraphWarning, match="written as text"):
             save_graph(tmp_path / "g.csv", nx.path_graph(names), overwrite=True)
+
+
+@pytest.mark.parametrize("text", ["source,target\nx,{'a': 1}\n{b},x\n", "x\t{'a': 1}\n{b}\tx\n", "a b,{}\nc,a b\n"])
+def test_a_name_in_braces_is_no_dict_of_attributes(tmp_path, text):
+    _, graph, info = load(tmp_path, text)
+    assert graph.n_edges == 2 and graph.weights is None
+    assert not any("attributes" in remark for remark in info.remarks)
+
+
+@pytest.mark.parametrize("text", ["0 1 {'weight': 2}\n1 2 {'weight': 3}\n", "*vertices 2\n*edges\n1 2\n", "a,b\nb,c\n"])
+def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path, text):
+    assert load(tmp_path, text.replace("\n", "\r\n").removesuffix("\n"))[1].n_edges
+    with pytest.raises(GraphFormatError, match="lines end in carriage returns alone"):
+        load(tmp_path, text.replace("\n", "\r"))
+
+
+def test_a_byte_order_mark_is_passed_over_in_dimacs_files(tmp_path):
+    assert load(tmp_path, "\ufeffc two edges\np edge 3 2\ne 1 2\ne 2 3\n")[1].n_edges == 2

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -17,6 +18,7 @@ from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity
+from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
 from graphclust.partition.hierarchy import hierarchy
 from graphclust.partition.model_files import load_model
@@ -239,3 +241,12 @@ def test_a_cut_of_a_hierarchy_is_judged_at_the_resolution_of_its_level(tmp_path)
     assert found.predict({"x": [0, 4]}).tolist() == [int(np.argmax(values))]
     found.model().save(tmp_path / "model.npz")
     assert load_model(tmp_path / "model.npz").resolution == 1.0
+
+
+@pytest.mark.parametrize("objective", ["modularity", "constant_potts"])
+def test_a_model_of_an_objective_without_its_resolution_is_refused(objective, tmp_path):
+    by_hand = Clustering(np.array([0, 0, 1, 1]), 2, as_graph(nx.path_graph(4)), objective=objective)
+    with pytest.raises(ParameterError, match=f"resolution=None leaves objective='{objective}'"):
+        by_hand.model()
+    replace(by_hand, resolution=1.0).model().save(tmp_path / "m.npz")
+    assert load_model(tmp_path / "m.npz").predict([[1, 0, 0, 0]]) == [0]

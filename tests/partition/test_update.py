@@ -187,6 +187,7 @@ def test_hungarian_keeps_more_nodes_than_greedy():
 def test_names_may_come_and_go():
     assert remap_labels({"a": 5, "b": 5, "x": 9}, {"c": 1, "a": 0, "b": 0}) == {"c": 10, "a": 5, "b": 5}
     assert remap_labels({"a": 0}, {}) == remap_labels({}, {}) == {} and remap_labels({}, {"a": 3}) == {"a": 0}
+    assert remap_labels([], []).tolist() == []
 
 
 @settings(max_examples=50, deadline=None)

@@ -19,6 +19,7 @@ from graphclust.faces.commands.options import (
     loaded,
     node_weights,
     reading,
+    refuse_one_file,
 )
 from graphclust.faces.terminal import show, show_data
 
@@ -116,15 +117,14 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
 def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Clustering"], progress: "Progress") -> None:
     """Load the graph, cluster it by the call, write the labels and the page where asked to, and print the report."""
-    from graphclust.errors import Interrupted, ParameterError
+    from graphclust.errors import Interrupted
     from graphclust.partition.label_files import kind_of, print_labels, write_labels
 
     if options.output not in (None, "-"):
         kind_of(options.output)
     for output in (None if options.output == "-" else options.output, options.html):
         check_output(output, options.force, never=options.file)
-    if options.html is not None and options.html == options.output:
-        raise ParameterError(f"-o and --html both name {options.html}, expected two files")
+    refuse_one_file(options.output, options.html)
     graph, _ = loaded(options, progress)
     try:
         clustering = call(graph)

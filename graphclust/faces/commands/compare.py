@@ -44,6 +44,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Read both, compare and print."""
     from graphclust.objective import agreement
     from graphclust.objective.cuts import edge_cut, modularity, normalized_cut
+    from graphclust.objective.labels import labels_on
 
     one, other = _labels(options.one), _labels(options.other)
     _check_same_nodes(one, other, options)
@@ -55,9 +56,10 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
     if options.file is not None:
         graph, _ = loaded(options, progress)
-        facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in (one, other)]
-        facts["modularity"] = [modularity(graph, labels) for labels in (one, other)]
-        facts["edge_cut"] = [edge_cut(graph, labels) for labels in (one, other)]
+        both = [labels_on(graph, labels, path) for labels, path in ((one, options.one), (other, options.other))]
+        facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
+        facts["modularity"] = [modularity(graph, labels) for labels in both]
+        facts["edge_cut"] = [edge_cut(graph, labels) for labels in both]
         facts["imbalance"] = [_imbalance(labels) for labels in (one, other)]
     show(json.dumps(facts) if options.report == "json" else _as_text(facts))
 

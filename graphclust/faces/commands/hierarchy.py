@@ -15,6 +15,7 @@ from graphclust.faces.commands.options import (
     examples,
     graph_file,
     loaded,
+    refuse_one_file,
 )
 from graphclust.faces.terminal import show, show_data
 
@@ -67,7 +68,6 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Cluster into levels, write them where asked to, and print the report."""
-    from graphclust.errors import ParameterError
     from graphclust.partition.hierarchy import hierarchy
     from graphclust.partition.hierarchy_text import writer_for
 
@@ -76,8 +76,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         writer_for(output)
     for file in (output, options.html):
         check_output(file, options.force, never=options.file)
-    if options.html is not None and options.html == output:
-        raise ParameterError(f"-o and --html both name {output}, expected two files")
+    refuse_one_file(output, options.html)
     graph, _ = loaded(options, progress)
     found = hierarchy(
         graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,

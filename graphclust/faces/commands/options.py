@@ -178,6 +178,19 @@ def check_output(output: str | None, force: bool, never: str | None = None) -> N
             check_target(output, force, never=never)
 
 
+def place_of(output: str) -> str:
+    """The folder and the name of a file, the same whatever way leads to the folder."""
+    return os.path.join(os.path.realpath(os.path.dirname(output)), os.path.basename(output))
+
+
+def refuse_one_file(output: str | None, page: str | None) -> None:
+    """Refuse the same file for the result and for the page, which would take its place."""
+    from graphclust.errors import ParameterError
+
+    if output is not None and page is not None and place_of(output) == place_of(page):
+        raise ParameterError(f"-o and --html both name {page}, expected two files")
+
+
 def check_store_output(output: str, force: bool, never: str) -> None:
     """The same for the folder of a store."""
     from graphclust.errors import ParameterError

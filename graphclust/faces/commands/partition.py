@@ -19,6 +19,7 @@ from graphclust.faces.commands.options import (
     graph_file,
     loaded,
     node_weights,
+    place_of,
     reading,
 )
 from graphclust.faces.terminal import show, show_data
@@ -115,8 +116,11 @@ def check_outputs(options: argparse.Namespace) -> dict[str, str]:
         format_of(options.reordered, None)
     named = {what: getattr(options, name) for name, what in OUTPUTS.items()}
     files = {what: name for what, name in named.items() if name not in (None, "-")}
-    if len({*files.values()}) < len(files):
-        raise ParameterError(f"two outputs are named {max(files.values(), key=[*files.values()].count)}")
+    if len({*map(place_of, files.values())}) < len(files):
+        places = [place_of(name) for name in files.values()]
+        raise ParameterError(
+            f"two outputs are named {max(files.values(), key=lambda name: places.count(place_of(name)))}"
+        )
     for name in files.values():
         check_output(name, options.force, never=options.file)
     return files

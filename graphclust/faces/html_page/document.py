@@ -133,7 +133,7 @@ def write_report(
     check_target(file, overwrite)
     page = report_page(
         clustering, title=title, certainty=certainty, path=path, hierarchy=hierarchy, command=command
-    ).encode()
+    ).encode(errors="backslashreplace")  # half of a character, which UTF-8 has no form for, as JSON has it
     with whole_file(file, overwrite, lambda: len(page)) as out:
         out.write(page)
 

@@ -75,7 +75,10 @@ def _file(clustering: Clustering) -> str:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["node", "label"])
     rows.writerows(zip(clustering.nodes, clustering.labels.tolist(), strict=True))
-    data = base64.b64encode(text.getvalue().encode(errors="surrogateescape")).decode()
+    try:
+        data = base64.b64encode(text.getvalue().encode()).decode()
+    except UnicodeEncodeError:
+        return "<p>A name holds half of a character, which no table can hold; write_labels writes a .json file.</p>"
     return f'<p><a download="labels.csv" href="data:text/csv;base64,{data}">All labels as a table (CSV)</a></p>'
 
 
