@@ -33,21 +33,19 @@ def modularity(G: BackendGraph, communities: Any, weight="weight", resolution=1)
 
 def intra_community_edges(G: BackendGraph, partition: Any) -> int:
     """The number of edges inside the communities, parallel edges and self-loops included."""
-    if not is_partition(G, partition):
-        raise NotImplementedError("NetworkX adds up sets that overlap or leave nodes out; these are not served")
-    return G.number_of_edges() - _edges_between(G, labels_of(G, partition))
+    return G.number_of_edges() - _edges_between(G, _labels_of_partition(G, partition))
 
 
 def inter_community_edges(G: BackendGraph, partition: Any) -> int:
     """The number of edges between different communities."""
-    _refuse_unserved(G, partition)
-    return _edges_between(G, labels_of(G, partition))
+    _refuse_multigraph(G)
+    return _edges_between(G, _labels_of_partition(G, partition))
 
 
 def inter_community_non_edges(G: BackendGraph, partition: Any) -> int:
     """The number of pairs of nodes in different communities that no edge links."""
-    _refuse_unserved(G, partition)
-    labels = labels_of(G, partition)
+    _refuse_multigraph(G)
+    labels = _labels_of_partition(G, partition)
     return _pairs_between(labels) - _edges_between(G, labels)
 
 
@@ -73,14 +71,18 @@ def _pairs_between(labels: np.ndarray) -> int:
     return (len(labels) ** 2 - sum(size**2 for size in np.bincount(labels).tolist())) // 2
 
 
-def _refuse_unserved(G: BackendGraph, partition: Any) -> None:
-    """NetworkX's error for no partition; NotImplementedError, upon which it takes its own function, for a multigraph."""
-    if not is_partition(G, partition):
-        from networkx import NetworkXException
-
-        raise NetworkXException("each node must be in exactly one part of `partition`")
+def _refuse_multigraph(G: BackendGraph) -> None:
+    """NotImplementedError, upon which NetworkX takes its own function."""
     if G.is_multigraph():
         raise NotImplementedError("NetworkX counts some parallel edges between communities, and others not")
+
+
+def _labels_of_partition(G: BackendGraph, partition: Any) -> np.ndarray:
+    """The community of each node; NotImplementedError for what is no partition, of which NetworkX counts something."""
+    partition = list(partition)
+    if not is_partition(G, partition):
+        raise NotImplementedError("the communities overlap, leave nodes out or hold others: that is left to NetworkX")
+    return labels_of(G, partition)
 
 
 def labels_of(G: BackendGraph, communities: Iterable[Iterable[Hashable]]) -> np.ndarray:

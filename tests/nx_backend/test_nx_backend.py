@@ -14,7 +14,7 @@ from networkx.algorithms.community import is_partition, modularity
 from graphclust.errors import ParameterError
 from graphclust.graph.networkx_rows import networkx_rows
 from graphclust.graph.node_order import order_of_names
-from graphclust.nx_backend import info
+from graphclust.nx_backend import info, quality
 from graphclust.nx_backend.backend_graph import BackendGraph
 from graphclust.nx_backend.interface import PAYS_FROM, backend_interface
 
@@ -236,6 +236,27 @@ def test_a_bisection_takes_what_balanced_partition_does_and_no_cycle_leaves_it_a
     for partition in ([{0}, {1}, {2}], [set(G), {0}], 5):
         with pytest.raises(nx.NetworkXError, match="partition"):
             nx.community.kernighan_lin_bisection(G, partition)
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_self_loops_cut_nothing_in_a_bisection(is_given):
+    halves = {0, 1, 2, 6}, {3, 4, 5, 7}
+    for n_loops in (1, 8):
+        G = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(4))
+        nx.set_edge_attributes(G, 0.5, "weight")
+        G.add_weighted_edges_from((node, node, 3.0) for node in range(n_loops))
+        found = nx.community.kernighan_lin_bisection(G, halves if is_given else None, seed=1, **OURS)
+        assert {frozenset(half) for half in found} == {frozenset(range(4)), frozenset(range(4, 8))}
+
+
+def test_edges_of_sets_that_are_no_partition_are_not_counted():
+    G = BackendGraph.from_networkx(nx.path_graph(3), [])
+    for sets in ([{0}, {1}], [{0, 1}, {1, 2}], [{0, 1, 2}, {9}]):
+        for count in (
+            quality.intra_community_edges, quality.inter_community_edges, quality.inter_community_non_edges,
+        ):  # fmt: skip
+            with pytest.raises(NotImplementedError, match="overlap, leave nodes out"):
+                count(G, iter(sets))
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
