@@ -21,7 +21,7 @@ def is_row(line: str) -> bool:
 
 def has_shape(fields: list[str], n_columns: int, weight: int | None) -> bool:
     """Whether there are as many columns as in every row, both ends among them, and a number where the weight is."""
-    return len(fields) == n_columns and all(fields[:2]) and (weight is None or is_number(fields[weight]))
+    return len(fields) == n_columns > 1 and all(fields[:2]) and (weight is None or is_number(fields[weight]))
 
 
 def names_of_columns(fields: list[str]) -> bool:

@@ -73,8 +73,10 @@ class EdgeLines:
         """Blocks of lines to be read, with the bytes that each is in the file."""
         for block in self.source.line_blocks(progress):
             n_bytes = len(block)
-            if self.n_lines == 0:
-                block = _first_block(block, self.layout.n_passed)
+            if self.n_lines == 0 and bytes(block[:3]) == _BOM:
+                block = block[3:]
+            if self.n_lines < self.layout.n_passed:
+                block = _with_blank_lines(block, self.layout.n_passed - self.n_lines)
             if self.attributes is not None:
                 block = memoryview(self.attributes.rewrite(bytes(block), self.n_lines))
             yield block, n_bytes
@@ -127,17 +129,10 @@ def counts_edges(head: bytes) -> bool:
     return int(first[1]) == n_rows if len(head) < HEAD else int(first[1]) >= n_rows
 
 
-def _first_block(block: memoryview, n_passed: int) -> memoryview:
-    """The same lines without a byte order mark, the first of them blank."""
-    if bytes(block[:3]) == _BOM:
-        block = block[3:]
-    if n_passed == 0:
-        return block
-    text = bytes(block)
-    at = 0
-    for _ in range(n_passed):
-        at = text.index(b"\n", at) + 1
-    return memoryview(b"\n" * n_passed + text[at:])
+def _with_blank_lines(block: memoryview, n_passed: int) -> memoryview:
+    """The same lines, the first of them blank; all of them where there are no more."""
+    *passed, rest = bytes(block).split(b"\n", n_passed)
+    return memoryview(b"\n" * len(passed) + rest)
 
 
 class Sample(NamedTuple):

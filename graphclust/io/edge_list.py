@@ -273,7 +273,7 @@ class _TextReader:
         said = []
         if self.layout.may_be_names:
             lone = _lone_rows(chunks, [len(side) for side in names], self.layout.bipartite)
-            n_rows, first = len(lone), f"{names[0][0]!r} and {names[1][0 if self.layout.bipartite else 1]!r}"
+            n_rows, first = len(lone), f"{names[0][chunks[0][0][0]]!r} and {names[1][chunks[0][1][0]]!r}"
             if lone[0] and lone.sum() - 1 > n_rows * MOST_LONE_ROWS:
                 said.append(f"the first line was read as an edge of {first}; if it names the columns, pass header=True")
             elif lone[0] and n_rows > 1:

@@ -334,3 +334,19 @@ def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path, text):
 
 def test_a_byte_order_mark_is_passed_over_in_dimacs_files(tmp_path):
     assert load(tmp_path, "\ufeffc two edges\np edge 3 2\ne 1 2\ne 2 3\n")[1].n_edges == 2
+
+
+def test_a_list_may_hold_one_named_node_and_its_self_loop(tmp_path):
+    _, graph, _ = load(tmp_path, "a a\n")
+    assert graph.nodes == ["a"] and graph.loops.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("text", ["# edges\na,b", "# edges\na,b\n"])
+def test_a_file_of_a_header_alone_holds_no_edges(tmp_path, text):
+    with pytest.raises(GraphValidationError, match="holds no edges below its header"):
+        load(tmp_path, text, header=True)
+
+
+def test_a_first_line_of_one_word_above_a_marked_word_is_no_edge(tmp_path):
+    with pytest.raises(GraphFormatError, match="the first edge is '3', 1 columns"):
+        load(tmp_path, "3\n#nodes\n0 1\n1 2\n")
