@@ -177,8 +177,8 @@ RINGS = [
     {"datasets.array_cache", "datasets.resolve", "datasets.snap", "datasets.suitesparse", "io.graph_input", "io.load",
      "io.store"},
     {"partition.agglomeration", "partition.resolution"},
-    {"partition.clustering", "partition.communities", "partition.confidence", "partition.model_files",
-     "partition.model_update", "partition.prediction", "partition.update"},
+    {"partition.clustering", "partition.communities", "partition.confidence", "partition.from_labels",
+     "partition.model_files", "partition.model_update", "partition.prediction", "partition.update"},
     {"partition.path", "partition.path_builder", "partition.select_k"},
     {"partition.hierarchy", "partition.hierarchy_update", "partition.nested_clusters"},
 ]  # fmt: skip

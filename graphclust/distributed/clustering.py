@@ -20,14 +20,9 @@ from graphclust.io.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
 from graphclust.objective.objective import as_aim
 from graphclust.partition.blockwise import GraphSource
-from graphclust.partition.clustering import (
-    Clustering,
-    CoresetClustering,
-    clustering_of,
-    graph_to_cluster,
-    numbering_by_size,
-)
+from graphclust.partition.clustering import Clustering, CoresetClustering
 from graphclust.partition.components import searched_nodes
+from graphclust.partition.from_labels import clustering_of, graph_to_cluster, numbering_by_size
 from graphclust.partition.in_blocks import bring_labels
 from graphclust.partition.options import given_options, settings, used_settings
 from graphclust.partition.pipeline import partition_by_blocks

@@ -17,7 +17,7 @@ from graphclust.checks import as_number, as_seeded, as_whole_number
 from graphclust.errors import GraphClustError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
-from graphclust.partition.clustering import graph_to_cluster
+from graphclust.partition.from_labels import graph_to_cluster
 from graphclust.partition.hierarchy import Wanted, make_levels
 from graphclust.partition.nested_clusters import hierarchy_of
 from graphclust.partition.sibling_joins import Sizes

@@ -20,9 +20,10 @@ from graphclust.partition.bounds import (
     refuse_small_components,
     weights_in_words,
 )
-from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.clustering import Clustering
 from graphclust.partition.components import searched_nodes
 from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
+from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.levels import run_on
 from graphclust.partition.options import asked_of_the_graph, plain_number
 from graphclust.partition.overlay import split_disconnected

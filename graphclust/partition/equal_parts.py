@@ -16,7 +16,8 @@ from graphclust.graph.node_order import in_order, in_rows, listing_order, node_o
 from graphclust.objective.objective import weighed
 from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
-from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.levels import run_on, with_sizes_as_masses, with_sums
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import ProgressLike, as_progress

@@ -14,9 +14,9 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
 from graphclust.objective.objective import PLAIN_OBJECTIVES, Weighed, weighed
 from graphclust.partition.bounds import as_sizes
-from graphclust.partition.clustering import graph_to_cluster
 from graphclust.partition.communities import goal_at
 from graphclust.partition.engine import EFFORTS, partition
+from graphclust.partition.from_labels import graph_to_cluster
 from graphclust.partition.levels import Run, run_on
 from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of

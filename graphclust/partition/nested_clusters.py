@@ -18,7 +18,8 @@ from graphclust.graph.edits import Edges
 from graphclust.graph.node_order import listing_order, node_names
 from graphclust.html_table import html_text
 from graphclust.partition import hierarchy_text, report
-from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.from_labels import clustering_of, numbering_by_size
 from graphclust.partition.label_matching import ClusterChange
 from graphclust.partition.level_dendrogram import cut, linkage_of
 from graphclust.partition.likelihood import nats_saved

@@ -19,10 +19,11 @@ from graphclust.graph.node_order import listing_order
 from graphclust.html_table import html_table
 from graphclust.objective.objective import Aim
 from graphclust.partition.bounds import as_bounds_of_k
-from graphclust.partition.clustering import Clustering, clustering_of, numbering_by_size
+from graphclust.partition.clustering import Clustering
 from graphclust.partition.contraction import Contraction, uncoarsen
 from graphclust.partition.dendrogram import Descent
 from graphclust.partition.engine import EFFORTS, partition_from
+from graphclust.partition.from_labels import clustering_of, numbering_by_size
 from graphclust.partition.label_matching import renumber
 from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine

@@ -22,12 +22,13 @@ from graphclust.objective.objective import DEFINITIONS, Aim, as_aim, weighed
 from graphclust.partition import sequential_contraction
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.bounds import NodeWeight, as_sizes, k_within, weights_in_words
-from graphclust.partition.clustering import Clustering, CoresetClustering, clustering_of, graph_to_cluster
+from graphclust.partition.clustering import Clustering, CoresetClustering
 from graphclust.partition.components import in_all_nodes, mask_nodes, searched_nodes
 from graphclust.partition.connectivity import connect
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
 from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, improve, partition_into
 from graphclust.partition.equal_parts import edge_cut_partition
+from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.in_blocks import Collect, InBlocks, bring_labels
 from graphclust.partition.in_memory import InMemory
 from graphclust.partition.levels import run_on, with_sums

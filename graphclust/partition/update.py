@@ -18,8 +18,8 @@ from graphclust.graph.edits import Edges, Edited, apply_edits, without_rows
 from graphclust.objective.objective import DEFINITIONS, Weighed, plain_objective, ratio_objective, weighed
 from graphclust.partition.balanced import balance, is_within, settle
 from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
-from graphclust.partition.clustering import keep_sums
 from graphclust.partition.communities import goal_at
+from graphclust.partition.from_labels import keep_sums
 from graphclust.partition.label_matching import list_changes, match_ids, overlap_of
 from graphclust.partition.levels import Run, run_on, with_sizes_as_masses
 from graphclust.partition.update_start import Start, labels_before, start_from, start_labels

@@ -12,7 +12,8 @@ from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError, 
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.k_means.lloyd import kmeans
 from graphclust.k_means.lloyd_iteration import KMeansResult
-from graphclust.partition.clustering import Clustering, clustering_of, graph_to_cluster
+from graphclust.partition.clustering import Clustering
+from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.options import asked_of_the_graph
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import spectral_embedding, walk_columns

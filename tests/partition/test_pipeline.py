@@ -19,7 +19,7 @@ from graphclust.k_means import lloyd
 from graphclust.k_means.lloyd import kmeans
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.partition.clustering import numbering_by_size
+from graphclust.partition.from_labels import numbering_by_size
 from graphclust.spectral import embedding as embeddings
 from graphclust.spectral.embedding import spectral_embedding
 from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
