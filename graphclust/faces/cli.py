@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands import (
     cache,
     cluster,
@@ -29,7 +28,7 @@ from graphclust.faces.commands import (
     path,
 )
 from graphclust.faces.commands.options import WRONG_USE, Parser
-from graphclust.faces.terminal import give_up_output
+from graphclust.faces.terminal import give_up_output, tell
 from graphclust.progress_bar import ProgressLine
 
 # In the order of the help.
@@ -161,8 +160,5 @@ def _fail(sentence: str, code: int, debug: bool) -> int:
         import traceback
 
         traceback.print_exc()
-    if sys.stderr is not None:
-        from graphclust.errors import escape_controls
-
-        print(f"graphclust: {escape_controls(in_the_shell(sentence))}", file=sys.stderr)
+    tell(sentence)
     return code

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from graphclust.faces.cli_messages import in_the_shell
 from graphclust.progress_bar import is_terminal
 
 
@@ -22,6 +23,14 @@ def show_data(text: str) -> None:
         show(text)
     else:
         _print(text)
+
+
+def tell(problem: str) -> None:
+    """Print a line on what is wrong to stderr, in the words of the shell."""
+    from graphclust.errors import escape_controls
+
+    if sys.stderr is not None:
+        print(f"graphclust: {escape_controls(in_the_shell(problem))}", file=sys.stderr)
 
 
 def _print(text: str) -> None:

@@ -174,12 +174,12 @@ class Graph:
         """Whether both have the same nodes, names and weights included, and edges; remarks may differ."""
         if not isinstance(other, Graph):
             return NotImplemented
-        own: Any = self.node_weights
+        node_weights: tuple[Any, Any] = self.node_weights, other.node_weights
         return (
             np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
             and np.array_equal(self.weights_or_empty, other.weights_or_empty)
-            and np.array_equal(own, other.node_weights)
+            and np.array_equal(*node_weights)
             and (self.nodes is None) == (other.nodes is None)
             and list(() if self.nodes is None else self.nodes) == list(() if other.nodes is None else other.nodes)
         )

@@ -95,7 +95,9 @@ def leiden(
         **options,
     )
     params = (changed if copy else adata).uns[key]["params"]
-    params |= {"resolution": resolution, "random_state": random_state, "n_iterations": n_iterations}
+    given = random_state is None or isinstance(random_state, int | np.integer)  # a generator could not be saved
+    seed = random_state if given else (changed if copy else adata).uns[key]["seed"]
+    params |= {"resolution": resolution, "random_state": seed, "n_iterations": n_iterations}
     return changed
 
 

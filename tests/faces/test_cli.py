@@ -170,6 +170,18 @@ def test_one_line_on_stderr(capsys, tmp_path, monkeypatch, arguments, code, mess
     assert os.listdir(tmp_path) == []
 
 
+def test_info_tells_all_faults_of_an_edge_list(capsys, tmp_path):
+    broken = tmp_path / "e.txt"
+    broken.write_text("# edges\n0 1\n1\n1 2\nx 2\n2 0\n0 3 4\n")
+    code, out, err = said(capsys, "info", broken)
+    assert (code, out) == (1, "")
+    assert [re.search(r"line (\d)", line)[1] for line in err.splitlines()] == ["3", "5", "7"]
+    assert err.count(f"graphclust: {broken}, line") == 3
+    broken.write_text("0 1 5\n1 2\n1 2 -1\n0 2 3\n")
+    *_, last = said(capsys, "info", broken)[2].splitlines()
+    assert last.startswith(f"graphclust: {broken}: 1 negative weight")
+
+
 def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
     crumb = tmp_path / "crumb.txt"
     crumb.write_text(TWO_CLIQUES.replace("5 6\n", "") + "20 21\n" + "".join(f"{u} {u + 1}\n" for u in range(30, 190)))

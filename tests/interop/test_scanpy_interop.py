@@ -111,6 +111,9 @@ def test_a_matrix_may_take_the_place_of_the_neighbors(tmp_path):
     changed = leiden(adata, adjacency=adata.obsp["other"], copy=True)
     assert "leiden" not in adata.obs and changed.uns["leiden"]["params"]["resolution"] == 1
     changed.write_h5ad(tmp_path / "cells.h5ad")
+    drawn = leiden(adata, random_state=np.random.RandomState(3), copy=True)
+    drawn.write_h5ad(tmp_path / "drawn.h5ad")
+    assert leiden(adata, random_state=drawn.uns["leiden"]["params"]["random_state"], copy=True).obs.equals(drawn.obs)
     with pytest.raises(ParameterError, match="one of the three"):
         leiden(adata, adjacency=adata.obsp["other"], obsp="other")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli_messages import in_the_shell
 from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded, reading_in_words
-from graphclust.faces.terminal import show
+from graphclust.faces.terminal import show, tell
 
 if TYPE_CHECKING:
     from graphclust.progress import Progress
@@ -30,10 +30,19 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
-    """Load, describe and print."""
+    """Load, describe and print; of an edge list that cannot be read, tell all faults."""
+    from graphclust.errors import GraphFormatError
     from graphclust.faces.describe import as_text, graph_facts, proposals_for
 
-    graph, info = loaded(options, progress)
+    try:
+        graph, info = loaded(options, progress)
+    except GraphFormatError as fault:
+        from graphclust.faces.faults import faults_of
+
+        *others, last = faults_of(options, fault, progress)
+        for other in others:
+            tell(str(other))
+        raise last from None
     facts = graph_facts(graph, info)
     facts["proposals"] = proposals_for(facts, reading_in_words(options))
     show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))
