@@ -206,7 +206,8 @@ def _weights_of(listing: NetworkListing, weights: str | None, edges: Edges) -> n
     values[np.array(attribute.edges, np.int64)] = attribute.values
     n_missing = len(values) - len(attribute.edges)
     if n_missing and attribute.default is None and not attribute.may_be_left_out:
-        edges.remarks.append(f"{amount(n_missing, 'edge')} without {attribute.name!r} counts 1")
+        count = "counts" if n_missing == 1 else "count"
+        edges.remarks.append(f"{amount(n_missing, 'edge')} without {attribute.name!r} {count} 1")
     return values
 
 

@@ -80,6 +80,7 @@ class NetworkListing:
         self.number_of: dict[str, int] = {}
         self.names = {name: NodeNames() for name in NAME_ATTRIBUTES}
         self.attributes: list[EdgeAttribute] = []
+        self._of_numbers: dict[str, EdgeAttribute] = {}  # those that are declared as such, by name
         self.sources, self.targets, self.is_directed = array("i"), array("i"), bytearray()
         self.n_nested = self.n_listed_twice = 0  # nodes with a graph in them; repeats of a node
         self.remarks: list[str] = []
@@ -111,10 +112,17 @@ class NetworkListing:
         return self._not_yet_listed.setdefault(id, -1 - len(self._not_yet_listed)) if number is None else number
 
     def edge_attribute(self, name: str, type: str | None = None) -> EdgeAttribute:
-        """A new attribute of the edges; without a type its values decide whether it holds numbers."""
+        """A new attribute of the edges; without a type its values decide whether it holds numbers.
+
+        Attributes of one name that are of types of numbers are one: NetworkX declares whole numbers and others apart.
+        """
         is_number = type is None or type.lower() in NUMBERS
+        if type is not None and is_number and name in self._of_numbers:
+            return self._of_numbers[name]
         attribute = EdgeAttribute(name, self.may_be_weight(name), is_number)
         self.attributes.append(attribute)
+        if type is not None and is_number:
+            self._of_numbers[name] = attribute
         return attribute
 
     def may_be_weight(self, name: str) -> bool:

@@ -91,6 +91,16 @@ def test_a_multigraph_is_the_same_from_a_file_and_as_an_object(tmp_path, format,
         assert graph == expected and any("repeated entr" in remark for remark in info.repairs)
 
 
+@pytest.mark.parametrize("format", ["graphml", "gexf"])
+@pytest.mark.parametrize("name", ["weight", "minutes"])
+def test_weights_that_are_whole_numbers_and_others_are_one_attribute(tmp_path, format, name):
+    G = nx.Graph()
+    G.add_edges_from([("a", "b", {name: 3}), ("b", "c", {name: 0.5}), ("c", "d", {name: 2})])
+    getattr(nx, f"write_{format}")(G, tmp_path / f"g.{format}")
+    graph = load_graph(tmp_path / f"g.{format}", weight=name)
+    assert graph == as_graph(G, weight=name) and graph.remarks == ()
+
+
 @pytest.mark.parametrize("directed", [0, 1])
 def test_repeated_edges_of_gml_are_added_up(read, directed):
     graph, info = read(gml("source 1 target 2", "source 1 target 2", directed=directed))
