@@ -23,6 +23,8 @@ def check_target(path: str | os.PathLike, overwrite: bool, never: str | os.PathL
     to), IsADirectoryError, ParameterError.
     """
     name = os.fsdecode(path)
+    if not name:
+        raise FileNotFoundError("the name of a file to write is empty, expected one")
     if is_pipe(name):
         return
     folder = os.path.dirname(name) or "."

@@ -290,3 +290,25 @@ def test_an_interrupt_leaves_the_best_labels_where_they_were_asked_for(capsys, m
     assert (code, out) == (130, "") and err == f"graphclust: interrupted: the best labels so far are in {target}\n"
     assert np.array_equal(read_labels(target)[1], best.labels)
     assert said(capsys, "cluster", "karate", "-k", 3) == (130, "", "graphclust: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cluster", "-k", 2, "--html", ""], "the name of a file to write is empty"),
+        (["cluster", "-k", 2, "--html", "-"], "only -o and --permutation write to standard output"),
+        (["hierarchy", "--html", "-"], "only -o and --permutation write to standard output"),
+        (["hierarchy", "--levels", 0], "--levels 0 is out of range"),
+        (["partition", "-k", 2, "--reordered", "-"], "--reordered '-' ends in none of .mtx"),
+        (["partition", "-k", 2, "-o", "-", "--permutation", "-"], "both name standard output"),
+    ],
+)
+def test_outputs_and_ranges_that_cannot_be_are_refused_by_their_options(capsys, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = said(capsys, words[0], "karate", *words[1:])
+    assert (code, out) == (2, "") and message in err and "format" not in err and not any(tmp_path.iterdir())
+
+
+def test_a_permutation_on_standard_output_is_alone_there(capsys):
+    out = said(capsys, "partition", "karate", "-k", 2, "--permutation", "-")[1]
+    assert sorted(map(int, out.split())) == list(range(34))

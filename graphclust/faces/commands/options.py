@@ -171,8 +171,11 @@ def _announce(options: argparse.Namespace) -> None:
 
 def check_output(output: str | None, force: bool, never: str | None = None) -> None:
     """Refuse a file that cannot or must not be written before work is done for it; never : the input."""
+    from graphclust.errors import ParameterError
     from graphclust.io.atomic_write import check_target
 
+    if output == "-":
+        raise ParameterError("only -o and --permutation write to standard output, which - stands for; name a file")
     if output is not None:
         with _as_wrong_use():
             check_target(output, force, never=never)

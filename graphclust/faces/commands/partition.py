@@ -94,7 +94,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
     parts.parameters.update(reading(options))
     _write(options, parts, info)
-    if options.quiet or options.output == "-":
+    if options.quiet or "-" in (options.output, options.permutation):
         return
     if options.report == "json":
         show(json.dumps(parts.report() | {"written": files}))
@@ -112,8 +112,14 @@ def check_outputs(options: argparse.Namespace) -> dict[str, str]:
         raise ParameterError("--to says how to write the parts, expected -o PARTS too")
     if options.output not in (None, "-") and options.to is None:
         kind_of(options.output)
+    if options.output == options.permutation == "-":
+        raise ParameterError("-o and --permutation both name standard output, expected one of them to name a file")
     if options.reordered is not None:
-        format_of(options.reordered, None)
+        try:
+            format_of(options.reordered, None)
+        except ParameterError as problem:
+            words = str(problem).replace("path=", "--reordered ").replace("; pass format=", "")
+            raise ParameterError(words) from None
     named = {what: getattr(options, name) for name, what in OUTPUTS.items()}
     files = {what: name for what, name in named.items() if name not in (None, "-")}
     if len({*map(place_of, files.values())}) < len(files):
