@@ -196,7 +196,7 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
                 nodes, labels = labels_of_json(parse_json(file.read()))
         elif kind == "partition":
             with open(path, encoding="ascii") as file:
-                labels = np.array([int(line) for line in file], np.int64)
+                labels = np.array([int(line) for line in file if not line.isspace()], np.int64)
             nodes = list(range(len(labels)))
         else:
             nodes, labels = read_label_table(name, kind)

@@ -102,7 +102,7 @@ def _labels_of(rows: list[Row], path: str) -> np.ndarray:
 
 
 def _tab_rows(path: str) -> Iterator[Row]:
-    """Rows of a table with tabs: line, node and label; comments at the top are passed over."""
+    """Rows of a table with tabs: line, node and label; comments at the top and blank lines are passed over."""
     with open(path, "rb") as file:
         at_top = True
         for line, text in enumerate(file, 1):
@@ -110,6 +110,8 @@ def _tab_rows(path: str) -> Iterator[Row]:
             if at_top and row.startswith(COMMENT):
                 continue
             at_top = False
+            if not row:
+                continue
             node, tab, label = row.rpartition("\t")
             if not tab:
                 raise GraphFormatError(f"{quote(text)!r} is not a node, a tab and a label", path, line)
@@ -126,10 +128,11 @@ def _comma_rows(path: str) -> Iterator[Row]:
             n_comments, first = n_comments + 1, ""
         reader = csv.reader(_chained(first, file), strict=True)
         try:
-            for row in reader:
+            for row in filter(None, reader):
                 if len(row) != 2:
                     raise GraphFormatError(f"{row} is not a node and a label", path, n_comments + reader.line_num)
-                yield n_comments + reader.line_num, row[0], row[1]
+                number = row[1].strip()
+                yield n_comments + reader.line_num, row[0], number if _WHOLE.fullmatch(number) else row[1]
         except csv.Error as problem:
             raise GraphFormatError(f"is no CSV: {problem}", path, n_comments + reader.line_num) from None
 

@@ -123,3 +123,18 @@ def test_times_as_names_are_refused_as_what_they_are(tmp_path):
     days = np.array(["2024-01-01", "2024-01-02"], "datetime64[ns]")
     with pytest.raises(GraphValidationError, match="is a datetime64"):
         write_labels(tmp_path / "l.tsv", [0, 1], days)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("l.tsv", "node\tlabel\n\na\t0\nb\t-1\n\n"),
+        ("l.csv", "node,label\r\na,0\r\nb,-1\r\n\r\n"),
+        ("l.csv", "node,label\na, 0\nb, -1\n"),
+        ("l.part.1", "0\n-1\n\n"),
+    ],
+)
+def test_blank_lines_and_blanks_before_numbers_are_passed_over(tmp_path, name, text):
+    (tmp_path / name).write_text(text, newline="")
+    nodes, labels = read_labels(tmp_path / name)
+    assert len(nodes) == 2 and labels.tolist() == [0, -1]
