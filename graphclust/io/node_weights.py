@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterator
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
+from graphclust.io.edge_list_layout import split
+from graphclust.io.lines import quote
 
 
 def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
@@ -30,6 +33,9 @@ def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
     if len(rows[0][1]) == 1 and column is None:
         if len(rows) != graph.n_nodes:
             raise GraphFormatError(f"has {len(rows)} numbers, expected one for each of {graph.n_nodes} nodes", path)
+        longer = next((line for line, words in rows if len(words) > 1), None)
+        if longer is not None:
+            raise GraphFormatError("has several columns, expected one number as in the first line", path, longer)
         return np.array([_number(words[0], path, line) for line, words in rows])
     place = 1
     header = rows[0][1]
@@ -71,7 +77,11 @@ def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
             text = text.rstrip("\r\n")
             if text.strip() and not text.startswith(("#", "%")):
                 separator = "\t" if "\t" in text else "," if "," in text else None
-                yield line, [word.strip().strip('"') for word in text.split(separator)]
+                try:
+                    words = split(text, separator)
+                except csv.Error as problem:
+                    raise GraphFormatError(f"{quote(text.encode())!r} is no row ({problem})", path, line) from None
+                yield line, [word.strip() if separator else word.strip('"') for word in words]
 
 
 def _is_number(word: str) -> bool:
