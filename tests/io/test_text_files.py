@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, as_graph, load_graph, save_graph
 from graphclust.faces import cli
+from graphclust.io.node_weights import read_node_weights
 
 # -- ids
 
@@ -350,3 +351,15 @@ def test_a_file_of_a_header_alone_holds_no_edges(tmp_path, text):
 def test_a_first_line_of_one_word_above_a_marked_word_is_no_edge(tmp_path):
     with pytest.raises(GraphFormatError, match="the first edge is '3', 1 columns"):
         load(tmp_path, "3\n#nodes\n0 1\n1 2\n")
+
+
+def test_weights_of_nodes_are_found_by_names_in_quotes(tmp_path):
+    graph = as_graph(nx.Graph([("a,b", 'say "c"'), ('say "c"', "d e")]))
+    for text in ('name,w\n"a,b",3\n"say ""c""",2\nd e,1\n', 'name\tw\na,b\t3\n"say ""c"""\t2\nd e\t1\n'):
+        (tmp_path / "weights").write_text(text)
+        assert read_node_weights(tmp_path / "weights", graph).tolist() == [3.0, 2.0, 1.0]
+    for text, line in (("3\n2 1\n1\n", 2), ('"a,b,3\nd,2\n', 1)):
+        (tmp_path / "weights").write_text(text)
+        with pytest.raises(GraphFormatError) as caught:
+            read_node_weights(tmp_path / "weights", graph)
+        assert caught.value.line == line

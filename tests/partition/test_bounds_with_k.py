@@ -524,15 +524,3 @@ def test_equal_parts_of_a_graph_whose_coarsest_one_has_no_edge(monkeypatch):
     pairs = nx.disjoint_union_all([nx.complete_graph(2)] * 100)
     found = coreset_sc(pairs, 2, max_imbalance=0.0, components="all", rng=0)
     assert found.sizes.tolist() == [100, 100]
-
-
-def test_weights_of_nodes_are_found_by_names_in_quotes(tmp_path):
-    graph = graphclust.as_graph(nx.Graph([("a,b", 'say "c"'), ('say "c"', "d e")]))
-    for text in ('name,w\n"a,b",3\n"say ""c""",2\nd e,1\n', 'name\tw\na,b\t3\n"say ""c"""\t2\nd e\t1\n'):
-        (tmp_path / "weights").write_text(text)
-        assert read_node_weights(tmp_path / "weights", graph).tolist() == [3.0, 2.0, 1.0]
-    for text, line in (("3\n2 1\n1\n", 2), ('"a,b,3\nd,2\n', 1)):
-        (tmp_path / "weights").write_text(text)
-        with pytest.raises(graphclust.GraphFormatError) as caught:
-            read_node_weights(tmp_path / "weights", graph)
-        assert caught.value.line == line
