@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from graphclust.errors import GraphClustError, GraphFormatError
 from graphclust.faces.commands.options import loaded
 from graphclust.io.byte_source import open_source
+from graphclust.io.comment_lines import COMMENTS
 from graphclust.io.load import recognize
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def faults_of(
         if (options.format or recognize(source)) not in BY_LINE:
             return faults
         lines = b"".join(source.blocks(MOST_BYTES, progress)).split(b"\n")
-    if sum(map(len, lines)) > MOST_BYTES:
+    data = (i for i, text in enumerate(lines, 1) if text.strip() and not text.lstrip().startswith(COMMENTS))
+    if sum(map(len, lines)) > MOST_BYTES or first.line <= next(data, 0):  # by its first edge a file is known
         return faults
     line: int | None = first.line
     while line is not None and len(faults) < most:

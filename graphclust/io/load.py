@@ -319,6 +319,7 @@ def check_format(format: str, reading: Reading, source: Source) -> None:
             "its lines end in carriage returns alone, as on old Macs, expected line feeds; save it with the line ends "
             "of Unix or Windows",
             path,
+            1,
         )
 
 

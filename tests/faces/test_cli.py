@@ -180,6 +180,8 @@ def test_info_tells_all_faults_of_an_edge_list(capsys, tmp_path):
     broken.write_text("0 1 5\n1 2\n1 2 -1\n0 2 3\n")
     *_, last = said(capsys, "info", broken)[2].splitlines()
     assert last.startswith(f"graphclust: {broken}: 1 negative weight")
+    broken.write_text("# edges\n0 1 2 3 4\n1 2\n")
+    assert said(capsys, "info", broken)[2].count("\n") == 1
 
 
 def test_advice_is_in_the_words_of_the_shell(capsys, edges, tmp_path):
