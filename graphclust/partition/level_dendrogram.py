@@ -11,6 +11,7 @@ from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.graph.container import Graph
+from graphclust.graph.node_order import in_order, node_order
 from graphclust.objective.objective import chance_objective, weighed
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import room_for, run_on, with_sums
@@ -22,14 +23,16 @@ def linkage_of(graph: Graph, levels: Sequence[Labels]) -> npt.NDArray[np.float64
     """Unions in SciPy's form, shape (n_nodes - 1, 4), through all levels, the coarsest first.
 
     The unions inside the clusters of the finest level have distance 1, those inside the level above it 2, and so on.
+    Of equal unions the first in the order of `node_order` comes first, in whatever order the nodes came.
     """
-    n = graph.n_nodes
-    on = weighed(graph, "modularity")
+    n, order = graph.n_nodes, node_order(graph)
+    on = weighed(in_order(graph, order), "modularity")
     run = run_on(on)
     rows = np.empty((n - 1, 4))
-    number, size, made = np.arange(n), np.ones(2 * n - 1), n  # of each cluster so far
+    number, size, made = order, np.ones(2 * n - 1), n  # of each cluster so far
     current = np.arange(n, dtype=np.int32)
-    for height, target in enumerate([*reversed(levels), np.zeros(n, np.int64)], start=1):
+    ordered = [labels[order] for labels in reversed(levels)]
+    for height, target in enumerate([*ordered, np.zeros(n, np.int64)], start=1):
         k = len(number)
         above = np.empty(k, np.int32)
         above[current] = target

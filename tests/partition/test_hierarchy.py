@@ -341,6 +341,14 @@ def test_names_decide_not_the_order_of_nodes_and_edges(order, edges):
     assert first.as_dict() == second.as_dict()
 
 
+def test_a_cut_through_equal_unions_goes_by_names_not_by_order():
+    ring, other = nx.cycle_graph(12), nx.Graph()
+    other.add_nodes_from([7, 2, 11, 0, 5, 9, 1, 10, 3, 8, 4, 6])
+    other.add_edges_from(ring.edges)
+    one, two = (hierarchy(graph, max_size=5, rng=1) for graph in (ring, other))
+    assert all(one.cut(k).as_dict() == two.cut(k).as_dict() for k in range(2, 12))
+
+
 def test_a_permuted_matrix_gives_the_same_sizes_and_value():
     A, _, _ = planted(3, 3, 20, 0.4, 0.1, 0.02)
     order = np.random.default_rng(5).permutation(len(A))
