@@ -58,12 +58,18 @@ def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDAr
 
 def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Two labelings as int64 arrays in the same order of the nodes: by name where both name them, else by place."""
-    both = _by_index(_as_lists(labels), _as_lists(other))
+    first, second = in_one_order(labels, other, ("labels", "other"))
+    return numbered(first, first.size), numbered(second, first.size, "other")
+
+
+def in_one_order(labels: LabelsLike, other: LabelsLike, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """The same, not yet numbers, nor counted; names : of the two in messages."""
+    both = _by_index(_as_lists(labels), _as_lists(other), names)
     by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]
     of_graphs = [hasattr(one, "labels") and hasattr(one, "graph") for one in both]
     if any(by_name) and not all(named or of for named, of in zip(by_name, of_graphs, strict=True)):
         raise TypeError(
-            "one of labels and other names its nodes and the other does not, expected both to, or neither; "
+            f"one of {names[0]} and {names[1]} names its nodes and the other does not, expected both to, or neither; "
             "pass labels in one order of the nodes"
         )
     nodes: Sequence[Hashable] | np.ndarray | None = None
@@ -73,27 +79,24 @@ def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64
         nodes, n_named = result.graph.nodes, len(result.labels)
     elif any(by_name):
         nodes = list(both[0]) if isinstance(both[0], Mapping) else [node for part in both[0] for node in part]
-    first, second = (
-        node_labels(one, nodes, n_named, name) for one, name in zip(both, ("labels", "other"), strict=True)
-    )
-    n_nodes = first.size
-    return numbered(first, n_nodes), numbered(second, n_nodes, "other")
+    first, second = (node_labels(one, nodes, n_named, name) for one, name in zip(both, names, strict=True))
+    return first, second
 
 
-def _by_index(labels: Any, other: Any) -> tuple[Any, Any]:
+def _by_index(labels: Any, other: Any, names: tuple[str, str]) -> tuple[Any, Any]:
     """Series of pandas as mappings from their indices, where the other labeling names its nodes as well."""
     series = [_is_indexed(one) for one in (labels, other)]
     if all(series):
         numbered = any(_is_numbered(one.index) for one in (labels, other))
         if labels.index.equals(other.index) or (numbered and {*labels.index} != {*other.index}):
             return labels.to_numpy(), other.to_numpy()
-        return _as_mapping(labels, "labels"), _as_mapping(other, "other")
+        return _as_mapping(labels, names[0]), _as_mapping(other, names[1])
     pair = []
-    for one, rest, name in ((labels, other, "labels"), (other, labels, "other")):
-        names = (
+    for one, rest, name in ((labels, other, names[0]), (other, labels, names[1])):
+        by_name = (
             _is_indexed(one) and not _is_numbered(one.index) and (isinstance(rest, Mapping) or _are_communities(rest))
         )
-        pair.append(_as_mapping(one, name) if names else one)
+        pair.append(_as_mapping(one, name) if by_name else one)
     return pair[0], pair[1]
 
 

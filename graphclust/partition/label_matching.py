@@ -11,13 +11,14 @@ from scipy import sparse
 
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
-from graphclust.objective.labels import aligned, numbered
+from graphclust.objective.labels import in_one_order, numbered
 from graphclust.partition.overlay import number_used
 
 __all__ = ["ClusterChange", "remap_labels"]
 
 METHODS = ("auto", "hungarian", "greedy")
 FEW_PAIRS = 4  # of clusters before and after, for each node: a table of all is the fastest way to count nodes in both
+MOST_ID = 1 << 62  # new ids are larger than all old ones
 MOST_PAIRS = 1_000_000  # of clusters that are matched for the largest overlap; of more, the largest pairs come first
 Labels = npt.NDArray[np.int64]
 NONE: Labels = np.empty(0, np.int64)
@@ -60,19 +61,29 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
     method = as_choice(method, "method", METHODS)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return _remapped_by_name(old, new, method) if new else {}
-    before, after = aligned(old, new)
-    return renumber(before, after, method)
+    before, after = in_one_order(old, new, ("old", "new"))
+    before = _as_ids(before, "old") if before.dtype.kind in "iu" else numbered(before, before.size, "old")
+    return renumber(before, numbered(after, before.size, "new"), method)
 
 
 def _remapped_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
-    before = np.array([old.get(node, -1) for node in new])
-    after = np.array(list(new.values()))
-    for name, labels in (("old", before), ("new", after)):
-        if labels.dtype.kind not in "iu":
-            raise GraphValidationError(f"{name} holds labels of dtype {labels.dtype}, expected whole numbers")
-    most = max((int(label) for label in old.values()), default=-1)
-    found = renumber(before, numbered(after, len(after), "new"), method, most + 1)
+    ids, after = (_as_ids(np.array(list(of.values())), name) for of, name in ((old, "old"), (new, "new")))
+    id_of = dict(zip(old, ids.tolist(), strict=True))
+    before = np.array([id_of.get(node, -1) for node in new], np.int64)
+    found = renumber(before, numbered(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
     return dict(zip(new, found.tolist(), strict=True))
+
+
+def _as_ids(labels: np.ndarray, name: str) -> Labels:
+    """Labels of clusters as they are, int64, however large; GraphValidationError for others."""
+    if labels.size and labels.dtype.kind not in "iu":
+        raise GraphValidationError(f"{name} holds labels of dtype {labels.dtype}, expected whole numbers")
+    if labels.ndim != 1 or (labels.size and (labels.min() < -1 or labels.max() >= MOST_ID)):
+        raise GraphValidationError(
+            f"{name} holds labels of shape {labels.shape} from {labels.min()} to {labels.max()}, expected one number a "
+            f"node, -1 for none, below {MOST_ID}"
+        )
+    return labels.astype(np.int64)
 
 
 def renumber(before: Labels, after: Labels, method: str = "auto", first_new: int | None = None) -> Labels:
@@ -154,7 +165,7 @@ def changes_between(old: Labels, new: Labels, before: Labels, told: Labels = NON
     """What became of each cluster, by id.
 
     old : ids of the nodes before. new : ids of the nodes after. before : the row that each of these had, -1 for none.
-    told : ids of clusters that are left out where they went on by themselves.
+    told : ids of clusters that are left out where they went on, came or went by themselves.
     """
     (old_ids, place), (new_ids, now) = number_ids(old), number_ids(new)
     old_sizes = np.bincount(place[place >= 0], minlength=len(old_ids))
@@ -178,11 +189,14 @@ def list_changes(
     """
     pairs = overlap.tocoo()
     stays, place = np.isin(old_ids, new_ids), np.searchsorted(new_ids, old_ids)
-    is_born, is_gone = ~np.isin(new_ids, old_ids), ~stays
+    is_born = ~np.isin(new_ids, old_ids) & ~np.isin(new_ids, told)
+    is_gone = ~stays & ~np.isin(old_ids, told)
     from_one = is_born[pairs.row] & (2 * pairs.data > new_sizes[pairs.row])
     to_one = is_gone[pairs.col] & (2 * pairs.data > old_sizes[pairs.col])
     goes_to = _group(old_ids[pairs.col[from_one]], new_ids[pairs.row[from_one]])
     comes_from = _group(new_ids[pairs.row[to_one]], old_ids[pairs.col[to_one]])
+    goes_to = {o: parts for o, parts in goes_to.items() if len(parts) + (o in new_ids) > 1}
+    comes_from = {n: parts for n, parts in comes_from.items() if len(parts) + (n in old_ids) > 1}
     size_of = [dict(zip(ids.tolist(), sizes.tolist(), strict=True))
                for ids, sizes in ((old_ids, old_sizes), (new_ids, new_sizes))]  # fmt: skip
 
