@@ -121,12 +121,16 @@ def _kept_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[La
 def _changes(
     old: Hierarchy, levels: Sequence[Labels], ids: Sequence[Labels], before: Labels
 ) -> tuple[ClusterChange, ...]:
-    """What became of the clusters of each level; each change once."""
+    """What became of the clusters of all levels; that one is kept, has come or is gone is told on the first level."""
     found: dict[ClusterChange, None] = {}
-    told = np.empty(0, np.int64)
-    for depth, (labels, own) in enumerate(zip(levels, ids, strict=True)):
-        level = min(depth, len(old.levels) - 1)
-        for change in changes_between(old.ids[level][old.levels[level]], own[labels], before, told):
+    both, told = np.intersect1d(np.concatenate(old.ids), np.concatenate(ids)), np.empty(0, np.int64)
+    for depth in range(max(len(old.levels), len(levels))):
+        level, now = min(depth, len(old.levels) - 1), min(depth, len(levels) - 1)
+        old_ids, own = old.ids[level], ids[now]
+        stay = np.intersect1d(old_ids, own)
+        elsewhere = np.setdiff1d(both, stay)  # these are clusters before and after, if not on one level
+        left_out = np.union1d(told, elsewhere)
+        for change in changes_between(old_ids[old.levels[level]], own[levels[now]], before, left_out):
             found.setdefault(change)
-        told = np.intersect1d(old.ids[level], own)  # a cluster that has the same id one level below is the same
+        told = np.union1d(told, np.setdiff1d(np.concatenate([old_ids, own]), elsewhere))
     return tuple(found)

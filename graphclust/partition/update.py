@@ -91,9 +91,11 @@ def _partition_again(
     graph, wanted = edit.graph, _wanted(clustering, edit)
     kept = labels_before(clustering, edit)
     taken = (kept >= 0) | (edit.n_changed > 0)
-    has_isolated = not wanted.k or clustering.objective == "edge_cut"
-    if not has_isolated:
-        taken &= ~graph.isolated
+    has_isolated = not wanted.k or clustering.objective == "edge_cut" or "cut" in clustering.parameters
+    taken = taken | (edit.before < 0) if has_isolated else taken & ~graph.isolated
+    is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
+    if everywhere or (is_aside & taken).any():
+        taken |= is_aside & _has_component_of(graph, taken)
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
         raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
@@ -108,6 +110,11 @@ def _partition_again(
     labels = np.full(graph.n_nodes, -1, np.int64)
     labels[at] = found.labels
     return labels, found.sums
+
+
+def _has_component_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which nodes are in a component of one of some nodes, bool, shape (n_nodes,)."""
+    return np.isin(graph.components, graph.components[nodes])
 
 
 def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Goal) -> Partition:

@@ -124,7 +124,8 @@ def _cuts_after(
     cluster[:n_before] = clustering.labels
     cluster[rows] = labels
     cut = np.zeros(max(k, clustering.n_clusters) + 1)  # the last is for nodes in no cluster
-    cut[: clustering.n_clusters] = clustering._cut_and_volume[0]
+    inside = clustering.sums.inside  # as a model holds it: an update of that rounds as one of the clustering does
+    cut[: clustering.n_clusters] = DEFINITIONS[clustering.objective].inside(inside, clustering.volume)
     crosses = cluster[source] != cluster[target]
     loosens = crosses == (weight > 0.0)
     for ends in (source, target):

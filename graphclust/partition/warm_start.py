@@ -26,6 +26,7 @@ from graphclust.partition.levels import Run, n_entries, read_only_level, with_su
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import connected_parts, number_used
 from graphclust.partition.resolution import plan_for_any_number
+from graphclust.partition.within_bounds import cycle as cycle_within
 
 Labels = npt.NDArray[np.int32]
 SHARE = 1.0  # of the entries of a cluster: by so many changes it is opened once, at 0.5 as good and a tenth slower
@@ -111,7 +112,7 @@ def partition_anew(
         return found, nodes
     pull = goal.objective.pull or run.units.chance * goal.k / 2.0  # small regions, for a ratio
     if is_open.all():
-        return v_cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
+        return _cycle(level, refine(level, found, goal, run), goal, pull, run), nodes
     if n_entries(level) <= SPARE_ENTRIES:
         n_closed = int(np.count_nonzero(~is_open))
         regions = (np.cumsum(~is_open, dtype=np.int32) - np.int32(1))[found.labels]
@@ -120,9 +121,18 @@ def partition_anew(
     else:
         step = take_out(level, found, nodes, np.arange(len(nodes)), run)
     before = step.restrict(found)
-    after = v_cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
+    after = _cycle(step.coarse, refine(step.coarse, before, goal, run), goal, pull, run)
     moved = find_moved(before, after)
     return step.project(after), nodes[moved[step.regions.labels[nodes]]]
+
+
+def _cycle(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
+    """The partition after a V-cycle, with k clusters where k is given.
+
+    Where no two clusters fit into one, a V-cycle of the engine leaves more than k; then one within the bounds is made.
+    """
+    made = v_cycle(level, found, goal, pull, run)
+    return made if goal.k in (0, len(made.sums.size)) else cycle_within(level, found, goal, pull, run)
 
 
 def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:

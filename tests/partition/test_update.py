@@ -150,6 +150,23 @@ def test_no_edits_change_nothing():
     assert (later.labels == found.labels).all() and {change.kind for change in later.changes} == {"kept"}
 
 
+def test_a_new_node_without_edges_is_a_cluster_or_in_a_part_as_at_first():
+    """Row 10 comes about with row 11, which an edge names."""
+    graph = nx.to_scipy_sparse_array(nx.barbell_graph(5, 0), format="csr")
+    later = communities(graph, rng=0).update(added=[(0, 11)], rng=0)
+    assert later.sizes.tolist() == [6, 5, 1] and later.labels.min() == 0
+    assert balanced_partition(graph, 2, rng=0).update(added=[(0, 11)], rng=0).sizes.sum() == 12
+    assert coreset_sc(graph, 2, rng=0).update(added=[(0, 11)], rng=0).labels[10:].tolist() == [-1, 0]
+
+
+def test_isolated_nodes_stay_in_the_clusters_of_a_cut_hierarchy():
+    graph = nx.ring_of_cliques(3, 4)
+    graph.add_nodes_from("xyz")
+    found = hierarchy(graph, max_size=4, rng=0).cut(6)
+    later = found.update(rng=0)
+    assert (later.labels == found.labels).all() and {change.kind for change in later.changes} == {"kept"}
+
+
 labels = st.lists(st.integers(-1, 4), min_size=1, max_size=12)
 
 
@@ -182,6 +199,26 @@ def test_hungarian_keeps_more_nodes_than_greedy():
     new = [0] * 5 + [1] * 4 + [0] * 4
     assert (remap_labels(old, new, method="hungarian") == old).sum() == 8
     assert (remap_labels(old, new, method="greedy") == old).sum() == 5
+
+
+def test_old_numbers_stay_however_large_they_are():
+    assert remap_labels([10**12, 10**12, 7], [1, 2, 0]).tolist() == [10**12, 10**12 + 1, 7]
+    assert remap_labels(np.array([5, 5, 2**40, -1]), [1, 1, 0, 2]).tolist() == [5, 5, 2**40, 2**40 + 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ({"a": 1, "gone": "x"}, {"a": 0}, "old holds labels of dtype <U"),
+        ({"a": 1, "gone": 2.5}, {"a": 0}, "old holds labels of dtype float64"),
+        ({"a": -7}, {"a": 0}, "old holds labels of shape .* from -7 to -7"),
+        (np.array([0, 2**63], np.uint64), [0, 1], "old holds labels of shape"),
+        ([0, 1], [0, 1, 2], "new has shape"),
+    ],
+)
+def test_what_is_no_number_of_a_cluster_is_refused_by_name(old, new, words):
+    with pytest.raises(GraphValidationError, match=f"^{words}"):
+        remap_labels(old, new)
 
 
 def test_names_may_come_and_go():
@@ -217,16 +254,42 @@ def bounded(found, graph, most):
     assert len(set(members.values())) == len(members)
 
 
+def check_log(old, later):
+    """Every cluster that came or went is told; none is said to that is a cluster before and after."""
+    sizes = [{one.id: one.size for one in found.clusters} for found in (old, later)]
+    before, after = (set(ids) for ids in sizes)
+    told_before = {one for change in later.changes for one in change.before}
+    told_after = {one for change in later.changes for one in change.after}
+    assert told_before >= before - after and told_after >= after - before and before & after <= told_before & told_after
+    for change in later.changes:
+        assert (change.size_before, change.size_after) == tuple(
+            sum(of[one] for one in ones) for of, ones in zip(sizes, (change.before, change.after), strict=True)
+        )
+        alive = change.kind == "died" and change.before[0] in after
+        assert not alive and not (change.kind == "born" and change.after[0] in before)
+        several = (len(change.before) > 1, len(change.after) > 1)
+        assert several == {"split": (False, True), "merged": (True, False)}.get(change.kind, (False, False))
+
+
 @pytest.mark.parametrize("options", [{"max_size": 5}, {"max_size": 7, "min_size": 2}, {}, {"max_size": 6, "levels": 2}])
 def test_a_hierarchy_holds_its_bounds_through_edits(options):
     rng, graph = np.random.default_rng(7), planted(7, k=4)
     found = hierarchy(graph, **options, rng=0)
     for step in range(5):
         graph, edits = random_edits(graph, rng, 0.04)
-        found = found.update(**edits, rng=step)
+        found, old = found.update(**edits, rng=step), found
         bounded(found, graph, options.get("max_size", np.inf))
+        check_log(old, found)
     fresh = hierarchy(graph, **options, rng=0)
     assert modularity(found.graph, found.levels[0]) >= modularity(found.graph, fresh.levels[0]) - 0.01
+
+
+def test_levels_that_are_gone_are_told():
+    """Two cliques of 6 with a bound of 3 have a level of halves, of which removed nodes leave nothing to split."""
+    old = hierarchy(nx.barbell_graph(6, 0), max_size=3, rng=0)
+    later = old.update(removed_nodes=[0, 1, 2, 9, 10, 11], rng=0)
+    assert len(old.levels) > len(later.levels)
+    check_log(old, later)
 
 
 def test_far_clusters_of_every_level_keep_their_ids_and_nodes():
@@ -286,6 +349,29 @@ def test_bounds_on_sizes_are_kept_through_random_edits(make, least, most, seed):
         assert found.edge_cut <= 1.15 * fresh.edge_cut
     else:
         assert found.modularity >= fresh.modularity - 0.02
+
+
+@pytest.mark.parametrize(("n", "most", "seed"), [(15, 6, 2), (24, 9, 4), (24, 9, 5)])
+def test_exactly_k_stay_where_no_two_clusters_fit_into_one(n, most, seed):
+    """Most edges change, so that all clusters are made anew, and at first more than three of them."""
+    graph = nx.cycle_graph(n)
+    found = coreset_sc(graph, 3, objective="modularity", max_size=most, rng=0)
+    graph, edits = random_edits(graph, np.random.default_rng(seed), 0.5)
+    later = found.update(**edits, rng=0)
+    assert later.k == later.n_clusters == 3 and later.sizes.max() <= most
+    assert later.modularity == pytest.approx(modularity(graph, later.as_dict()), rel=1e-12)
+
+
+def test_a_component_that_was_put_aside_is_clustered_when_an_edge_links_it():
+    graph = nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(3))
+    found = coreset_sc(graph, 2, rng=0)
+    assert found.labels[16:].tolist() == [-1, -1, -1]
+    later = found.update(added=[(0, 16)], rng=0)
+    assert later.labels[16:].tolist() == [later.labels[0]] * 3
+    again = later.update(added=[(1, 17)], rng=0)
+    assert again.normalized_cut == pytest.approx(normalized_cut(again.graph, again.labels), rel=1e-12)
+    inside = found.update(added=[(16, 18)], rng=0)
+    assert (inside.labels[:16] == found.labels[:16]).all()
 
 
 def test_bounds_count_what_nodes_weigh():
