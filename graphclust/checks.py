@@ -100,11 +100,11 @@ def as_generator(rng: Seed, name: str = "rng") -> np.random.Generator:
         ) from None
 
 
-def as_seeded(rng: Seed) -> tuple[np.random.Generator, int | str]:
+def as_seeded(rng: Seed, name: str = "rng") -> tuple[np.random.Generator, int | str]:
     """A generator, as `as_generator` makes it, and for the record its seed, which is drawn where rng is None."""
     if rng is None:
         rng = int(np.random.SeedSequence().generate_state(1)[0])
-    generator = as_generator(rng)
+    generator = as_generator(rng, name)
     if isinstance(rng, numbers.Integral):
         return generator, int(rng)
     return generator, f"a {type(rng).__name__} ({type(generator.bit_generator).__name__})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,7 @@ def hierarchical_leiden(
     edges: Any = None,
     seed: int | None = None,
     iterations: int = 1,
+    max_local_moving_iterations: int | None = None,
 ) -> HierarchicalClusters:
     """Nested clusters of at most `max_cluster_size` nodes, a record for each node and each cluster it is in.
 
@@ -76,13 +78,14 @@ def hierarchical_leiden(
     random_seed, seed : the same seed gives the same records, in whatever order nodes with names and edges come.
     weight_attribute, is_weighted : the attribute of edges that holds weights; is_weighted=False counts each edge 1.
     check_directed : directed graphs are refused; False joins both directions of an edge by their sum.
-    extra_forced_iterations, iterations, randomness : taken and not needed. weight_default : 1, of edges without one.
+    extra_forced_iterations, iterations, max_local_moving_iterations, randomness : taken and not needed.
+    weight_default : 1, of edges without one.
 
     Clusters are numbered through all levels; isolated nodes are clusters by themselves. The method is that of
     `graphclust.hierarchy`, so the clusters are not those of Leiden's, and clusters of any seed are within the bound.
 
     Raises what `graphclust.hierarchy` raises, and ParameterError for a weight_default other than 1, two graphs or two
-    seeds, or starting communities that are not of every node.
+    seeds, or starting communities that are not of every node; TypeError for such that are no numbers.
 
     >>> triangle = [("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0)]
     >>> found = hierarchical_leiden(edges=triangle, max_cluster_size=2, seed=1)
@@ -96,7 +99,9 @@ def hierarchical_leiden(
         raise ParameterError(f"weight_default={weight_default} is not possible, expected 1.0; set the missing weights")
     most = as_whole_number(max_cluster_size, "max_cluster_size", at_least=1)
     resolution = as_number(resolution, "resolution", above=0.0)
-    rng, used = as_seeded(_only_one("random_seed", random_seed, "seed", seed))
+    rng, used = as_seeded(
+        _only_one("random_seed", random_seed, "seed", seed), "seed" if random_seed is None else "random_seed"
+    )
     weight = None if is_weighted is False else weight_attribute
     progress = Progress()
     try:
@@ -132,8 +137,18 @@ def _with_own_arguments(message: str) -> str:
 
 def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.int64]:
     """Starting communities as labels 0, 1, ... of the nodes."""
+    if not isinstance(communities, Mapping):
+        kind = type(communities).__name__
+        raise TypeError(
+            f"starting_communities is a {kind}, expected a mapping from each node to its community's number"
+        )
     missing = [node for node in node_names(graph) if node not in communities]
     if missing:
         raise ParameterError(f"starting_communities has no community for node {missing[0]!r}, expected one for each")
-    given = np.array([communities[node] for node in node_names(graph)])
-    return np.unique(given, return_inverse=True)[1].astype(np.int64)
+    numbers = [communities[node] for node in node_names(graph)]
+    for node, number in zip(node_names(graph), numbers, strict=True):
+        if not isinstance(number, Real | str | np.str_):
+            raise TypeError(
+                f"starting_communities[{node!r}]={number!r} is a {type(number).__name__}, expected a community's number"
+            )
+    return np.unique(np.array(numbers), return_inverse=True)[1].astype(np.int64)

@@ -29,7 +29,8 @@ def test_both_libraries_calls_give_the_same_records():
     graph = nx.Graph()
     graph.add_weighted_edges_from(KARATE)
     one = hierarchical_leiden(graph, max_cluster_size=5, random_seed=7)
-    other = hierarchical_leiden(edges=KARATE[::-1], max_cluster_size=5, seed=7, iterations=1)
+    unused = {"iterations": 2, "randomness": 0.1, "max_local_moving_iterations": 3}
+    other = hierarchical_leiden(edges=KARATE[::-1], max_cluster_size=5, seed=7, **unused)
     assert list(one) == list(other)
     assert one[0]._fields == ("node", "cluster", "parent_cluster", "level", "is_final_cluster")
     check_records(one, {str(u) for u in range(34)}, 5)
@@ -74,11 +75,19 @@ def test_the_constant_potts_model_and_unweighted_edges():
         ({"weight_default": 2.0}, "weight_default=2.0"),
         ({"max_cluster_size": 0}, "max_cluster_size=0"),
         ({"resolution": -1}, "resolution=-1"),
+        ({"seed": -1}, "seed=-1 cannot seed"),
+        ({"random_seed": -2}, "random_seed=-2 cannot seed"),
     ],
 )
 def test_impossible_arguments_are_named(options, words):
     with pytest.raises(ParameterError, match=f"^{words}"):
         hierarchical_leiden(**{"graph": KARATE} | options)
+
+
+@pytest.mark.parametrize("communities", [[0, 0, 1], {0: 0, 1: None, 2: 1}, {0: (1, 2), 1: (1, 2), 2: (3, 4)}])
+def test_starting_communities_that_are_no_numbers_are_refused(communities):
+    with pytest.raises(TypeError, match=r"^starting_communities.* expected a"):
+        hierarchical_leiden(nx.path_graph(3), starting_communities=communities)
 
 
 @pytest.mark.parametrize(
