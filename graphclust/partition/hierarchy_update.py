@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_seeded
+from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges, apply_edits
@@ -86,15 +87,35 @@ def _bounded_levels_again(
         part, at, resolution = graph.subgraph(nodes), earlier.at(nodes), max(first, USUAL)
         below = list(bounded_levels(part, own, resolution, wanted.objective, sizes.at(nodes), run, at))
         below.insert(0, own)
-    found = [labels]
-    for depth in range(1, max(len(below), 1 if is_changed.all() else len(earlier.levels))):
-        wide = earlier.levels[min(depth, len(earlier.levels) - 1)].copy()
+    found, last = [labels], max(len(below), 1 if is_changed.all() else len(earlier.levels)) - 1
+
+    def on_level(depth: int, n_left: int = 0) -> npt.NDArray[np.int32]:
+        """The clusters of a level, or if there are no more than so many below it, of the one above these."""
+        wide = earlier.levels[max(min(depth, len(earlier.levels) - 1 - n_left), 0)].copy()
         if len(nodes):
-            wide[nodes] = below[min(depth, len(below) - 1)] + (int(wide.max()) + 1)
-        finer = number_used(wide)[0].astype(np.int32)
+            wide[nodes] = below[max(min(depth, len(below) - 1 - n_left), 0)] + (int(wide.max()) + 1)
+        return number_used(wide)[0].astype(np.int32)
+
+    finest = on_level(last)
+    waits = _with_a_cluster_in_parts(graph, labels, finest)
+    for depth in range(1, last + 1):
+        finer = finest if depth == last else on_level(depth)
+        if depth < last and waits.any():  # nodes that stand together do so on the last level
+            finer = number_used(np.where(waits, on_level(depth, 1) + (int(finer.max()) + 1), finer))[0].astype(np.int32)
         if finer.max() > found[-1].max():
             found.append(finer)
     return found
+
+
+def _with_a_cluster_in_parts(
+    graph: Graph, coarsest: npt.NDArray[np.int32], finest: npt.NDArray[np.int32]
+) -> npt.NDArray[np.bool_]:
+    """Which nodes are in a cluster of the coarsest level that has one of the finest that is not connected; (n,)."""
+    k, parts = int(finest.max()) + 1, np.empty(graph.n_nodes, np.int32)
+    split_by_connection(graph.rows, finest, k, parts)
+    of_cluster = np.empty(k, np.int32)
+    of_cluster[finest] = parts
+    return np.isin(coarsest, coarsest[parts != of_cluster[finest]])
 
 
 def _kept_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:

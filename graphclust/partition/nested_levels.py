@@ -77,7 +77,7 @@ def bounded_levels(
         part, own = _inside_clusters(graph, labels, nodes)
         found = split_evenly(part, own, sizes.at(nodes))
         if earlier is not None and len(earlier.levels) > 1:
-            found = _split_as_before(own, found, earlier.at(nodes), sizes.at(nodes))
+            found = _split_as_before(own, found, earlier, nodes, sizes.at(nodes))
         yield nest_clusters(labels, nodes, found)
 
 
@@ -143,14 +143,20 @@ def clusters_inside(
     return connect(run.finest, found, goal, run).labels
 
 
-def _split_as_before(labels: Labels, parts: Labels, earlier: Earlier, sizes: Sizes) -> Labels:
-    """Parts of clusters, but of a cluster that is as it was those that it had before."""
-    *_, above, below = earlier.levels
+def _split_as_before(
+    labels: Labels, parts: Labels, earlier: Earlier, nodes: npt.NDArray[np.int64], sizes: Sizes
+) -> Labels:
+    """Parts of clusters, but of a cluster that is as it was those that it had before.
+
+    labels, parts, sizes : of some of the nodes. earlier : of all of them.
+    """
+    *_, above_of_all, below_of_all = earlier.levels
+    above, below = above_of_all[nodes], below_of_all[nodes]
     k = int(labels.max()) + 1
     first = np.full(k, -1, np.int64)
     first[labels] = above
-    members = np.bincount(above[above >= 0], minlength=int(above.max(initial=0)) + 1)
-    differs = (above != first[labels]) | (above < 0) | (earlier.n_changed > 0)
+    members = np.bincount(above_of_all[above_of_all >= 0], minlength=int(above_of_all.max(initial=0)) + 1)
+    differs = (above != first[labels]) | (above < 0) | (earlier.n_changed[nodes] > 0)
     differs |= members[above] != np.bincount(labels)[labels]
     pairs = labels.astype(np.int64) * (int(below.max(initial=0)) + 2) + below + 1
     before = np.unique(pairs, return_inverse=True)[1].astype(np.int32)

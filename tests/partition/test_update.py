@@ -284,6 +284,33 @@ def test_a_hierarchy_holds_its_bounds_through_edits(options):
     assert modularity(found.graph, found.levels[0]) >= modularity(found.graph, fresh.levels[0]) - 0.01
 
 
+def test_leaves_without_room_stand_together_on_the_last_level_alone():
+    """Hubs in a row with leaves, of which some change: the others have fewer levels, or more."""
+    graph = nx.path_graph(4)
+    graph.add_edges_from((hub, 4 + 9 * hub + leaf) for hub in range(4) for leaf in range(9))
+    found = hierarchy(graph, max_size=4, rng=0)
+    for seed in (6, 14, 16):
+        later_graph, edits = random_edits(graph, np.random.default_rng(seed), 0.1)
+        bounded(found.update(**edits, rng=0), later_graph, 4)
+
+
+@pytest.mark.parametrize(("seed", "most", "least"), [(1466, 6, 3), (1784, 6, 3)])
+def test_a_cluster_that_lost_nodes_is_split_anew(seed, most, least):
+    """The nodes that left are in clusters within the bound; what is left of the old parts would be too small."""
+    graph = nx.barabasi_albert_graph(24, 1, seed=seed)
+    found = hierarchy(graph, max_size=most, min_size=least, rng=0)
+    graph, edits = random_edits(graph, np.random.default_rng(seed), 0.12)
+    later = found.update(**edits, rng=0)
+    bounded(later, graph, most)
+    above = np.zeros(24, int)
+    for labels in later.levels:
+        sizes = np.bincount(labels)
+        for u, v in graph.edges:
+            if above[u] == above[v] and labels[u] != labels[v] and min(sizes[labels[u]], sizes[labels[v]]) < least:
+                assert sizes[labels[u]] + sizes[labels[v]] > most
+        above = labels
+
+
 def test_levels_that_are_gone_are_told():
     """Two cliques of 6 with a bound of 3 have a level of halves, of which removed nodes leave nothing to split."""
     old = hierarchy(nx.barbell_graph(6, 0), max_size=3, rng=0)
