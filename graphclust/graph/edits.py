@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -206,15 +206,19 @@ class _Nodes:
         return Changes(self.rows(argument, source, may_come), self.rows(argument, target, may_come), weight)
 
     def rows_of(self, argument: str, names: Iterable[Hashable]) -> npt.NDArray[np.int64]:
-        if isinstance(names, str):
-            raise TypeError(f"{argument}={names!r} is a str, expected a list of nodes, as [{names!r}]")
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            kind = type(names).__name__
+            raise TypeError(f"{argument}={names!r} is a {kind}, expected a list of nodes, as [{names!r}]")
         return np.unique(self.rows(argument, list(names), False))
 
     def rows(self, argument: str, names: Sequence[Any] | npt.NDArray[Any], may_come: bool) -> npt.NDArray[np.int64]:
         """The rows of the nodes that an argument names; new ones get the rows after the last where they may come."""
         if self.row is None:
-            rows = np.asarray(names if len(names) else np.empty(0, np.int64))
-            if rows.dtype.kind not in "iu":
+            try:
+                rows = np.asarray(names if len(names) else np.empty(0, np.int64))
+            except ValueError:  # of lists
+                rows = np.empty(0, object)
+            if rows.dtype.kind not in "iu" or rows.ndim != 1:
                 raise TypeError(
                     f"{argument} names nodes by {rows.dtype}, expected whole numbers: the nodes have no names"
                 )
@@ -229,10 +233,15 @@ class _Nodes:
             return rows.astype(np.int64)
         found = np.empty(len(names), np.int64)
         for place, name in enumerate(as_names(names)):
-            row = self.row.get(name, -1)
+            try:
+                row = self.row.get(name, -1)
+            except TypeError:
+                raise TypeError(f"{argument} names node {name!r}, a {type(name).__name__}; expected a name") from None
             if row < 0:
                 if not may_come:
                     raise ParameterError(f"{argument} names node {name!r}, which the graph does not have")
+                if name is None or name != name:  # nan is not itself
+                    raise ParameterError(f"{argument} holds an edge that ends in {name!r}, expected names of nodes")
                 row = self.row[name] = self.end
                 self.new.append(name)
                 self.end += 1
@@ -278,9 +287,11 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
             ends = ends.astype(np.int64)
         columns = [ends[:, 0], ends[:, 1], *([edges[:, 2]] if edges.shape[1] == 3 else [])]
     else:
+        form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
+        if isinstance(edges, Mapping) or not isinstance(edges, Iterable):
+            raise TypeError(f"{argument} is a {type(edges).__name__}, expected a list of {form}")
         listed = list(edges)
         if not all(isinstance(edge, tuple | list) and len(edge) in ((2, 3) if weighted else (2,)) for edge in listed):
-            form = "(u, v) or (u, v, weight)" if weighted else "(u, v)"
             _refuse_other_forms(edges, argument, form)
             raise TypeError(f"{argument} holds something else than edges, expected a list of {form}")
         if len({len(edge) for edge in listed}) > 1:

@@ -93,6 +93,12 @@ def test_arrays_are_edges_too():
         ({"reweighted": [("a", "b")]}, TypeError, "reweighted has no weights"),
         ({"added": np.array([[0.5, 2.0, 1.0]])}, TypeError, "added names nodes by numbers that are not whole"),
         ({"removed": np.zeros((2, 3))}, TypeError, r"removed has shape \(2, 3\)"),
+        ({"added": {("a", "c"): 2.0}}, TypeError, r"added is a dict, expected a list of \(u, v\) or"),
+        ({"removed": 5}, TypeError, r"removed is a int, expected a list of \(u, v\)$"),
+        ({"added": [("a", None)]}, ParameterError, "added holds an edge that ends in None"),
+        ({"added": [("a", float("nan"))]}, ParameterError, "added holds an edge that ends in nan"),
+        ({"removed_nodes": [["a"]]}, TypeError, r"removed_nodes names node \['a'\], a list"),
+        ({"removed_nodes": 5}, TypeError, r"removed_nodes=5 is a int, expected a list of nodes, as \[5\]"),
     ],
 )
 def test_impossible_edits_are_named(edits, error, words):
@@ -104,6 +110,9 @@ def test_nodes_without_names_are_whole_numbers():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
     with pytest.raises(TypeError, match="added names nodes by <U1"):
         apply_edits(graph, added=[("a", "b")])
+    for odd in ({"added": [(0, [1])]}, {"added": [(0, 1), ([1], [1, 2])]}, {"removed_nodes": np.array([[1]])}):
+        with pytest.raises(TypeError, match=r"names nodes by .* expected whole numbers"):
+            apply_edits(graph, **odd)
     with pytest.raises(ParameterError, match=r"removed names node 5, expected a row of the graph, which has 1 node$"):
         apply_edits(as_graph(np.ones((1, 1))), removed=[(0, 5)])
     with pytest.raises(ParameterError, match=r"added names node 900, .* 3 nodes, or for new ones the next rows: 3, 4,"):

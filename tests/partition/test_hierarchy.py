@@ -393,6 +393,8 @@ def test_the_command_prints_json_and_refuses_other_endings(edges, capsys):
     assert json.loads(capsys.readouterr().out)["n_levels"] == 2
     assert main(["hierarchy", str(edges), "--max-size", "2", "--report", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["sizes"] == [[3, 3], [2, 2, 1, 1]]
+    assert main(["hierarchy", str(edges), "--levels", "0"]) == 2
+    assert "--levels 0 is out of range" in capsys.readouterr().err
     assert main(["hierarchy", str(edges), "-o", "levels.xml"]) == 2
     assert "expected one of .json, .csv, .tsv, .nwk" in capsys.readouterr().err
 
