@@ -93,9 +93,10 @@ def _partition_again(
     taken = (kept >= 0) | (edit.n_changed > 0)
     has_isolated = not wanted.k or clustering.objective == "edge_cut" or "cut" in clustering.parameters
     taken = taken | (edit.before < 0) if has_isolated else taken & ~graph.isolated
+    # A component that was put aside stays so unless an edge links it to clusters now.
     is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
     if everywhere or (is_aside & taken).any():
-        taken |= is_aside & _has_component_of(graph, taken)
+        taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
     if wanted.k > (n_taken := int(np.count_nonzero(taken))):
         words = ("node is left", "nodes are left") if has_isolated else ("node has edges", "nodes have edges")
         raise ParameterError(f"after the edits {amount(n_taken, *words)}, fewer than k={wanted.k}")
@@ -112,8 +113,8 @@ def _partition_again(
     return labels, found.sums
 
 
-def _has_component_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which nodes are in a component of one of some nodes, bool, shape (n_nodes,)."""
+def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which nodes are in the component of one of some nodes, bool, shape (n_nodes,)."""
     return np.isin(graph.components, graph.components[nodes])
 
 

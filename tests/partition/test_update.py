@@ -389,7 +389,7 @@ def test_exactly_k_stay_where_no_two_clusters_fit_into_one(n, most, seed):
     assert later.modularity == pytest.approx(modularity(graph, later.as_dict()), rel=1e-12)
 
 
-def test_a_component_that_was_put_aside_is_clustered_when_an_edge_links_it():
+def test_a_component_that_was_put_aside_is_clustered_once_an_edge_links_it():
     graph = nx.disjoint_union(nx.barbell_graph(8, 0), nx.path_graph(3))
     found = coreset_sc(graph, 2, rng=0)
     assert found.labels[16:].tolist() == [-1, -1, -1]
@@ -397,8 +397,8 @@ def test_a_component_that_was_put_aside_is_clustered_when_an_edge_links_it():
     assert later.labels[16:].tolist() == [later.labels[0]] * 3
     again = later.update(added=[(1, 17)], rng=0)
     assert again.normalized_cut == pytest.approx(normalized_cut(again.graph, again.labels), rel=1e-12)
-    inside = found.update(added=[(16, 18)], rng=0)
-    assert (inside.labels[:16] == found.labels[:16]).all()
+    label_of = found.update(added=[(16, 18), (18, "new"), ("x", "y")], rng=0).as_dict()
+    assert [label_of[u] for u in (16, 17, 18, "new")] == [-1] * 4 and min(label_of["x"], label_of["y"]) >= 0
 
 
 def test_bounds_count_what_nodes_weigh():
