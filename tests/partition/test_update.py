@@ -285,18 +285,20 @@ def test_a_hierarchy_holds_its_bounds_through_edits(options):
 
 
 def test_leaves_without_room_stand_together_on_the_last_level_alone():
-    """Hubs in a row with leaves, of which some change: the others have fewer levels, or more."""
+    """A path of hubs with leaves, a caterpillar: clusters that change and clusters that do not differ in depth."""
     graph = nx.path_graph(4)
     graph.add_edges_from((hub, 4 + 9 * hub + leaf) for hub in range(4) for leaf in range(9))
     found = hierarchy(graph, max_size=4, rng=0)
     for seed in (6, 14, 16):
         later_graph, edits = random_edits(graph, np.random.default_rng(seed), 0.1)
-        bounded(found.update(**edits, rng=0), later_graph, 4)
+        later = found.update(**edits, rng=0)
+        bounded(later, later_graph, 4)
+        assert np.bincount(later.levels[-1]).max() <= 4
 
 
 @pytest.mark.parametrize(("seed", "most", "least"), [(1466, 6, 3), (1784, 6, 3)])
 def test_a_cluster_that_lost_nodes_is_split_anew(seed, most, least):
-    """The nodes that left are in clusters within the bound; what is left of the old parts would be too small."""
+    """The nodes left for clusters that need no split, so that a part of the old split holds less than min_size."""
     graph = nx.barabasi_albert_graph(24, 1, seed=seed)
     found = hierarchy(graph, max_size=most, min_size=least, rng=0)
     graph, edits = random_edits(graph, np.random.default_rng(seed), 0.12)
@@ -380,7 +382,7 @@ def test_bounds_on_sizes_are_kept_through_random_edits(make, least, most, seed):
 
 @pytest.mark.parametrize(("n", "most", "seed"), [(15, 6, 2), (24, 9, 4), (24, 9, 5)])
 def test_exactly_k_stay_where_no_two_clusters_fit_into_one(n, most, seed):
-    """Most edges change, so that all clusters are made anew, and at first more than three of them."""
+    """Most edges change, so that all clusters are opened; no two regions of the new ones fit into one cluster."""
     graph = nx.cycle_graph(n)
     found = coreset_sc(graph, 3, objective="modularity", max_size=most, rng=0)
     graph, edits = random_edits(graph, np.random.default_rng(seed), 0.5)
@@ -399,6 +401,16 @@ def test_a_component_that_was_put_aside_is_clustered_once_an_edge_links_it():
     assert again.normalized_cut == pytest.approx(normalized_cut(again.graph, again.labels), rel=1e-12)
     label_of = found.update(added=[(16, 18), (18, "new"), ("x", "y")], rng=0).as_dict()
     assert [label_of[u] for u in (16, 17, 18, "new")] == [-1] * 4 and min(label_of["x"], label_of["y"]) >= 0
+
+
+def test_a_model_sees_that_edges_have_changed_however_light_they_are():
+    ring = nx.cycle_graph(6)
+    nx.set_edge_attributes(ring, 1e-12, "weight")
+    model = coreset_sc(ring, 2, rng=0).model()
+    ring.add_edge(2, 3, weight=3e-12)
+    ring.add_edge(4, 3, weight=3e-12)
+    later = model.update(ring, rng=0)
+    assert later.normalized_cut == pytest.approx(normalized_cut(ring, later.as_dict()), rel=1e-9)
 
 
 def test_bounds_count_what_nodes_weigh():
