@@ -80,7 +80,10 @@ def test_figures_and_the_model_read_no_rows_again(name, way, tmp_path):
     # For the links of each node; and where components are aside, for the description of the others.
     assert passes_of(graph, found.certainty) == (1 if not found.n_aside else 4)
     assert load_model(tmp_path / "m.npz").inside == pytest.approx(known["inside"])
-    read = figures(graphclust.Clustering(found.labels, found.k, GRAPHS[name](), objective=found.objective))
+    made_of_labels = graphclust.Clustering(
+        found.labels, found.k, GRAPHS[name](), objective=found.objective, resolution=found.resolution
+    )
+    read = figures(made_of_labels)
     for figure, value in read.items():
         assert known[figure] == pytest.approx(value, rel=1e-9, abs=1e-9), figure
     assert known["modularity"] == pytest.approx(graphclust.modularity(GRAPHS[name](), found.labels))
