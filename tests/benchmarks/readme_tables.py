@@ -198,6 +198,21 @@ def small_graphs() -> str:
     )
 
 
+def levels() -> str:
+    """Seconds and faults of nested levels, beside graspologic's."""
+    tools, lines = ("graphclust", "graspologic"), []
+    pairs: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in read_rows("levels"):
+        pairs.setdefault((row["graph"], row["most nodes"]), {})[row["tool"]] = row
+    for (graph, most), of in pairs.items():
+        columns = ("seconds", "modularity of the coarsest", "too large", "not connected")
+        lines.append([graph, most, *(of[tool][column] for column in columns for tool in tools)])
+    header = ["graph", "most nodes"]
+    for figure in ("seconds", "modularity of the coarsest", "too large", "not connected"):
+        header += [f"{figure}: graphclust", "graspologic"]
+    return aligned(header, lines)
+
+
 def sklearn_examples() -> str:
     """Scores and times of scikit-learn's own examples, theirs and ours in a row."""
     columns = ["example", "score, higher is better", "scikit-learn", "graphclust"]
@@ -281,7 +296,7 @@ MEASURED: dict[str, Callable[[], str]] = {
     "recognition": recognition, "held_out": held_out, "best_cuts": best_cuts,
     "planted": planted, "paper": paper, "real": real, "knn": knn,
     "lfr_and_weighted": lfr_and_weighted, "small_graphs": small_graphs, "meshes": meshes, "scale": scale,
-    "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
+    "levels": levels, "distributed": on_dask, "d2_sampling": d2_sampling, "sklearn_examples": sklearn_examples,
 }  # fmt: skip
 
 
