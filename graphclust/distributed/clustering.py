@@ -16,6 +16,7 @@ from graphclust.distributed.engine import DaskEngine, Origin, check_client, coun
 from graphclust.distributed.extra import needed
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import Engine
+from graphclust.graph.node_order import listing_order
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.io.temporaries import temporary_file
 from graphclust.objective.objective import as_aim
@@ -106,6 +107,7 @@ def coreset_sc(
         [*remarks, *outcome.remarks],
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
+        listing_order(graph),
         objective=options["objective"],
         resolution=plan.resolution,
         decided=outcome.decided,
@@ -128,7 +130,7 @@ def write_labels(engine: Engine, found: Partition, path: str, k: int) -> Partiti
 
 def numbers_by_size(source: GraphSource, labels: np.ndarray, k: int) -> np.ndarray:
     """The final number of each cluster, see `numbering_by_size`."""
-    return numbering_by_size(labels, k)
+    return numbering_by_size(labels, k, listing_order(source.graph))
 
 
 def write_block(source: GraphSource, first: int, last: int, labels: np.ndarray, number: np.ndarray, path: str) -> bool:

@@ -84,7 +84,7 @@ def mask_nodes(graph: Graph, searched: np.ndarray) -> Graph:
     if np.array_equal(searched, ~graph.isolated):
         return graph
     degrees, loops = np.where(searched, graph.degrees, 0.0), np.where(searched, graph.loops, 0.0)
-    return Graph(graph.indptr, graph.indices, graph.weights, degrees, loops)
+    return Graph(graph.indptr, graph.indices, graph.weights, degrees, loops, graph.nodes)
 
 
 def in_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:

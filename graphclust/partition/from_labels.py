@@ -54,7 +54,8 @@ def clustering_of(
     order : of the nodes, in which the first of a cluster decides where sizes are equal; by default that of the rows.
     """
     number = numbering_by_size(labels, k, order)
-    labels = number[labels]
+    if not np.array_equal(number[:-1], np.arange(len(number) - 1)):  # else labels mapped from a file stay there
+        labels = number[labels]
     if coreset is not None:
         coreset = replace(coreset, labels=number[coreset.labels])
     n_found = int(labels.max()) + 1

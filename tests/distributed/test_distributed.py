@@ -143,6 +143,21 @@ def test_every_objective_has_the_same_labels_and_clusters_that_are_connected(cli
         assert nx.is_connected(graph.subgraph(np.flatnonzero(found.labels == c)))
 
 
+@pytest.mark.parametrize("crumb", [False, True])
+def test_clusters_of_one_size_are_numbered_by_names_as_in_one_process(client, tmp_path, crumb):
+    cliques = nx.ring_of_cliques(4, 6)
+    if crumb:
+        cliques.add_edge(24, 25)
+    names = [f"n{number:02d}" for number in np.random.default_rng(1).permutation(len(cliques))]
+    graph = graphclust.save_store(tmp_path / "named.store", nx.relabel_nodes(cliques, dict(enumerate(names))))
+    options = {"components": "largest", "rng": 0}
+    alone = graphclust.coreset_sc(graph, 4, method="two-step", sampling="parallel", **options)
+    for file in (None, tmp_path / "labels.npy"):
+        found = distributed.coreset_sc(graph, 4, client=client, labels_path=file, **options)
+        assert found == alone and found.n_aside == (2 if crumb else 0)
+        assert isinstance(found.labels, np.memmap) == (file is not None)
+
+
 def test_a_path_that_a_worker_does_not_see_is_named_with_the_worker(client, store, tmp_path):
     origin = Origin(str(tmp_path / "elsewhere.store"), store.key, versions())
     with pytest.raises(GraphFormatError, match=r"elsewhere.store: worker tcp://.* cannot open the store"):
