@@ -76,6 +76,8 @@ def ingest_parquet(
     needed("distributed")
     needed("pyarrow.parquet")
     check_client(client)
+    if isinstance(files, str | bytes | os.PathLike):
+        raise TypeError(f"files={files!r} is one path, expected a list of them: [{files!r}]")
     names = [os.path.abspath(os.fsdecode(name)) for name in files]
     if not names:
         raise GraphValidationError("files is empty, expected the paths of Parquet files")
@@ -128,15 +130,28 @@ def batches(file: str, table: Table):
         ends = []
         for column in columns[:2]:
             numbers = batch.column(column).to_numpy(zero_copy_only=False)
-            if numbers.dtype.kind not in "iu" or (len(numbers) and numbers.min() < 0):
-                raise GraphValidationError(f"column {column!r} of {file} holds other things than whole numbers >= 0")
+            if numbers.dtype.kind not in "iu" or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < 2**63):
+                raise GraphValidationError(
+                    f"column {column!r} of {file} holds other things than whole numbers >= 0 and below 2^63"
+                )
             ends.append(numbers.astype(np.int64))
         weights = None
         if table.weight is not None:
-            weights = batch.column(table.weight).to_numpy(zero_copy_only=False).astype(np.float64)
-            if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            weights = _as_weights(batch.column(table.weight))
+            if weights is None:
                 raise GraphValidationError(f"column {table.weight!r} of {file} holds what is no weight >= 0")
         yield *ends, weights
+
+
+def _as_weights(column: Any) -> np.ndarray | None:
+    """A column as finite float64 >= 0; None where it holds anything else, such as text or dates."""
+    from pyarrow import types
+
+    kind = column.type
+    if not (types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind)):
+        return None
+    weights: np.ndarray = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return weights if np.isfinite(weights).all() and (weights >= 0).all() else None
 
 
 def sort_into_ranges(origin: None, first: int, last: int, file: str, table: Table, bounds: np.ndarray) -> bool:

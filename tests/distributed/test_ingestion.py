@@ -68,4 +68,13 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
     infinite = write(tmp_path / "inf.parquet", source=np.array([0]), target=np.array([1]), w=np.array([np.inf]))
     with pytest.raises(GraphValidationError, match=r"'w' of .* holds what is no weight"):
         ingest_parquet([infinite], target, client=client, weight="w")
+    huge = write(tmp_path / "huge.parquet", source=np.array([0, 2**63 + 5], np.uint64), target=np.array([1, 2]))
+    with pytest.raises(GraphValidationError, match=r"'source' of .*huge.parquet holds other things .* below 2\^63"):
+        ingest_parquet([huge], target, client=client)
+    for given in (["a", "b"], np.array([1, 2], "datetime64[s]")):
+        other = write(tmp_path / "other.parquet", source=np.array([0, 1]), target=np.array([1, 2]), w=given)
+        with pytest.raises(GraphValidationError, match=r"'w' of .*other.parquet holds what is no weight"):
+            ingest_parquet([other], target, client=client, weight="w")
+    with pytest.raises(TypeError, match=r"files=.*good.parquet.* is one path, expected a list of them"):
+        ingest_parquet(good, target, client=client)
     assert not target.exists() and not list(tmp_path.glob(".graphclust-*"))
