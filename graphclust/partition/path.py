@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import listing_order
 from graphclust.html_table import html_table
-from graphclust.objective.objective import Aim
+from graphclust.objective.objective import OBJECTIVES, Aim
 from graphclust.partition.bounds import as_bounds_of_k
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.contraction import Contraction, uncoarsen
@@ -162,8 +162,12 @@ class ClusterPath:
         no resolution, it is the one of modularity or the constant Potts model.
         """
         low, high = self.ranges[k]
-        unit = self.aim.definition.unit_of_resolution(self._run.units)
-        return low * unit, high * unit
+        return low * self.usual_resolution, high * self.usual_resolution
+
+    @property
+    def usual_resolution(self) -> float:
+        """Where chance is the measure: 1 for modularity, the mean weight between two nodes for the Potts model."""
+        return OBJECTIVES[self.aim.definition.twin].unit_of_resolution(self._run.units)
 
     def resolution(self, k: int) -> float | None:
         """The resolution that the partition into k clusters is made for; None for the cuts."""

@@ -79,7 +79,8 @@ class Suggestion:
 
     k : the number of clusters. clear : whether the graph shows it; otherwise it is a way to look at the graph: of the
         numbers near the best candidate the one whose clusters describe the edges in the fewest bits, or the number that
-        is natural at the usual resolution of 1 where no stable one has a wide range. It unites no two connected
+        is natural at the usual resolution, of the constant Potts model the mean weight of two nodes, where no stable
+        one has a wide range. It unites no two connected
         components that are searched, unless the path ends before; `reasons` say where a path ends. Where nothing shows
         that there are clusters, k is 1, or the number of the components.
     reasons : plain sentences; `str(suggestion)` is all of them.
@@ -136,7 +137,9 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     elif not wide:
         k = natural_at(own, 1.0)
         is_natural = own.ranges[k][0] <= 1.0 < own.ranges[k][1]
-        how = f"{'' if is_natural else 'the nearest on the path to '}what is natural at resolution 1, the usual one"
+        usual = "the usual one" if OBJECTIVES[path.aim.definition.twin].is_relative else "the mean weight of two nodes"
+        nearest = "" if is_natural else "the nearest on the path to "
+        how = f"{nearest}what is natural at resolution {path.usual_resolution:.3g}, {usual}"
     elif clear or progress.out_of_time():
         k, how = candidates[0].k, "the one with the widest range"
     else:

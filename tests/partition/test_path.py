@@ -121,6 +121,15 @@ def test_best_ranges_are_where_k_is_the_best_of_the_path(path, blocks, objective
     assert n == sum(rows[9].sizes)
 
 
+def test_ranges_of_a_path_of_ratio_cuts_are_resolutions_of_potts():
+    graph = nx.ring_of_cliques(6, 5)
+    path, A = cluster_path(graph, objective="ratio_cut", rng=0), nx.to_numpy_array(graph)
+    low, high = path.best_range(6)
+    for g in (low * 1.01, (low + high) / 2.0, high * 0.99):
+        values = {k: reference.value(A, path.labels_before_moves(k), "constant_potts", g) for k in path.ks}
+        assert max(values, key=values.__getitem__) == 6
+
+
 def test_one_union_leads_from_each_k_to_the_next_smaller(path):
     """Between the stops where regions move, labels are nested; at all of them one cluster is named as the split one."""
     stops = path.descent.stops

@@ -288,6 +288,12 @@ def test_the_number_natural_at_resolution_1_is_so_called_only_where_it_is_on_the
     assert "3 is the nearest on the path to what is natural at resolution 1" in cut
 
 
+def test_the_usual_resolution_of_potts_is_the_mean_weight_of_two_nodes():
+    graph = nx.gnm_random_graph(40, 180, seed=0)
+    suggestion = cluster_path(graph, [2, 3], objective="constant_potts", rng=0).suggest()
+    assert f"natural at resolution {2 * 180 / 40**2:.3g}, the mean weight of two nodes" in suggestion.reasons[0]
+
+
 @pytest.mark.parametrize(
     "graph",
     [nx.fast_gnp_random_graph(600, 0.02, seed=1), nx.cycle_graph(200), nx.grid_2d_graph(20, 20), nx.path_graph(300)],
