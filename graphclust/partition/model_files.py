@@ -73,6 +73,7 @@ def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> C
             and (objective not in PLAIN_OBJECTIVES if resolution is None else math.isfinite(resolution))
             and (nodes is None or _are_names(nodes, len(labels)))
             and all(_are_fitting(name, values, k, len(labels)) for name, values in optional.items())
+            and _is_origin(header.get("origin"))
             and (n_ids is None or (type(n_ids) is int and n_ids > optional.get("ids", labels).max()))
         )  # fmt: skip
         if not sound:
@@ -87,11 +88,23 @@ def _are_fitting(name: str, values: np.ndarray, k: int, n_nodes: int) -> bool:
     """Whether an array that not every model has can be what it is called."""
     if name == "ids":
         return values.dtype == np.int64 and values.shape == (k,) and len(np.unique(values)) == k and values.min() >= 0
-    return values.dtype == np.float64 and values.shape == (n_nodes,) and bool((values > 0).all())
+    is_array = values.dtype == np.float64 and values.shape == (n_nodes,)
+    return is_array and bool(((values > 0) & np.isfinite(values)).all())
+
+
+def _is_origin(origin: Any) -> bool:
+    """Whether it is what an update reads of how the labels came about: k, and the options by their names."""
+    if origin is None:
+        return True
+    return (
+        isinstance(origin, dict) and isinstance(origin.get("options", {}), dict)
+        and type(origin.get("k")) in (int, type(None))
+    )  # fmt: skip
 
 
 def _are_names(nodes: Any, n: int) -> bool:
-    return isinstance(nodes, list) and len(nodes) == n and all(type(node) in (str, int) for node in nodes)
+    is_list = isinstance(nodes, list) and all(type(node) in (str, int) for node in nodes)
+    return is_list and len(nodes) == len({*nodes}) == n
 
 
 def _check_ending(path: str | os.PathLike) -> None:
