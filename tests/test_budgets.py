@@ -253,6 +253,11 @@ def test_a_path_out_of_time_has_every_k_and_says_so():
     assert not whole[20].remarks
 
 
+def test_a_suggestion_without_time_does_not_say_that_the_graph_is_unclear():
+    said = graphclust.cluster_path(PLANTED, [5, 10, 20], rng=0).suggest(time_budget=AT_ONCE).reasons[0]
+    assert said.startswith("the graph was not tried for a number that it shows; ")
+
+
 def test_one_clustering_of_a_path_has_a_budget_of_its_own():
     path = graphclust.cluster_path(PLANTED, [20], rng=0)
     hasty, whole = path.clustering(20, time_budget=AT_ONCE), path[20]

@@ -148,7 +148,9 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
         how = "the one, of the numbers near the best, whose clusters describe its edges in the fewest bits"
     said = sentences(path, candidates)
     if not clear:
-        said.insert(0, f"the graph shows no number of clusters clearly; {k} is {how}{end_of(path)}")
+        was_tried = not found or bool(without)
+        unclear = "shows no number of clusters clearly" if was_tried else "was not tried for a number that it shows"
+        said.insert(0, f"the graph {unclear}; {k} is {how}{end_of(path)}")
     if progress.remark:
         said.append(progress.remark)
     return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin, most_saved)
