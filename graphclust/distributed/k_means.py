@@ -145,7 +145,13 @@ def size_and_dtype(source: Any, first: int, last: int, part: Part) -> tuple[floa
 
 def part_of(source: Any, first: int, last: int, chunk: Any) -> Part:
     """The points of a chunk, checked, all of weight 1."""
-    return Part(as_points(chunk), np.ones(last - first))
+    points = as_points(chunk)
+    if points.n != last - first:
+        raise GraphValidationError(
+            f"X has a chunk of {points.n} rows where its chunk sizes say {last - first}; of blocks that have changed "
+            "their length, name the new chunks= in map_blocks"
+        )
+    return Part(points, np.ones(last - first))
 
 
 def sums_in_block(source: Any, first: int, last: int, part: Part, centroids: np.ndarray) -> BlockSums:

@@ -86,6 +86,13 @@ def test_a_cluster_without_points_takes_the_farthest(client, points):
     assert (np.bincount(found.labels, minlength=5) == 300).all()
 
 
+def test_chunks_of_another_length_than_they_say_are_refused(client, points):
+    X = chunked(points, 700, 800)
+    shorter = X.map_blocks(lambda block: block[:10], dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+    with pytest.raises(GraphValidationError, match=r"X has a chunk of 10 rows where its chunk sizes say [78]00"):
+        distributed.kmeans(shorter, 2, client=client, init=points[:2])
+
+
 def test_what_cannot_be_used_is_refused(client, points):
     with pytest.raises(TypeError, match=r"X is a ndarray, expected a dask\.array"):
         distributed.kmeans(points, 5, client=client)
