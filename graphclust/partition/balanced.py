@@ -211,12 +211,12 @@ def _coarsen(level: Level, within: np.ndarray, least: int, k: int, growth: float
     growth : of nodes of average size, which a region may hold at least; k : parts that the level is to have.
     """
     steps: list[Contraction] = []
-    total, is_whole = float(level.terms.size.sum()), not within.any()
+    total, mass, is_whole = float(level.terms.size.sum()), float(level.terms.mass.sum()), not within.any()
     while (n := len(level.terms.mass)) > least:
         inner = level if is_whole else rows_within(level, within)
         mean, weight = total / n, _mean_weight(level)
         most = max(HEAVIEST * total / k, growth * mean)
-        regions = find_regions(inner, weight / (REGION * mean**2), run, most)
+        regions = find_regions(inner, weight / (REGION * (mass / n) ** 2), run, most)
         if len(regions.sums.size) > HARDLY_SHRINKS * n:
             labels = regions.labels.copy()
             n_regions = join_singletons(inner.rows, level.terms.size, within, labels, min(most, JOINED * mean))

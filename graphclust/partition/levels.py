@@ -47,9 +47,13 @@ def run_on(on: Weighed, rng: Seed = 0, progress: Progress | None = None, size: n
 
 
 def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
-    """The run over the level whose nodes' masses are their sizes, for parts of equal size; size : float64, (n,)."""
-    level = read_only_level(run.finest.rows, Terms(run.finest.terms.loops, size, size))
-    return replace(run, finest=level, units=Units(run.units.volume, float(size.sum())))
+    """The run over the level whose nodes' masses are their sizes, for parts of equal size; size : float64, (n,).
+
+    Masses are measured by the power of two that is about their mean, since loops take products of them.
+    """
+    mass = np.ldexp(size, -np.frexp(size.mean())[1])
+    level = read_only_level(run.finest.rows, Terms(run.finest.terms.loops, mass, size))
+    return replace(run, finest=level, units=Units(run.units.volume, float(mass.sum())))
 
 
 def level_of(on: Weighed, size: np.ndarray | None = None) -> Level:

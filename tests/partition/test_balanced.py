@@ -130,6 +130,13 @@ def test_weights_of_whole_numbers_are_as_copies_of_nodes_tied_together():
     assert graphclust.adjusted_rand_index(apart.labels[first], found.labels) == 1.0 and found.edge_cut == 2
 
 
+@pytest.mark.parametrize("unit", [2.0**-600, 2.0**600])
+def test_parts_are_the_same_in_any_unit_of_the_weights_of_nodes(unit):
+    weights, grid = 0.1 + np.random.default_rng(0).random(64), nx.grid_2d_graph(8, 8)
+    found, same = (balanced_partition(grid, 2, node_weight=w, rng=0).labels for w in (weights, unit * weights))
+    assert found.tolist() == same.tolist()
+
+
 def test_a_mesh_with_weights_of_one_to_a_hundred_is_within_three_percent():
     weights = np.random.default_rng(5).integers(1, 101, len(MESH))
     load = np.bincount(balanced_partition(MESH, 8, node_weight=weights, rng=0).labels, weights)
