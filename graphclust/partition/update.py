@@ -104,6 +104,11 @@ def _partition_again(
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     kept, n_changed = kept[at], edit.n_changed[at]
     on = weighed(part, clustering.objective)
+    if on.units.mass == 0.0:
+        raise GraphValidationError(
+            "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
+            "changed graph"
+        )
     run = _run_on(on, clustering.objective, None if wanted.sizes is None else wanted.sizes[nodes], rng, progress)
     labels = start_labels(part, kept, clustering.n_clusters, wanted.k)
     start = start_from(None if everywhere else clustering, edit, nodes, kept, labels, run)

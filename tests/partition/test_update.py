@@ -126,6 +126,9 @@ def test_what_cannot_be_edited_is_refused():
         found.update(added=[(0, 1)])
     with pytest.raises(GraphValidationError, match="no edges are left"):
         found.update(removed=[(0, 1), (1, 2)])
+    largest = communities(nx.Graph([(0, 1), (2, 3)]), components="largest", rng=0)
+    with pytest.raises(GraphValidationError, match="no edge is left in the component that was clustered"):
+        largest.update(removed=[(0, 1)])
     with pytest.raises(TypeError, match=r"removed_nodes='12' is a str, expected a list of nodes, as \['12'\]"):
         found.update(removed_nodes="12")
     with pytest.raises(TypeError, match="added holds weights that are no numbers"):
