@@ -5,10 +5,14 @@ import numpy as np
 from graphclust.graph.container import Graph
 
 FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+LEAST = 1e-140  # of a degree, as every graph has them: products of two are within floating-point range
 
 
 def edges_left_out(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
-    """The graph without about that share of its edges; self-loops stay, nodes may become isolated."""
+    """The graph without about that share of its edges; self-loops stay, nodes may become isolated.
+
+    Edges that no degree may consist of alone, since they weigh so little, are all left out.
+    """
     rows = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
     # A hash of the two ends decides, so that both entries of an edge share its fate.
     low, high = np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)
@@ -17,7 +21,10 @@ def edges_left_out(graph: Graph, share: float, rng: np.random.Generator) -> Grap
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64's finalizer
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     bits ^= bits >> np.uint64(31)
-    stays = (bits >= np.uint64(share * 2.0**64)) | (low == high)
+    stays = bits >= np.uint64(share * 2.0**64)
+    if graph.weights is not None:
+        stays &= graph.weights > LEAST
+    stays |= low == high
     indptr = np.concatenate([[0], np.cumsum(stays)])[graph.indptr]
     weights = None if graph.weights is None else graph.weights[stays]
     degrees = np.bincount(rows[stays], weights=weights, minlength=graph.n_nodes).astype(np.float64)

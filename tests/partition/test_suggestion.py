@@ -345,6 +345,13 @@ def test_edges_left_out(weighted):
     assert (other != after).any()
 
 
+def test_nodes_keep_no_degree_whose_square_is_zero_where_edges_are_left_out():
+    pairs = np.kron(np.eye(50), [[0.0, 1.0], [1.0, 0.0]])
+    graph = as_graph(np.where(pairs > 0.0, pairs, 1e-200) * (1.0 - np.eye(100)))
+    degrees = edges_left_out(graph, 0.5, np.random.default_rng(0)).degrees
+    assert 0 < np.count_nonzero(degrees) < 100 and (degrees[degrees > 0.0] ** 2 > 0.0).all()
+
+
 def test_clustering_without_k_takes_the_suggestion_and_says_so():
     graph, labels = planted_partition(6, 80, 14, 2, rng=1)
     found = coreset_sc(graph, rng=0)
