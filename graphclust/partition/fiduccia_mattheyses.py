@@ -10,6 +10,8 @@ from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, room_for, value, with_sums
 
+IN_VAIN = 0.2  # of the entries that a search may read after the value was highest ...
+FM_MIN_ENTRIES = 1 << 11  # ... and always so many entries: those of some dozen regions, as a branch of a tree is
 ROUNDS = 3  # of searches, each from all nodes of borders; a round that gains nothing is the last
 
 
@@ -18,7 +20,8 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     if goal.objective.kind != RATIO or len(found.sums.size) < 2 or run.progress.out_of_time():
         return found
     n = len(level.terms.mass)
-    return climb_within(level, np.ones(n), found, goal, loops.Patience(n, n, np.inf, ROUNDS, 0.0), run)
+    in_vain = max(IN_VAIN * n_entries(level), FM_MIN_ENTRIES)
+    return climb_within(level, np.ones(n), found, goal, loops.Patience(n, n, in_vain, ROUNDS, 0.0), run)
 
 
 def climb_within(
