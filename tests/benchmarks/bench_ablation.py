@@ -131,7 +131,9 @@ CHANGES = [
     *numbers("multilevel", resolution, {
         "FLOOR": (0.0, 0.5), "REGIONS_PER_CLUSTER": ((4,), (8,), (4, 8, 16, 32)), "FEW_CLUSTERS": (0, 10, 40),
     }),
-    *numbers("multilevel", fiduccia_mattheyses, {"ROUNDS": (1, 9)}),
+    *numbers("multilevel", fiduccia_mattheyses, {
+        "IN_VAIN": (0.05, 1.0), "FM_MIN_ENTRIES": (0, 1 << 14), "ROUNDS": (1, 9),
+    }),
     Change("no Fiduccia-Mattheyses", "multilevel", ((engine, "climb", as_it_is),)),
     Change("no start by excess", "multilevel", ((engine, "start_by_excess", another_v_cycle),)),
     *everywhere("multilevel", "UNSETTLED", (0.1, 0.5, 1.0), local_moving, local_moving, engine),
