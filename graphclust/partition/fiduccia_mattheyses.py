@@ -10,7 +10,7 @@ from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, room_for, value, with_sums
 
-# Of the entries that a search may read after the value was highest; to their end searches take cuts 2 to 3 times as long.
+# Of the entries that a search may read after the value was highest; without this limit cuts take 2 to 3 times as long.
 IN_VAIN = 0.2
 FM_MIN_ENTRIES = 1 << 11  # and always so many entries: those of some dozen regions, as a branch of a tree is
 ROUNDS = 3  # of searches, each from all nodes of borders; a round that gains nothing is the last
