@@ -150,13 +150,19 @@ class TimeIsUpAt(Progress):
 
     def __init__(self, n: int):
         super().__init__(time_budget=1e6)
-        self.n, self.asked = n, 0
+        self.n, self.asked, self.read_in_time = n, 0, 0
 
     def out_of_time(self):
         self.asked += 1
+        if self.asked == self.n:
+            self.read_in_time = self.n_read
         if self.asked >= self.n:
             self._deadline = 0.0
         return super().out_of_time()
+
+    @property
+    def n_read(self) -> int:
+        return sum(self.entries_read.values())
 
 
 @pytest.mark.parametrize(
@@ -179,6 +185,18 @@ def test_wherever_time_runs_out_there_are_k_complete_clusters(options):
         found = clustered(progress)
         assert found.n_clusters == 20 and (found.labels >= 0).all() and found.resolution > 0
         assert progress.cut_short and any("ran out in the stage" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])
+def test_little_is_read_after_time_is_up(objective):
+    """At high effort, wherever it runs out after the first stages: a family does not go on to have children."""
+    options = {"effort": "high", "objective": objective, "rng": 0}
+    endless = TimeIsUpAt(10**9)
+    graphclust.coreset_sc(PLANTED, 20, **options, progress=endless)
+    for n in np.linspace(5, endless.asked, 5).astype(int).tolist():
+        progress = TimeIsUpAt(n)
+        graphclust.coreset_sc(PLANTED, 20, **options, progress=progress)
+        assert progress.n_read - progress.read_in_time < 0.06 * endless.n_read
 
 
 @pytest.mark.parametrize("objective", ["modularity", "normalized_cut"])

@@ -334,9 +334,11 @@ def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run:
 
 
 def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
-    """A child of several partitions, at least as good as the best of them."""
+    """A child of several partitions, at least as good as the best of them; that one where time is up."""
     goal = plan.goal
     best = max(parents, key=lambda parent: value(parent, goal))
+    if run.progress.out_of_time():
+        return best
     shared = overlay(level, parents, run)
     if len(shared.sums.size) <= max(goal.k, 1):
         return best
@@ -420,6 +422,8 @@ def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> P
     """
     found = recombine(level, parents, plan, run)
     for _ in range(CYCLES_OF_A_CHILD):
+        if run.progress.out_of_time():
+            break
         before, found = found, v_cycle(level, found, plan.goal, run.rng.choice(plan.pulls), run)
         if value(found, plan.goal) - value(before, plan.goal) <= SAME * abs(value(found, plan.goal)):
             break
