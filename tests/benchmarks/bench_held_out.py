@@ -3,7 +3,8 @@
     python bench_held_out.py measure ROWS.jsonl halves|floors|outliers|clear [--only TEXT ...] [--repeats 3]
     python bench_held_out.py write ROWS.jsonl            results/held_out*.md
 
-`measure` adds a line for every graph, seed and setting to a file, so that a table can be measured in parts.
+`measure` adds a line for every graph, seed and setting to a file, so that a table can be measured in parts. The lines
+behind the tables are kept: results/held_out_runs.jsonl (`clear` with 6 repeats, `outliers` with 4).
 
 halves: the annotated graphs of bench_recognition, every tool with exactly as many parts as classes; a graph is of the
 development half where the first byte of SHA-256 of its name is even, and of the evaluation half where it is odd.

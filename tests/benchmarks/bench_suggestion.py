@@ -4,7 +4,7 @@
     python bench_suggestion.py write ROWS.jsonl          results/suggestion_*.md
 
 `measure` adds a line for every graph and seed to a file, so that a long table can be measured in parts; `write` makes
-the tables of what is there.
+the tables of what is there. The lines behind `seeds` are kept: results/suggestion_seeds_runs.jsonl.
 
 seeds: real graphs of at most 50,000 nodes and graphs of many small groups, each from seeds 0, 1, ...; the suggestion
 draws from a fixed seed, so all should agree. draws: the same where that fixed seed is another each time, which tells
