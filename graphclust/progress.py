@@ -55,7 +55,7 @@ class Progress:
         self.time_budget: float | None = None
         self._deadline = float("inf")
         self._reads: list[tuple[str, int]] = []  # appended to, by several threads: sums would get lost between them
-        self._watched: list[object] = []
+        self._watched: object = None
         self._stage = ""
         self._best: Callable[[], Any] | None = None
         self._made_whole: list[Callable[[Any], Any] | None] = []  # outermost first
@@ -79,19 +79,11 @@ class Progress:
 
     def watch(self, graph: object) -> None:
         """From now on `reads` counts the entries that are read of this graph, and of no other."""
-        self._watched = [graph]
-
-    def watch_part(self, part: object, graph: object) -> None:
-        """Entries read of a part of a graph count where those of the graph do."""
-        if self._is_watched(graph):
-            self._watched.append(part)
-
-    def _is_watched(self, graph: object) -> bool:
-        return any(graph is one for one in self._watched)
+        self._watched = graph
 
     def reads(self, graph: object, n_entries: int) -> None:
         """Say that so many entries of the rows of a graph are read in the running stage."""
-        if self._is_watched(graph):
+        if graph is self._watched:
             self._reads.append((self._stage, int(n_entries)))
 
     @property

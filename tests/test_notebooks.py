@@ -340,7 +340,8 @@ def test_without_a_file_nothing_is_written(recorder, monkeypatch, tmp_path):
     assert rows == [{"x": 1, "y": 1}, {"x": 1, "y": 2}] and list(tmp_path.iterdir()) == []
 
 
-def runs_without_complaint(path, runner):
+def run_without_outputs(path, runner):
+    """The notebook after a run of all cells, none of which had an output before."""
     pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     notebook = runner.read(path)
@@ -349,7 +350,7 @@ def runs_without_complaint(path, runner):
             cell.outputs = []
     runner.execute(notebook, "small")
     runner.clean(notebook)
-    assert runner.unclean(notebook) == [] and runner.pictures(notebook)
+    return notebook
 
 
 NO_WARNINGS_OF_CLIENTS = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -359,4 +360,5 @@ NO_WARNINGS_OF_CLIENTS = pytest.mark.filterwarnings("ignore::DeprecationWarning"
 @NO_WARNINGS_OF_CLIENTS
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_at_the_small_size(path, runner):
-    runs_without_complaint(path, runner)
+    notebook = run_without_outputs(path, runner)
+    assert runner.unclean(notebook) == [] and runner.pictures(notebook)

@@ -66,4 +66,5 @@ def test_wrong_lines_of_the_client_are_reported(tmp_path):
 def test_annotations_can_be_resolved(name):
     value = getattr(graphclust, name)
     if callable(value):
-        typing.get_type_hints(value.__init__ if isinstance(value, type) else value)
+        called = value.__init__ if isinstance(value, type) else value
+        assert typing.get_type_hints(called).keys() == getattr(called, "__annotations__", {}).keys()

@@ -49,7 +49,7 @@ def faults_of(
 
 
 def _fault_without(lines: list[bytes], options: argparse.Namespace, progress: "Progress") -> GraphClustError | None:
-    """The fault of what is left of a file, by the file's own name; None for a graph."""
+    """The fault of the remaining lines of a file, by the file's own name; None for a graph."""
     with tempfile.NamedTemporaryFile(prefix="graphclust-", suffix=".txt") as copy:
         copy.write(b"\n".join(lines))
         copy.flush()

@@ -57,9 +57,9 @@ def contract(level: Level, regions: Partition, run: Run) -> Contraction:
 
 
 def uncoarsen(step: Contraction, found: Partition, goal: Goal, run: Run) -> Partition:
-    """A partition of the regions as one of the nodes, which then move.
+    """Project a partition of the regions to the nodes, and move nodes.
 
-    Moves for a ratio go by what clusters have inside. Where links were estimated, that is summed anew.
+    Moves for a ratio need the weight inside clusters: it is summed again where links were estimated.
     """
     projected, n_regions = step.project(found), len(step.regions.sums.size)
     if goal.objective.kind == RATIO and in_order.is_estimate(n_entries(step.fine), n_regions):

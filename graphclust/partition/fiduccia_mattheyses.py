@@ -30,8 +30,8 @@ def climb_within(
 ) -> Partition:
     """The partition after searches that keep the bounds of the goal, or the same where it is no better.
 
-    size : of each node, by which bounds go. Where a heavy node passes through a light cluster, round-off of its weight
-    is left in the sums of that cluster. So the sums of the partition are added up anew, and decide.
+    size : of each node, for the bounds. A heavy node that passes through a light cluster leaves round-off in its sums.
+    So the sums of the new partition are added up again before the two values are compared.
     """
     k = len(found.sums.size)
     room, sized = room_for(level, k), read_only_level(level.rows, level.terms._replace(size=size))

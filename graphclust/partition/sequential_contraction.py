@@ -1,8 +1,8 @@
-"""Contraction of a graph that is read in the order of its file: for rows that should not be jumped to and fro.
+"""Contraction of a graph that is larger than memory: its rows are read in the order of the file.
 
-Up to some thousand clusters the weights between all of them are summed in a table, in one pass. The table of more would
-not fit, and where clusters are that many, so are the pairs of them that share an edge or two: then runs of rows all
-over the file stand for the others.
+Up to some thousand clusters, one pass sums the weights between all of them in a table. For more clusters the table would
+not fit, nor would a list of the pairs that share an edge or two: the weights are estimated from runs of rows, spread
+evenly over the file.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ STREAMED = 1 << 28  # entries from which a graph is read in order
 MOST_IN_A_TABLE = 6_144  # clusters: 300 MB a lane
 LANES = 2  # halves of the rows that are summed side by side, each into a table of its own
 ENTRIES_PER_STEP = 1 << 24  # of a lane, between two moments at which Ctrl-C is heard
-# Entries, an eighth of those of the smallest graph that is sampled; and rows one after the other: more are read faster,
-# fewer come from more places of the file.
+# Entries of a sample: an eighth of the smallest graph that is sampled. And consecutive rows of a run: long runs are read
+# faster, short ones come from more places of the file.
 SAMPLED, RUN = 1 << 25, 64
 ESTIMATED = (
     f"weights between more than {MOST_IN_A_TABLE:,} regions may have been estimated from a sample of the graph's rows, "

@@ -125,7 +125,7 @@ def _dense_pairs(operator, k: int, driver: str) -> tuple[np.ndarray, np.ndarray]
 
 
 def _by_arpack(operator, k, rng):
-    """The k largest eigenpairs by ARPACK; pairs that it missed are searched in the complement of those found."""
+    """The k largest eigenpairs by ARPACK; pairs that it missed are searched for in the complement of the found ones."""
     values, vectors = _arpack_pairs(operator, k, rng)
     n_rounds = 0
     while _missed_one(operator, values, vectors, rng):

@@ -254,11 +254,11 @@ def against_tslearn() -> None:
             )
             seconds.setdefault("graphclust", []).append(time.perf_counter() - start)
             true = kernel_kmeans(kernel, 10, init=theirs.labels_, max_iter=1).history
-            for who, n_iter, labels, cost, right in (
+            for package, n_iter, labels, cost, right in (
                 ("tslearn", theirs.n_iter_, theirs.labels_, theirs.inertia_, true[0] if len(true) else ours.cost),
                 ("graphclust", ours.n_iter, ours.labels, ours.cost, ours.cost),
             ):
-                rows.append([name, str(seed), who, str(n_iter), f"{seconds[who][-1]:.2f}",
+                rows.append([name, str(seed), package, str(n_iter), f"{seconds[package][-1]:.2f}",
                              f"{adjusted_rand_index(labels, truth):.3f}", f"{cost:.2f}", f"{right:.2f}"])  # fmt: skip
         ratio = np.median(np.divide(seconds["tslearn"], seconds["graphclust"]))
         ratios.append(f"{name}: {ratio:.1f} times as fast (median of three).")

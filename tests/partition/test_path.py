@@ -234,7 +234,7 @@ def test_labels_take_the_numbers_that_their_clusters_had():
     before, after = (np.array(one, np.int32) for one in ([0, 0, 1, 1, 2, 2, 3], [3, 3, 0, 0, 1, 2, 2]))
     assert numbering_as(before, after, 4)[after].tolist()[:4] == [0, 0, 1, 1]
     assert sorted(set(numbering_as(before, after, 4)[after].tolist())) == [0, 1, 2, 3]
-    nested = np.array([0, 0, 0, 0, 1, 2, 3], np.int32)  # cluster 0 of these has two of those before, so one is new
+    nested = np.array([0, 0, 0, 0, 1, 2, 3], np.int32)  # cluster 0 unites two earlier ones, so one number is new
     found = numbering_as(before, nested, 4)[nested]
     assert sorted(set(found.tolist())) == [0, 1, 2, 3] and len(set(found[:4].tolist())) == 1 and found[6] == 3
 

@@ -49,7 +49,7 @@ def adjacency(name: str, n: int, loops: bool) -> sparse.csr_array:
     return (matrix + sparse.eye_array(matrix.shape[0])).tocsr() if loops else matrix
 
 
-def hold_against_dense_eigenvalues(name: str, n: int, loops: bool, ks) -> None:
+def assert_eigenpairs_are_dense_ones(name: str, n: int, loops: bool, ks) -> None:
     matrix = adjacency(name, n, loops)
     N = reference.normalized_adjacency(matrix.toarray())
     exact = np.linalg.eigvalsh(N)[::-1]
@@ -64,9 +64,9 @@ def hold_against_dense_eigenvalues(name: str, n: int, loops: bool, ks) -> None:
 
 @pytest.mark.parametrize("loops", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_graphs(name, loops):
+def test_eigenpairs_of_degenerate_graphs_are_those_of_a_dense_solver(name, loops):
     for n in (20, 31, 150, 260):
-        hold_against_dense_eigenvalues(name, n, loops, (2, 5, 10, 17))
+        assert_eigenpairs_are_dense_ones(name, n, loops, (2, 5, 10, 17))
 
 
 @pytest.mark.slow
@@ -74,19 +74,19 @@ def test_degenerate_graphs(name, loops):
 def test_missed_eigenvectors_are_found_without_a_dense_solver(name, monkeypatch):
     monkeypatch.setattr(eigenvectors, "QUICK_DENSE", 0)
     monkeypatch.setattr(eigenvectors, "_dense_pairs", lambda *a: pytest.fail("not needed"))
-    hold_against_dense_eigenvalues(name, 400, False, (5, 10))
+    assert_eigenpairs_are_dense_ones(name, 400, False, (5, 10))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("name", DEGENERATE)
-def test_large_degenerate_graphs(name, loops):
+def test_eigenpairs_of_large_degenerate_graphs_are_those_of_a_dense_solver(name, loops):
     for n in (600, 1000) if loops else (600, 1000, 3000):
-        hold_against_dense_eigenvalues(name, n, loops, (2, 5, 10, 33))
+        assert_eigenpairs_are_dense_ones(name, n, loops, (2, 5, 10, 33))
 
 
 @pytest.mark.parametrize("name", ["star", "complete", "torus", "tree of fives"])
-def test_the_block_process_alone(name):
+def test_block_lanczos_alone_finds_all_eigenpairs(name):
     N = reference.normalized_adjacency(adjacency(name, 300, False).toarray())
     for k in (1, 6, 20):
         values, vectors = eigenvectors._by_block_lanczos(aslinearoperator(N), k, np.random.default_rng(k))
@@ -94,7 +94,7 @@ def test_the_block_process_alone(name):
         assert np.linalg.norm(N @ vectors - vectors * values, axis=0).max() < 1.1 * eigenvectors.TOLERANCE
 
 
-def test_what_is_left_outside_a_basis():
+def test_orthonormal_columns_span_what_lies_outside_a_basis():
     rng = np.random.default_rng(2)
     basis = np.linalg.qr(rng.standard_normal((40, 6)))[0]
     columns = rng.standard_normal((40, 5)) * [1.0, 9.0, 2.0, 5.0, 0.1]
@@ -111,11 +111,11 @@ warnings.simplefilter("ignore")
 sys.path[:0] = ["tests/spectral", "tests"]
 import networkx as nx, numpy as np
 from graphclust import coreset_sc, spectral_clustering, spectral_embedding
-from test_eigenvectors import hold_against_dense_eigenvalues
+from test_eigenvectors import assert_eigenpairs_are_dense_ones
 for name in ("star", "complete", "complete bipartite", "barbell", "hypercube"):
     for n in (21, 30, 60, 100):
-        hold_against_dense_eigenvalues(name, n, True, (1, 2, 5, 8, 17))
-        hold_against_dense_eigenvalues(name, n, False, (1, 2, 5, 8, 17))
+        assert_eigenpairs_are_dense_ones(name, n, True, (1, 2, 5, 8, 17))
+        assert_eigenpairs_are_dense_ones(name, n, False, (1, 2, 5, 8, 17))
 print(coreset_sc(nx.star_graph(30), 2, method="paper", rng=0).n_clusters)
 print(coreset_sc(nx.barbell_graph(10, 0), 10, method="paper", rng=0).labels.tolist())
 two_sides = nx.to_numpy_array(nx.complete_bipartite_graph(26, 54)) + np.eye(80)
