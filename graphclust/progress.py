@@ -153,7 +153,7 @@ class Progress:
 
         finished : makes of what was offered inside what the caller returns; None: it is that.
         """
-        with self.within(_unchanged if finished is None else finished):
+        with self.within(_identity if finished is None else finished):
             if self._is_outermost:
                 self._is_outermost, self._best = False, None
                 try:
@@ -185,7 +185,7 @@ def as_progress(progress: ProgressLike, time_budget: float | None = None) -> Pro
     return progress
 
 
-def _unchanged(result: Any) -> Any:
+def _identity(result: Any) -> Any:
     return result
 
 

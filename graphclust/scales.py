@@ -31,7 +31,7 @@ def times_power_of_two(values: Any, exponent: int | npt.NDArray[np.int32]) -> An
     return sparse.csr_array((np.ldexp(values.data, by_entry), values.indices, values.indptr), shape=values.shape)
 
 
-def balanced_rows(values: Any, lowest: float, highest: float) -> tuple[Any, npt.NDArray[np.int32]]:
+def balance_rows(values: Any, lowest: float, highest: float) -> tuple[Any, npt.NDArray[np.int32]]:
     """The rows, of an array (n, d) or a CSR matrix, over powers of two, and the exponents e of these (n,).
 
     Rows whose largest absolute value is 0 or within the bounds have e = 0; where all are, `values` itself comes back.

@@ -8,7 +8,7 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import Objective
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import OBJECTIVES, as_aim, weighed
+from graphclust.objective.objective import OBJECTIVES, as_aim, weigh
 from graphclust.partition.levels import Run, run_on, with_sums
 from graphclust.partition.resolution import objective_of
 
@@ -43,7 +43,7 @@ def random_labels(n: int, k: int, seed: int) -> np.ndarray:
 
 def run_and_objective(graph: Graph, name: str, resolution: float | None, k: int) -> tuple[Run, Objective]:
     """A run over the graph with the terms of an objective, and the objective with its numbers."""
-    run = run_on(weighed(graph, name))
+    run = run_on(weigh(graph, name))
     return run, objective_of(as_aim(name, resolution), k, 1.0, run.units)[0]
 
 

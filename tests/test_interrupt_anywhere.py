@@ -195,7 +195,7 @@ import faulthandler, random, signal, sys, time
 import numpy as np
 import graphclust
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.objective.objective import ratio_objective, weighed
+from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import contract
 from graphclust.partition.engine import v_cycle
@@ -203,7 +203,7 @@ from graphclust.partition.levels import run_on
 from graphclust.partition.local_moving import find_regions, refine
 
 faulthandler.enable()
-run = run_on(weighed(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut"))
+run = run_on(weigh(graphclust.planted_partition(10, 30, 8, 2, rng=0).graph, "normalized_cut"))
 level, goal, pull = run.finest, Goal(ratio_objective(run.units), 10), 4.0 * run.units.chance
 
 def work(times):

@@ -19,7 +19,7 @@ from graphclust import (
     spherical_kmeans,
 )
 from graphclust.errors import GraphValidationError
-from graphclust.scales import balanced_rows
+from graphclust.scales import balance_rows
 
 CENTERS = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
 X = np.repeat(CENTERS, 60, axis=0) + np.random.default_rng(0).normal(size=(180, 2))
@@ -142,7 +142,7 @@ def test_points_that_are_all_zeros_are_no_small_numbers():
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_rows_are_balanced_each_by_itself(as_given):
     rows = np.array([[3.0, -4.0], [1e-200, 3e-200], [0.0, 0.0], [-1e200, 0.0]])
-    balanced, exponents = balanced_rows(as_given(rows), 1e-100, 1e100)
+    balanced, exponents = balance_rows(as_given(rows), 1e-100, 1e100)
     dense = balanced.toarray() if sparse.issparse(balanced) else balanced
     assert (np.ldexp(dense, exponents[:, None]) == rows).all() and exponents[[0, 2]].tolist() == [0, 0]
     assert ((np.abs(dense[[1, 3]]).max(axis=1) >= 0.5) & (np.abs(dense[[1, 3]]).max(axis=1) < 1.0)).all()

@@ -62,11 +62,11 @@ class CoresetQuality:
         )
 
 
-def compared(
-    clustered: Callable[[int], tuple[npt.NDArray[np.int64], float, float]], size: int, n_points: int, n_repeats: int
+def compare_coresets(
+    cluster: Callable[[int], tuple[npt.NDArray[np.int64], float, float]], size: int, n_points: int, n_repeats: int
 ) -> CoresetQuality:
-    """The quality of coresets of a size; clustered(size) draws one and returns labels of all points and two costs."""
-    found = [clustered(size) for _ in range(n_repeats)]
+    """The quality of coresets of a size; cluster(size) draws one and returns labels of all points and two costs."""
+    found = [cluster(size) for _ in range(n_repeats)]
     costs = np.array([on_all for _, _, on_all in found])
     agreement = float(np.mean([adjusted_rand_index(one[0], other[0]) for one, other in combinations(found, 2)]))
     larger_size, of_larger, helps = size, costs, False
@@ -74,7 +74,7 @@ def compared(
         if size >= n_points or (larger_size > size and agreement >= SAME):
             break
         larger_size = min(times * size, n_points)
-        of_larger = np.array([clustered(larger_size)[2] for _ in range(n_repeats)])
+        of_larger = np.array([cluster(larger_size)[2] for _ in range(n_repeats)])
         lowered = costs.mean() - of_larger.mean() > WORTHWHILE * abs(costs.mean())
         helps = bool(lowered and (of_larger[None, :] < costs[:, None]).mean() >= IN_ORDER)
         if helps or larger_size == n_points:

@@ -78,7 +78,7 @@ def extend_labels(
     centroids = centroids_of(coreset.weights, labels, induced)
     blocks = row_blocks(kernel.n_nodes, max(LEAST_ROWS, ceil(kernel.n_nodes / N_BLOCKS)))
     centroids = centroids._replace(members=coreset.nodes[centroids.members])
-    found = _unassigned(kernel.n_nodes, len(blocks) - 1)
+    found = _empty_assignment(kernel.n_nodes, len(blocks) - 1)
     run_in_blocks(label_nodes, blocks, kernel.graph.rows, kernel.terms(slice(None)), centroids, met_only, found)
     isolated = kernel.degrees == 0
     found.labels[isolated] = -1
@@ -86,7 +86,7 @@ def extend_labels(
     return ExtendedLabels(found.labels, found.undecided, int(found.entries_read.sum()))
 
 
-def _unassigned(n_nodes: int, n_blocks: int) -> Assignment:
+def _empty_assignment(n_nodes: int, n_blocks: int) -> Assignment:
     return Assignment(np.empty(n_nodes, np.int64), np.empty(n_nodes, np.bool_), np.zeros(n_blocks, np.int64))
 
 
@@ -121,7 +121,7 @@ def labels_in_block(
     """`extend_labels` by clusters met only, for one block of nodes; -1 for isolated and undecided nodes."""
     kernel, numbers = kernel_towards_block(source, first, last, rows)
     n = last - first
-    found = _unassigned(n, 1)
+    found = _empty_assignment(n, 1)
     centroids = centroids._replace(members=numbers[centroids.members])
     label_nodes(0, n, 0, kernel.graph.rows, kernel.terms(slice(None)), centroids, True, found)
     found.labels[found.undecided | (kernel.degrees[:n] == 0.0)] = -1

@@ -40,7 +40,7 @@ def default_size(n_nodes: int, k: int) -> int:
     return min(n_nodes, max(1_000, 20 * k, ceil(n_nodes / 20)))
 
 
-def by_the_paper(
+def partition_by_paper(
     kernel: NormalizedCutKernel,
     k: int,
     size: int,

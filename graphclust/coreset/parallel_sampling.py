@@ -111,7 +111,7 @@ class SeedingRounds:
 
     def _approach(self, rows: Whole) -> None:
         n_new, weight = self.engine.fetch(self.engine.once(count_and_weight, rows))
-        self.distances = self.engine.each(approached, self.distances, rows, self.n_seeds)
+        self.distances = self.engine.each(approach_distances, self.distances, rows, self.n_seeds)
         self.n_seeds, self.seed_weight = self.n_seeds + n_new, self.seed_weight + weight
 
     def sums(self, second_term: str) -> SeedSums:
@@ -152,7 +152,7 @@ def distances_at_first(source: KernelSource, first: int, last: int, least: float
     return Distances(sq_distances, np.zeros(last - first, np.int64), mass, np.zeros(2, np.int64))
 
 
-def approached(
+def approach_distances(
     source: KernelSource, first: int, last: int, before: Distances, rows: ChosenRows, rank: int
 ) -> Distances:
     """The distances once the seeds with these rows, of ranks from `rank` on, are there too."""

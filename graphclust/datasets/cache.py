@@ -55,10 +55,10 @@ def cache_folder() -> pathlib.Path:
     named = os.environ.get("GRAPHCLUST_CACHE")
     if named:
         return pathlib.Path(named).expanduser().absolute()
-    return needed("platformdirs").user_cache_path("graphclust", appauthor=False)
+    return import_extra("platformdirs").user_cache_path("graphclust", appauthor=False)
 
 
-def needed(name: str) -> Any:
+def import_extra(name: str) -> Any:
     """Import a library of the extra `datasets`, or say how to install it."""
     try:
         return importlib.import_module(name)
@@ -77,7 +77,7 @@ def locked(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
 
     Raises OSError, with the path, where the cache cannot be written; ParameterError without `wait` if it is in use.
     """
-    filelock = needed("filelock")
+    filelock = import_extra("filelock")
     names = folder.relative_to(cache_folder()).parts
     locks = cache_folder() / _LOCKS
     for place in (locks, folder):

@@ -130,7 +130,7 @@ def is_whole(file: pathlib.Path) -> bool:
     return True
 
 
-def kept(file: pathlib.Path) -> Record | None:
+def cached_record(file: pathlib.Path) -> Record | None:
     """The record of a file in the cache after a look at every byte; None if it is not there, or not what it was.
 
     A file without a record, such as one put there by hand, is recorded if it is whole. A damaged one is removed; its

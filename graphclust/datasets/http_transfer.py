@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any
 
-from graphclust.datasets.cache import BLOCK, check_room, needed
+from graphclust.datasets.cache import BLOCK, check_room, import_extra
 from graphclust.datasets.urls import Address
 from graphclust.errors import DownloadError, ResourceLimitError
 from graphclust.io.array_files import parse_json
@@ -121,7 +121,7 @@ def receive(address: Address, part: Part, most_bytes: int, progress: Progress, t
 
 
 def _requests() -> Any:
-    return needed("requests")
+    return import_extra("requests")
 
 
 def _answer(session: Any, address: Address, part: Part, timeout: float) -> Any:
@@ -142,7 +142,7 @@ def _answer(session: Any, address: Address, part: Part, timeout: float) -> Any:
         if not answer.is_redirect or location is None:
             return answer
         answer.close()
-        address = address.redirected(location)
+        address = address.redirect(location)
     raise DownloadError(f"{address.url}: more than {_MOST_REDIRECTIONS} redirections, which may go round in a circle")
 
 
@@ -239,7 +239,7 @@ def _bar(progress: Progress, part: Part):
     if progress.listener is not None or sys.stderr is None or not sys.stderr.isatty():
         yield lambda size: progress.step(size, part.total or size)
         return
-    with needed("tqdm").tqdm(
+    with import_extra("tqdm").tqdm(
         total=part.total, initial=part.size, unit="B", unit_scale=True, unit_divisor=1024, delay=1.0,
         desc=part.file.name.removesuffix(".part"), file=sys.stderr,
     ) as bar:  # fmt: skip

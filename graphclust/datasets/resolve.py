@@ -15,7 +15,7 @@ from graphclust.datasets import cache
 from graphclust.datasets.archives import check_matrix
 from graphclust.datasets.array_cache import VERSION, keep_graph, read_kept_graph
 from graphclust.datasets.catalog import CatalogEntry, entry_at
-from graphclust.datasets.download import download, is_whole, kept
+from graphclust.datasets.download import cached_record, download, is_whole
 from graphclust.datasets.urls import address_of
 from graphclust.errors import (
     DownloadError,
@@ -157,7 +157,7 @@ def fetch_graph(
                 bipartite=request.bipartite, memory_limit=request.memory_limit, return_info=True, progress=progress,
             )  # fmt: skip
 
-        graph, info = parsed(file, read)
+        graph, info = parse(file, read)
         keep_graph(converted, graph, info)
     return graph, info
 
@@ -167,7 +167,7 @@ def fetch_file(
 ) -> pathlib.Path:
     """A file of a data set that is locked; downloaded unless the cache has it and it still is what its record says."""
     was_there = file.exists()
-    if kept(file) is not None:
+    if cached_record(file) is not None:
         return file
     most_bytes = request.max_download_bytes or max(_FLOOR, _BYTES_PER_ENTRY * entry.entries)
     try:
@@ -179,7 +179,7 @@ def fetch_file(
     return file
 
 
-def parsed(file: pathlib.Path, read: Callable[[], Any]) -> Any:
+def parse(file: pathlib.Path, read: Callable[[], Any]) -> Any:
     """What a reader makes of a downloaded file, which is removed with its record if it is broken or another's."""
     try:
         return read()

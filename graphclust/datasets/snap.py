@@ -13,7 +13,7 @@ from graphclust.datasets import cache
 from graphclust.datasets.array_cache import VERSION, keep_communities, read_kept_communities
 from graphclust.datasets.catalog import SNAP, CatalogEntry, entry_named
 from graphclust.datasets.community_files import read_communities
-from graphclust.datasets.resolve import DatasetInfo, Request, fetch_file, fetch_graph, largest_component_of, parsed
+from graphclust.datasets.resolve import DatasetInfo, Request, fetch_file, fetch_graph, largest_component_of, parse
 from graphclust.datasets.snap_files import GRAPHS
 from graphclust.errors import GraphWarning, warn_caller
 from graphclust.graph.container import Graph
@@ -121,7 +121,7 @@ def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request
             return found[0]
         fetch_file(entry, path, file, request, progress)
         written = GRAPHS[entry.name].written
-        starts, ids, names = parsed(file, functools.partial(read_communities, file, written, progress))
+        starts, ids, names = parse(file, functools.partial(read_communities, file, written, progress))
         nodes = None if graph.nodes is None else np.asarray(graph.nodes)
         known, n_unknown = communities_of_ids(starts, ids, nodes, graph.n_nodes, names)
         keep_communities(converted, known, n_unknown)

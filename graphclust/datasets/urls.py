@@ -23,7 +23,7 @@ class Address:
     url: str
     login: tuple[str, str] | None = None
 
-    def redirected(self, location: str) -> "Address":
+    def redirect(self, location: str) -> "Address":
         """Where a redirection leads: the same host, or one of the collections', never from https to http.
 
         Raises DownloadError for any other.

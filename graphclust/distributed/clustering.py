@@ -13,7 +13,7 @@ from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.distributed.engine import DaskEngine, Origin, check_client, count_workers, look_at_workers, versions
-from graphclust.distributed.extra import needed
+from graphclust.distributed.extra import import_extra
 from graphclust.errors import GraphClustError
 from graphclust.graph.executor import Engine
 from graphclust.graph.node_order import listing_order
@@ -22,10 +22,10 @@ from graphclust.io.temporaries import temporary_file
 from graphclust.objective.objective import as_aim
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.clustering import Clustering, CoresetClustering
-from graphclust.partition.components import searched_nodes
+from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster, numbering_by_size
 from graphclust.partition.in_blocks import bring_labels
-from graphclust.partition.options import given_options, settings, used_settings
+from graphclust.partition.options import check_options, settings, settings_of_method
 from graphclust.partition.pipeline import partition_by_blocks
 from graphclust.progress import ProgressLike, as_progress
 
@@ -68,12 +68,12 @@ def coreset_sc(
 
     Source: Jourdan et al. 2025 for the coreset; Bahmani et al. 2012 for sampling in rounds.
     """
-    needed("distributed")
+    import_extra("distributed")
     check_client(client)
     (rng, seed), progress = as_seeded(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1)
     patience = as_number(patience, "patience", above=0.0)
-    given = given_options(
+    given = check_options(
         k, objective=objective, resolution=resolution, effort=effort, components=components,
         coreset_size=coreset_size, oversampling=oversampling, sampling="parallel",
     )  # fmt: skip
@@ -87,11 +87,11 @@ def coreset_sc(
     origin = Origin(graph.path, graph.key, versions())
     with progress.stage("workers"):
         if not count_workers(client):
-            client_waits(client, patience)
+            wait_for_client(client, patience)
         look_at_workers(client, origin, patience)
     remarks = list(graph.remarks)
     with progress.stage("components"):
-        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+        searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
     if not np.array_equal(searched, ~graph.isolated):
         origin = origin._replace(part=(k, options["components"]))
     n_threads = sum(client.nthreads().values())
@@ -111,7 +111,7 @@ def coreset_sc(
         objective=options["objective"],
         resolution=plan.resolution,
         decided=outcome.decided,
-        parameters=used_settings(options),
+        parameters=settings_of_method(options),
         seed=seed,
         sums=outcome.sums,
     )
@@ -141,7 +141,7 @@ def write_block(source: GraphSource, first: int, last: int, labels: np.ndarray, 
     return True
 
 
-def client_waits(client: Any, patience: float) -> None:
+def wait_for_client(client: Any, patience: float) -> None:
     """Wait for the first worker, which may be starting."""
     try:
         client.wait_for_workers(1, timeout=patience)

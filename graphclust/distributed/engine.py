@@ -25,7 +25,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Whole, take_apart, values_by_block
 from graphclust.io.store import StoredGraph, open_store
 from graphclust.partition.blockwise import GraphSource
-from graphclust.partition.components import mask_nodes, searched_nodes
+from graphclust.partition.components import mask_nodes, nodes_to_partition
 from graphclust.progress import Progress
 
 POLL = 1.0  # seconds between two looks at the cluster while tasks run
@@ -39,8 +39,8 @@ _opened: dict[tuple[Any, ...], GraphSource] = {}
 class Origin(NamedTuple):
     """Where the tasks find the graph, what they must find there, and what they leave out of it.
 
-    part : k and components, as `searched_nodes` takes them, where some components are put aside; each worker finds out
-    which by itself.
+    part : k and components, as `nodes_to_partition` takes them, where components are put aside; each worker finds out
+    for itself which ones.
     """
 
     path: str
@@ -151,7 +151,7 @@ def source_at(origin: Origin | None) -> GraphSource | None:
         if place not in _opened:
             graph: Graph = _open_checked_store(origin)
             if origin.part is not None:
-                graph = mask_nodes(graph, searched_nodes(graph, *origin.part, [], Progress()))
+                graph = mask_nodes(graph, nodes_to_partition(graph, *origin.part, [], Progress()))
             source = GraphSource(graph)
             while len(_opened) >= MOST_OPEN:
                 del _opened[next(iter(_opened))]
@@ -166,13 +166,13 @@ def check_versions(origin: Origin) -> None:
         found = ", ".join(f"{name} {version}" for name, version in differing.items())
         wanted = ", ".join(f"{name} {origin.versions.get(name)}" for name in differing)
         raise GraphClustError(
-            f"{here()} has {found}, but the client has {wanted}: labels could differ; make them equal"
+            f"{worker_name()} has {found}, but the client has {wanted}: labels could differ; make them equal"
         )
 
 
 def _open_checked_store(origin: Origin) -> StoredGraph:
     """The client's store, opened by a worker; GraphFormatError where it is missing or another one."""
-    where = here()
+    where = worker_name()
     try:
         graph = open_store(origin.path, verify="fast")
     except (OSError, GraphFormatError) as problem:
@@ -185,7 +185,7 @@ def _open_checked_store(origin: Origin) -> StoredGraph:
     return graph
 
 
-def here() -> str:
+def worker_name() -> str:
     """The worker that this runs on, for messages."""
     from distributed import get_worker
 

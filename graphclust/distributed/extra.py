@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 
-def needed(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """A module of the extra, or an ImportError that says how to install it."""
     try:
         return import_module(module)

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphclust.checks import as_number, as_whole_number
 from graphclust.distributed.engine import DaskEngine, check_client
-from graphclust.distributed.extra import needed
+from graphclust.distributed.extra import import_extra
 from graphclust.errors import GraphFormatError, GraphValidationError, ResourceLimitError
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock
@@ -73,8 +73,8 @@ def ingest_parquet(
     weights that are none, ImportError without the extra "dask", what `coreset_sc` raises where the cluster fails, and
     OSError.
     """
-    needed("distributed")
-    needed("pyarrow.parquet")
+    import_extra("distributed")
+    import_extra("pyarrow.parquet")
     check_client(client)
     if isinstance(files, str | bytes | os.PathLike):
         raise TypeError(f"files={files!r} is one path, expected a list of them: [{files!r}]")

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.distributed.engine import DaskEngine, check_client
-from graphclust.distributed.extra import needed
+from graphclust.distributed.extra import import_extra
 from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.graph.executor import ByBlock, Engine, sum_in_order
 from graphclust.k_means.blocks import BlockSums, block_sums, nearest_centroids
@@ -51,7 +51,7 @@ def kmeans(
 
     Source: Lloyd 1982; Bahmani et al. 2012, "Scalable k-means++", Algorithm 2.
     """
-    needed("distributed")
+    import_extra("distributed")
     check_client(client)
     if isinstance(init, str):
         as_choice(init, "init", (INIT,))
@@ -112,7 +112,9 @@ def _lloyd(engine: Engine, parts: ByBlock, centroids: np.ndarray, max_iter: int,
         means = sums.sums / np.where(sums.masses > 0, sums.masses, 1.0)[:, None]
         if len(empty):
             found = [
-                pair for some in engine.fetch(engine.each(farthest, parts, centroids, len(empty))) for pair in some
+                pair
+                for some in engine.fetch(engine.each(farthest_points, parts, centroids, len(empty)))
+                for pair in some
             ]
             found.sort(key=lambda pair: (-pair[0], pair[1]))
             for j, (_, _, point) in zip(empty, found, strict=False):
@@ -164,7 +166,7 @@ def labels_of(source: Any, first: int, last: int, part: Part, centroids: np.ndar
     return nearest_centroids(part.points, centroids)
 
 
-def farthest(
+def farthest_points(
     source: Any, first: int, last: int, part: Part, centroids: np.ndarray, n: int
 ) -> list[tuple[float, int, np.ndarray]]:
     """Squared distance to the nearest centroid, row and features of the n points of a block that are farthest."""

@@ -41,7 +41,7 @@ class CentroidModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def predict(self, X: Any) -> np.ndarray:
         """Index of the nearest centroid of each point, ties to the lowest; int64, shape (n_samples,)."""
-        return nearest_centroids(self._fitting(X), self.cluster_centers_)
+        return nearest_centroids(self._as_fitted(X), self.cluster_centers_)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """`fit`, then labels_."""
@@ -53,14 +53,14 @@ class CentroidModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each point to each centroid, shape (n_samples, number of clusters)."""
-        return distances_to_centroids(self._fitting(X), self.cluster_centers_)
+        return distances_to_centroids(self._as_fitted(X), self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the inertia of these points: the larger the better."""
-        X = self._fitting(X)
+        X = self._as_fitted(X)
         return -block_sums(X, self.cluster_centers_, sample_weight=sample_weight).inertia
 
-    def _fitting(self, X: Any) -> Any:
+    def _as_fitted(self, X: Any) -> Any:
         """The points, checked to have the features that `fit` saw."""
         check_is_fitted(self)
         return as_points(self, X, reset=False)

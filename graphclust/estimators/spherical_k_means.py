@@ -61,13 +61,13 @@ class SphericalKMeans(CentroidModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """The centroid at the smallest angle of each point, -1 for a row of zeros; int64, shape (n_samples,)."""
-        X = self._fitting(X)
+        X = self._as_fitted(X)
         found = SphericalKMeansResult(self.cluster_centers_, self.labels_, self.inertia_, self.n_iter_, np.empty(0))
         return found.predict(X)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance on the sphere of each point to each centroid, shape (n_samples, number of clusters)."""
-        directions, lengths = directions_and_lengths(dense_or_sparse(self._fitting(X)))
+        directions, lengths = directions_and_lengths(dense_or_sparse(self._as_fitted(X)))
         chords = distances_to_centroids(directions, self.cluster_centers_)
         if self.mean == "euclidean":
             return chords
@@ -76,7 +76,7 @@ class SphericalKMeans(CentroidModel):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of the squared distances on the sphere of these points: the larger the better."""
-        X = self._fitting(X)
+        X = self._as_fitted(X)
         _, lengths = directions_and_lengths(dense_or_sparse(X))
         weights = np.where(lengths > 0.0, as_weights(sample_weight, len(lengths)), 0.0)
         return -float((weights * np.asarray(self.transform(X)).min(axis=1) ** 2).sum())

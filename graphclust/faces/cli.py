@@ -134,7 +134,7 @@ def _log_to_stderr(verbose: bool) -> Iterator[None]:
 
 
 def _parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """The parser of all commands. With `asked`, the others have names and summaries alone, so that nothing is loaded."""
+    """The parser of all commands. With `asked`, the others have only names and summaries, which load nothing."""
     from graphclust import __version__
 
     parser = Parser(prog="graphclust", description="Cluster large sparse graphs into k parts.", epilog=EXIT_CODES)

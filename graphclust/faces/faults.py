@@ -6,7 +6,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from graphclust.errors import GraphClustError, GraphFormatError
-from graphclust.faces.commands.options import loaded
+from graphclust.faces.commands.options import load_input
 from graphclust.io.byte_source import open_source
 from graphclust.io.comment_lines import COMMENTS
 from graphclust.io.load import recognize
@@ -54,7 +54,7 @@ def _fault_without(lines: list[bytes], options: argparse.Namespace, progress: "P
         copy.write(b"\n".join(lines))
         copy.flush()
         try:
-            loaded(argparse.Namespace(**vars(options) | {"file": copy.name, "quiet": False}), progress)
+            load_input(argparse.Namespace(**vars(options) | {"file": copy.name, "quiet": False}), progress)
         except GraphClustError as fault:
             fault.args = tuple(str(part).replace(copy.name, options.file) for part in fault.args)
             return fault

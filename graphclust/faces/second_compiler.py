@@ -25,7 +25,7 @@ def main() -> None:
 def compile_from_the_end() -> None:
     """Cluster a few nodes, with what a process needs last taken first."""
     from graphclust.io.graph_input import as_graph
-    from graphclust.objective.objective import weighed
+    from graphclust.objective.objective import weigh
     from graphclust.partition.levels import run_on
     from graphclust.partition.pipeline import coreset_sc
     from graphclust.partition.resolution import dendrogram_of
@@ -35,7 +35,7 @@ def compile_from_the_end() -> None:
     graph = as_graph(sparse.csr_array(1.0 * ((same | next_to) & (nodes[:, None] != nodes))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = run_on(weighed(graph, "modularity"))
+        run = run_on(weigh(graph, "modularity"))
         dendrogram_of(run.finest, run, K)
         coreset_sc(graph, K, rng=0)
 

@@ -119,7 +119,7 @@ def cluster_anndata(
         else:
             clustering = coreset_sc(matrix, k, method=method, **options)
     except GraphValidationError as problem:
-        problem.args = (_of_cells(str(problem), name),)
+        problem.args = (_reword_for_cells(str(problem), name),)
         raise
     changed = adata.copy() if copy else adata
     column = key_added
@@ -146,7 +146,7 @@ def cluster_anndata(
     return changed if copy else None
 
 
-def _of_cells(message: str, name: str) -> str:
+def _reword_for_cells(message: str, name: str) -> str:
     """The message on a graph G in the words of a caller who named a matrix of cells."""
     if "is not symmetric" in message and "distances" in name:
         cause, _, _ = message.partition("; expected")

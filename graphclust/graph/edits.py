@@ -318,11 +318,11 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
     again = (entries.row[1:] == entries.row[:-1]) & (entries.column[1:] == entries.column[:-1])
     names = node_names(graph)
 
-    def named(edge: int) -> str:
+    def name_of(edge: int) -> str:
         return f"({names[int(changes.source[edge])]!r}, {names[int(changes.target[edge])]!r})"
 
     if again.any():
-        edge = named(int(entries.edge[int(again.argmax())]))
+        edge = name_of(int(entries.edge[int(again.argmax())]))
         raise ParameterError(f"the edge {edge} is edited twice, expected each edge once")
     is_there = np.zeros(len(changes.source), bool)
     is_there[entries.edge] = entries.is_there
@@ -331,10 +331,10 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
         last = first + len(part.source)
         wrong = np.flatnonzero(is_there[first:last] == (argument == "added"))
         if len(wrong) and argument == "added":
-            edge = named(int(wrong[0]))
+            edge = name_of(int(wrong[0]))
             raise ParameterError(f"added holds the edge {edge}, which is there already; reweighted= changes its weight")
         if len(wrong):
-            edge = named(first + int(wrong[0]))
+            edge = name_of(first + int(wrong[0]))
             raise GraphValidationError(f"{argument} holds the edge {edge}, which the graph does not have")
         first = last
 

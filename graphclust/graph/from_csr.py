@@ -15,10 +15,10 @@ from graphclust.graph.matrices import (
     all_ones,
     as_float_weights,
     check_shape,
+    join_directions,
     plain,
     remark_on_duplicates,
     scipy_csr,
-    symmetrized,
 )
 
 
@@ -68,7 +68,7 @@ def graph_from_csr(
             remarks = (*remarks, f"{amount(n_zeros, 'stored zero was', 'stored zeros were')} dropped")
         return _from_canonical(matrix, nodes, remarks, symmetrize, tolerance)
     if asymmetry.sum() != 0:  # wraps around, as it should
-        matrix, remark = symmetrized(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
+        matrix, remark = join_directions(scipy_csr(indptr, indices, weights, n), symmetrize, tolerance)
         return _from_canonical(matrix, nodes, (*remarks, remark), None, tolerance)
     check_degrees(sums.degrees)
     if indices.dtype != np.int32:

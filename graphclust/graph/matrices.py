@@ -194,7 +194,7 @@ def rounding(dtype: np.dtype) -> float:
     return max(SYMMETRY_TOLERANCE, 8.0 * float(np.finfo(dtype).eps)) if dtype.kind == "f" else SYMMETRY_TOLERANCE
 
 
-def symmetrized(matrix: sparse.csr_array, rule: str | None, tolerance: float) -> tuple[sparse.csr_array, str]:
+def join_directions(matrix: sparse.csr_array, rule: str | None, tolerance: float) -> tuple[sparse.csr_array, str]:
     """Join both directions of each edge by the rule; without one, only where they differ by rounding."""
     mirrored = matrix.T.tocsr()
     if rule == "max":

@@ -19,10 +19,10 @@ from graphclust.errors import GraphClustError, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 from graphclust.partition.from_labels import graph_to_cluster
-from graphclust.partition.hierarchy import Wanted, make_levels
+from graphclust.partition.hierarchy import LevelOptions, make_levels
 from graphclust.partition.nested_clusters import hierarchy_of
 from graphclust.partition.sibling_joins import Sizes
-from graphclust.partition.warm_start import Earlier
+from graphclust.partition.warm_start import EarlierLevels
 from graphclust.progress import Progress
 
 __all__ = ["HierarchicalCluster", "HierarchicalClusters", "hierarchical_leiden"]
@@ -92,7 +92,7 @@ def hierarchical_leiden(
     >>> [(one.node, one.cluster, one.parent_cluster, one.is_final_cluster) for one in found][3:]
     [('a', 1, 0, True), ('b', 1, 0, True), ('c', 2, 0, True)]
     """
-    G = _only_one("graph", graph, "edges", edges)
+    G = _either_argument("graph", graph, "edges", edges)
     if G is None:
         raise ParameterError("graph=None, expected a graph or a list of edges")
     if weight_default != 1.0:
@@ -100,7 +100,7 @@ def hierarchical_leiden(
     most = as_whole_number(max_cluster_size, "max_cluster_size", at_least=1)
     resolution = as_number(resolution, "resolution", above=0.0)
     rng, used = as_seeded(
-        _only_one("random_seed", random_seed, "seed", seed), "seed" if random_seed is None else "random_seed"
+        _either_argument("random_seed", random_seed, "seed", seed), "seed" if random_seed is None else "random_seed"
     )
     weight = None if is_weighted is False else weight_attribute
     progress = Progress()
@@ -110,10 +110,10 @@ def hierarchical_leiden(
         problem.args = (_with_own_arguments(str(problem)),)
         raise
     objective = "modularity" if use_modularity else "constant_potts"
-    wanted = Wanted(Sizes(np.ones(own.n_nodes), 0.0, float(most)), resolution, None, objective, "low")
+    wanted = LevelOptions(Sizes(np.ones(own.n_nodes), 0.0, float(most)), resolution, None, objective, "low")
     earlier = None
     if starting_communities is not None:  # every cluster of these is opened
-        earlier = Earlier([_start(own, starting_communities)], np.diff(own.indptr))
+        earlier = EarlierLevels([_start(own, starting_communities)], np.diff(own.indptr))
     levels, resolutions = make_levels(own, wanted, rng, progress, earlier)
     found = hierarchy_of(own, levels, objective=objective, resolutions=resolutions, max_size=float(most), seed=used)
     return HierarchicalClusters(
@@ -121,7 +121,7 @@ def hierarchical_leiden(
     )
 
 
-def _only_one(name: str, value: Any, other_name: str, other: Any) -> Any:
+def _either_argument(name: str, value: Any, other_name: str, other: Any) -> Any:
     """The value of an argument that has two names, given under one of them."""
     if value is not None and other is not None:
         raise ParameterError(f"{name}= and {other_name}= were both given, expected one of them")

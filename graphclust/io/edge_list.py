@@ -59,7 +59,7 @@ def read_edge_list(source: Source, weights: str | None, progress: Progress, read
     if not as_text and n_rows - 1 in (chunks[0][1][0], *(() if chunks[0][2] is None else chunks[0][2][:1])):
         said = judge_first_line(_sample(chunks, n_rows), layout, reading, source.path)
     lines.check_counts(n_rows)
-    edges = read_block.numbered(chunks, source.path)
+    edges = read_block.to_edges(chunks, source.path)
     edges.symmetric = "list"
     edges.details["weighted"] = layout.weight is not None and weights != "ignore"
     edges.remarks += lines.remarks()
@@ -185,7 +185,7 @@ class NumberReader:
             return [fields[self.layout.source].strip(), fields[self.layout.target].strip()]
         return [""]
 
-    def numbered(self, chunks: list, path: str) -> Edges:
+    def to_edges(self, chunks: list, path: str) -> Edges:
         """Renumber ids in increasing order; `nodes` holds the ids unless they are 0..n-1 already."""
         if self.layout.bipartite:
             sides = [renumber_sparse(chunks, (column,)) for column in (0, 1)]
@@ -267,7 +267,7 @@ class _TextReader:
             )
         return fields
 
-    def numbered(self, chunks: list, path: str) -> Edges:
+    def to_edges(self, chunks: list, path: str) -> Edges:
         """The edges, without a first row that names the columns."""
         names = [list(number_of) for number_of in self.number_of]
         said = []

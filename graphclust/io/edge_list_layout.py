@@ -271,12 +271,12 @@ def _is_header(head: bytes, fields: list[str], following: list[str], delimiter: 
         if all(numbers[:2]) or (len(fields) == len(following) > 2 and any(numbers)):
             return True
     if is_table_of_nodes(fields):
-        return not _named_again(head, fields[:2], delimiter)
+        return not _occurs_again(head, fields[:2], delimiter)
     ends = [fields[column] for pair in find_ends(fields) for column in pair]
-    return bool(ends) and not _named_again(head, ends, delimiter)
+    return bool(ends) and not _occurs_again(head, ends, delimiter)
 
 
-def _named_again(head: bytes, nodes: list[str], delimiter: str | None) -> bool:
+def _occurs_again(head: bytes, nodes: list[str], delimiter: str | None) -> bool:
     """Whether one of the nodes of the first edge has another edge among the next thousand."""
     for line in data_lines(head, 1001)[1:]:
         with contextlib.suppress(csv.Error):

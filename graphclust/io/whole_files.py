@@ -73,7 +73,7 @@ def _read_parquet(path: str, n_bytes: int, weights: str, asked: Columns, memory_
 def _columns(names: list[str], asked: Columns, path: str) -> tuple[str, str, str | None]:
     """The names of the columns for the ends and for the weights."""
 
-    def chosen(argument: str) -> str | None:
+    def choose(argument: str) -> str | None:
         column = getattr(asked, argument)
         if isinstance(column, int) and 0 <= column < len(names):
             return names[column]
@@ -81,7 +81,7 @@ def _columns(names: list[str], asked: Columns, path: str) -> tuple[str, str, str
             raise ParameterError(f"{argument}={column!r} is no column of {path}, expected one of {names}")
         return column
 
-    ends = chosen("source"), chosen("target")
+    ends = choose("source"), choose("target")
     if None in ends:
         pairs = find_ends(names) or ([(0, 1)] if len(names) == 2 else [])
         if len(pairs) != 1:
@@ -94,7 +94,7 @@ def _columns(names: list[str], asked: Columns, path: str) -> tuple[str, str, str
         ends = ends[0] or found[0], ends[1] or found[1]
     others = [name for name in names if name not in ends]
     place, _ = weight_among(others)
-    return str(ends[0]), str(ends[1]), chosen("weight") or (None if place is None else others[place])
+    return str(ends[0]), str(ends[1]), choose("weight") or (None if place is None else others[place])
 
 
 def _read_matlab(path: str, n_bytes: int, weights: str, memory_limit: int | None) -> Edges:

@@ -34,15 +34,15 @@ class BoundedAssignment:
     ):
         k = len(centroids)
         self.exponent = -exponent_beyond(max(points.largest, largest_size(centroids)), _SMALLEST, _LARGEST)
-        self.points = points if self.exponent == 0 else points.scaled(self.exponent)
+        self.points = points if self.exponent == 0 else points.scale_by(self.exponent)
         self.centroids = centroids
         self.order = np.arange(points.n) if order is None else order
         n = len(self.order)
         self.loop, n_groups = points.assignment(k)
         n_groups = max(1, min(n_groups, most_groups or k, _MOST_BYTES // (4 * n)))
-        self.groups = groups_of(group_centroids(self.compared, n_groups))
+        self.groups = groups_of(group_centroids(self.scaled_centroids, n_groups))
         n_groups = len(self.groups.starts) - 1
-        self.against = self.points.against(self.compared)
+        self.against = self.points.against(self.scaled_centroids)
         self.moved = np.zeros(k)
         self.group_drift = np.zeros(n_groups + 1)
         self.drift = Drift(np.zeros(k), np.zeros(n_groups + 1, np.float32), np.array([points.rounding, 0.0]))
@@ -54,7 +54,7 @@ class BoundedAssignment:
         self.rounded = RoundedPoints(n, points.d) if rounds else None
 
     @property
-    def compared(self) -> np.ndarray:
+    def scaled_centroids(self) -> np.ndarray:
         """The centroids on the scale of `points`."""
         return self.centroids if self.exponent == 0 else times_power_of_two(self.centroids, self.exponent)
 
@@ -63,11 +63,11 @@ class BoundedAssignment:
         n_positions = len(self.order) if n_positions is None else n_positions
         groups, drift, bounds = self.groups, self.drift, self.bounds
         each_is_a_group = len(groups.starts) > len(self.centroids)
-        movers = self.points.movers(self.compared, self.moved if each_is_a_group else np.zeros(len(self.moved)))
+        movers = self.points.movers(self.scaled_centroids, self.moved if each_is_a_group else np.zeros(len(self.moved)))
         n_bounded = min(self.n_bounded, n_positions) if self.points.enter_loop is not None else n_positions
         boundaries = point_blocks(n_bounded, len(self.centroids) * self.points.work)
         if self.rounded is not None and n_bounded > 0:
-            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.compared), drift, bounds)
+            run_in_blocks(tighten_bounds, boundaries, *self.rounded.against(self.scaled_centroids), drift, bounds)
         if n_bounded < n_positions:
             self._enter(n_bounded, n_positions)
         run_in_blocks(self.loop, boundaries, self.against, *movers, groups, drift, bounds)
@@ -75,7 +75,7 @@ class BoundedAssignment:
 
     def _enter(self, first: int, last: int) -> None:
         """Label positions first to last - 1, which have no bounds yet."""
-        centroids = self.compared
+        centroids = self.scaled_centroids
         sq_norms = sq_lengths(centroids)
         if self.rounded is not None and first == 0:
             self.rounded.choose_steps(self.points.values, self.order[:last])
@@ -98,7 +98,7 @@ class BoundedAssignment:
         if moved is None:
             moved = np.sqrt(((centroids.astype(np.float64) - self.centroids) ** 2).sum(axis=1))
         self.centroids, self.moved = centroids, np.ldexp(moved, self.exponent)
-        self.against = self.points.renewed(self.against, self.compared, self.moved)
+        self.against = self.points.renew(self.against, self.scaled_centroids, self.moved)
         add_movement(self.moved, self.groups, self.group_drift, self.drift)
         return moved
 

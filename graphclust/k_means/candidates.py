@@ -12,7 +12,7 @@ from graphclust.compiled.runtime.blocks import run_in_blocks
 from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
 from graphclust.k_means.points import Points
 from graphclust.k_means.sampling_rounds import sample_in_rounds
-from graphclust.k_means.seeding import unseeded
+from graphclust.k_means.seeding import distances_without_seeds
 from graphclust.progress import Progress
 
 FIRST_TURN = 1 << 16  # the turns of a key below are those of the rounds
@@ -73,7 +73,7 @@ class PointRounds:
         targets = [-1.0] * len(totals)
         targets[block] = target - (totals[block - 1] if block else 0.0)
         self.distances = engine.each(no_distances, parts)
-        self.drawn, self.n_drawn = engine.once(nothing_drawn), 0
+        self.drawn, self.n_drawn = engine.once(no_candidates), 0
         self._approach(engine.each(draw_by_weight, parts, engine.by_block(targets)))
 
     def cost(self) -> float:
@@ -90,7 +90,7 @@ class PointRounds:
         engine = self.engine
         together: Whole = engine.once(join_draws, drawn)
         bounds = engine.once(bounds_to_candidates, self.drawn, together)
-        self.distances = engine.each(approached, self.parts, self.distances, together, bounds, self.n_drawn)
+        self.distances = engine.each(approach_distances, self.parts, self.distances, together, bounds, self.n_drawn)
         self.drawn = engine.once(add_draws, self.drawn, together)
         self.n_drawn = engine.fetch(engine.once(count_drawn, self.drawn))
 
@@ -102,10 +102,10 @@ def total_weight(source: Any, first: int, last: int, part: Part) -> float:
 
 def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistances:
     """Before there is a candidate."""
-    return PointDistances(unseeded(part.weights), np.zeros(last - first, np.int64), np.inf)
+    return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), np.inf)
 
 
-def nothing_drawn(source: Any) -> Drawn | None:
+def no_candidates(source: Any) -> Drawn | None:
     """No candidates yet, of points whose number of features is not known yet."""
     return None
 
@@ -166,7 +166,7 @@ def candidate_slices(new: Drawn) -> list[slice]:
     return [slice(start, start + most) for start in range(0, len(new.rows), most)]
 
 
-def approached(
+def approach_distances(
     source: Any, first: int, last: int, part: Part, before: PointDistances, new: Drawn,
     bounds: list[tuple[np.ndarray, np.ndarray]], n_before: int,
 ) -> PointDistances:  # fmt: skip

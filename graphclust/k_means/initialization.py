@@ -34,7 +34,7 @@ def start_from_some(
     if isinstance(init, str):
         weighted = rows[weights[rows] > 0.0]
         if len(weighted) >= k:
-            some = initial_centroids(points.chosen(weighted), weights[weighted], k, init, rng, Progress())
+            some = initial_centroids(points.take(weighted), weights[weighted], k, init, rng, Progress())
             if len(some) == k:
                 return some
     return initial_centroids(points, weights, k, init, rng, Progress())

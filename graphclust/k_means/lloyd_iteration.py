@@ -102,7 +102,9 @@ def grow_batch(
     curve.record(centroids)
 
     def so_far() -> KMeansResult:
-        return finished(points, weights, bounds.centroids, assign_once(points, bounds.centroids), history, curve)
+        return result_of_labels(
+            points, weights, bounds.centroids, assign_once(points, bounds.centroids), history, curve
+        )
 
     progress.offer(so_far)
     while True:
@@ -133,10 +135,10 @@ def grow_batch(
             settled = tol > 0.0 and (moved**2).sum() <= tol * tally.variance() / points.d
         elif ((moved == 0.0) | (tally.standard_errors(moved) > rho * moved)).all():
             n_rows = min(2 * n_rows, points.n)
-    return replace(finished(points, weights, bounds.centroids, labels, history, curve), converged=converged)
+    return replace(result_of_labels(points, weights, bounds.centroids, labels, history, curve), converged=converged)
 
 
-def finished(
+def result_of_labels(
     points: Points,
     weights: np.ndarray,
     centroids: np.ndarray,

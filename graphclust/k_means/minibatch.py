@@ -19,7 +19,7 @@ from graphclust.k_means.bounds import assign_once
 from graphclust.k_means.centroid_update import cluster_sums, own_sq_distances
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.initialization import start_from_some
-from graphclust.k_means.lloyd_iteration import KMeansResult, finished
+from graphclust.k_means.lloyd_iteration import KMeansResult, result_of_labels
 from graphclust.k_means.points import Points, as_cluster_count, as_point_weights, as_points, as_points_to_cluster
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
@@ -153,7 +153,7 @@ def minibatch_kmeans(
     progress = as_progress(progress)
     curve = ValidationCurve(validation, points.d)
     some = rng.choice(points.n, min(points.n, max(3 * k, batch_size)), replace=False)
-    least = tol * _variance(points.chosen(some)) if tol > 0.0 else 0.0
+    least = tol * _variance(points.take(some)) if tol > 0.0 else 0.0
     init = start_from_some(points, weights, some, k, init, rng)
     model = MiniBatch(init, rate=rate, starved=starved, rng=rng)
     running, last = np.cumsum(weights), np.flatnonzero(weights)[-1]
@@ -164,14 +164,14 @@ def minibatch_kmeans(
 
     def so_far() -> KMeansResult:
         labels = assign_once(points, model.centroids)
-        return finished(points, weights, model.centroids, labels, history, curve)
+        return result_of_labels(points, weights, model.centroids, labels, history, curve)
 
     with progress.interruptible():
         progress.offer(so_far)
         while len(history) < max_iter and since < patience and not (history and progress.out_of_time()):
             before = model.centroids.copy() if tol > 0.0 else None
             rows = np.searchsorted(running, rng.random(batch_size) * running[-1], side="right")
-            energy = model.learn(points.chosen(np.minimum(rows, last)), ones)
+            energy = model.learn(points.take(np.minimum(rows, last)), ones)
             history.append(energy)
             curve.record(model.centroids)
             share = min(1.0, 2.0 * batch_size / (points.n + 1))

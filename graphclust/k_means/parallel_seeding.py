@@ -99,7 +99,7 @@ def draw_candidates(
     """Rows of the candidates, and the weight of the points nearest to each (ties to the first drawn)."""
     engine = InProcess(None, row_blocks(points.n, ROWS_PER_PART))
     parts = engine.by_block(
-        [Part(points.chosen(slice(a, b)), weights[a:b]) for a, b in pairwise(engine.boundaries.tolist())]
+        [Part(points.take(slice(a, b)), weights[a:b]) for a, b in pairwise(engine.boundaries.tolist())]
     )
     found = candidates_by_blocks(engine, parts, k, oversampling, n_rounds, int(rng.integers(2**63)), progress)
     return found.rows, found.masses

@@ -72,7 +72,7 @@ class DensePoints:
         """Points and centroids as the loops take them."""
         return Pairs(self.values, centroids)
 
-    def renewed(self, against: Any, centroids: np.ndarray, moved: np.ndarray) -> Pairs:
+    def renew(self, against: Any, centroids: np.ndarray, moved: np.ndarray) -> Pairs:
         """The same for centroids of which some moved, from what it was for where they were."""
         return self.against(centroids)
 
@@ -92,11 +92,11 @@ class DensePoints:
         """Whether one of these points is another than the point `row`."""
         return bool((self.values[rows] != self.values[row]).any())
 
-    def chosen(self, rows: np.ndarray | slice) -> "DensePoints":
+    def take(self, rows: np.ndarray | slice) -> "DensePoints":
         """These points alone."""
         return DensePoints(self.values[rows])
 
-    def scaled(self, exponent: int) -> "DensePoints":
+    def scale_by(self, exponent: int) -> "DensePoints":
         """These points times 2^exponent."""
         return DensePoints(times_power_of_two(self.values, exponent))
 
@@ -155,7 +155,7 @@ class SparsePoints:
         transposed[:, : len(centroids)] = centroids.T
         return SparsePairs(self.data, self.sq_norms, transposed, sq_lengths(centroids))
 
-    def renewed(self, against: Any, centroids: np.ndarray, moved: np.ndarray) -> SparsePairs:
+    def renew(self, against: Any, centroids: np.ndarray, moved: np.ndarray) -> SparsePairs:
         """As for dense points; the arrays given are changed."""
         which = np.flatnonzero(moved)
         if 2 * len(which) > len(centroids):
@@ -183,11 +183,11 @@ class SparsePoints:
         n_filled = np.bincount(np.repeat(np.arange(len(rows)), np.diff(some.indptr)), some.data != 0, len(rows))
         return bool((some.data != one[some.indices]).any() or (n_filled != np.count_nonzero(one)).any())
 
-    def chosen(self, rows: np.ndarray | slice) -> "SparsePoints":
+    def take(self, rows: np.ndarray | slice) -> "SparsePoints":
         """As for dense points."""
         return SparsePoints(self.matrix[rows])
 
-    def scaled(self, exponent: int) -> "SparsePoints":
+    def scale_by(self, exponent: int) -> "SparsePoints":
         """As for dense points."""
         return SparsePoints(times_power_of_two(self.matrix, exponent))
 

@@ -117,7 +117,7 @@ def draw_seeds(
     boundaries = row_blocks(points.n, ROWS)
     seeds = np.empty((k, points.d), points.dtype)
     to_seeds, near = np.zeros((n_candidates, k)), np.zeros(k)
-    sq_distances = unseeded(weights)
+    sq_distances = distances_without_seeds(weights)
     nearest = NearestSeeds(np.zeros(points.n, np.int64), sq_distances)
     gains = np.zeros((len(boundaries) - 1, n_candidates))
     drawn_seeds = DrawnSeeds(seeds, to_seeds, near, gains)
@@ -130,7 +130,7 @@ def draw_seeds(
         run_in_blocks(points.approach_loop, boundaries, points.against(chosen), weights, reach, nearest, gains)
         return gains.sum(axis=0)
 
-    def adopted(candidates: np.ndarray, n_seeds: int) -> int:
+    def adopt(candidates: np.ndarray, n_seeds: int) -> int:
         """The row of the best candidate, which becomes seed number n_seeds."""
         if len(gains) == 1 and isinstance(points, DensePoints):  # as below, in one call
             return candidates[adopt_at_once(points.values, candidates, n_seeds, weights, nearest, drawn_seeds)]
@@ -151,12 +151,12 @@ def draw_seeds(
             drawn = draw_rows(weights, sq_distances, exponent / 2.0, boundaries, rng.random(n_candidates))
         if len(drawn) == 0:
             return rows[:n_seeds]
-        rows[n_seeds] = adopted(drawn, n_seeds)
+        rows[n_seeds] = adopt(drawn, n_seeds)
         progress.step(n_seeds + 1, k)
     return rows
 
 
-def unseeded(weights: np.ndarray) -> np.ndarray:
+def distances_without_seeds(weights: np.ndarray) -> np.ndarray:
     """Squared distances before there is a seed: infinite; 0, as at a seed, where no weight is and none can be drawn."""
     return np.where(weights > 0.0, np.inf, 0.0)
 

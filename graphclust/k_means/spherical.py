@@ -25,7 +25,7 @@ from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.k_means.points import DensePoints, Points, SparsePoints, as_cluster_count, as_point_weights, as_points
 from graphclust.k_means.seeding import warn_if_fewer
 from graphclust.progress import ProgressLike, as_progress
-from graphclust.scales import balanced_rows
+from graphclust.scales import balance_rows
 
 MEANS = ("euclidean", "geodesic")
 _MOST_STEPS = 50
@@ -172,7 +172,7 @@ def directions_and_lengths(points: Points) -> tuple[Points, np.ndarray]:
     dense = isinstance(points, DensePoints)
     rows = points.values if isinstance(points, DensePoints) else points.matrix
     # Squares of numbers out of these bounds lose digits, of float32 too.
-    rows, _ = balanced_rows(rows, 1e-12, 1e15)
+    rows, _ = balance_rows(rows, 1e-12, 1e15)
     balanced: Points = DensePoints(rows) if dense else SparsePoints(rows)
     lengths = np.sqrt(balanced.sq_lengths(np.arange(points.n), np.zeros(points.d)))
     scale = (1.0 / np.where(lengths > 0.0, lengths, 1.0)).astype(points.dtype)

@@ -30,7 +30,7 @@ class KernelCenters:
     def __repr__(self) -> str:
         return f"KernelCenters({len(self.sq_norms)} of {len(self.rows)} points, {type(self.kernel).__name__})"
 
-    def nearest(self, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
+    def assign(self, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
         """Of each of the kernel's points the nearest center, ties to the lowest, and the squared distance to it."""
         kernel = self.kernel
         labels, sq_distances = np.empty(kernel.n, np.int64), np.empty(kernel.n)
@@ -121,7 +121,7 @@ def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms
     return KernelCenters(kernel, rows, sparse.csr_array(entries, shape=(k, len(rows))), sq_norms)
 
 
-def labeled(
+def label_points(
     centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float]
 ) -> KernelKMeansResult:
     """The result for centers that have been learned, of which every point has the nearest."""

@@ -17,7 +17,7 @@ from graphclust.coreset.sampling import SECOND_TERMS, Coreset, construct_coreset
 from graphclust.coreset.seeding import Seeds
 from graphclust.errors import ParameterError
 from graphclust.k_means.points import as_cluster_count
-from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labeled
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.full_batch import iterate
 from graphclust.kernel_k_means.kernel import Kernel, RestrictedKernel
@@ -98,8 +98,8 @@ def coreset_kernel_kmeans(
         kernel_, coreset.nodes[found.centers.rows], found.centers.coefficients, found.centers.sq_norms
     )
     with progress.stage("labels"):
-        nearest, sq_distances = centers.nearest(progress)
-    result = labeled(centers, nearest, sq_distances, weights, found.history.tolist())
+        nearest, sq_distances = centers.assign(progress)
+    result = label_points(centers, nearest, sq_distances, weights, found.history.tolist())
     return replace(result, n_clipped=n_clipped, cost_on_coreset=found.cost)
 
 

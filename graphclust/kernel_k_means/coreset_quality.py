@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_whole_number
-from graphclust.coreset.diagnostics import CoresetQuality, compared
+from graphclust.coreset.diagnostics import CoresetQuality, compare_coresets
 from graphclust.errors import ConvergenceWarning
 from graphclust.kernel_k_means.choice import as_kernel
 from graphclust.kernel_k_means.coreset import coreset_kernel_kmeans
@@ -36,7 +36,7 @@ def kernel_coreset_quality(
 ) -> CoresetQuality:
     """What a coreset of some size does to kernel k-means, and whether a larger one would help.
 
-    n_repeats : coresets that are drawn and clustered of this size, and of larger ones; >= 2.
+    n_repeats : coresets that are drawn and clustered, of this size, and of larger ones; >= 2.
     The rest as in `coreset_kernel_kmeans`.
 
     Returns a `CoresetQuality`, a plain sentence as text; the cost is that of `KernelKMeansResult`.
@@ -51,7 +51,7 @@ def kernel_coreset_quality(
     n_repeats = as_whole_number(n_repeats, "n_repeats", at_least=2)
     rng, progress = as_generator(rng), as_progress(progress)
 
-    def clustered(size: int) -> tuple[npt.NDArray[np.int64], float, float]:
+    def cluster(size: int) -> tuple[npt.NDArray[np.int64], float, float]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             found = coreset_kernel_kmeans(
@@ -63,4 +63,4 @@ def kernel_coreset_quality(
         return found.labels, found.cost_on_coreset, found.cost
 
     size = as_whole_number(coreset_size, "coreset_size", at_least=1)
-    return compared(clustered, size, as_kernel(K_or_X, kernel, sample_weight, weight).n, n_repeats)
+    return compare_coresets(cluster, size, as_kernel(K_or_X, kernel, sample_weight, weight).n, n_repeats)

@@ -132,7 +132,7 @@ def iterate(
     sq_distances = partition.own_sq_distances()
     scale = lengths + partition.mean_sq_lengths()[labels]
     n_negative = count_negative(sq_distances[weights > 0.0], scale[weights > 0.0], kernel)
-    proposed = mending_shift(kernel, weights) if n_negative else 0.0
+    proposed = definite_shift(kernel, weights) if n_negative else 0.0
     centers = centers_of(kernel, weights, labels, np.where(partition.masses > 0.0, sq_norms, np.inf))
     reported = labels if kernel.weights is None else np.where(kernel.weights > 0.0, labels, -1)
     return KernelKMeansResult(
@@ -226,7 +226,7 @@ class Partition:
             self.move(np.array([dearest]), np.array([j]))
 
 
-def mending_shift(kernel: Kernel, weights: np.ndarray) -> float:
+def definite_shift(kernel: Kernel, weights: np.ndarray) -> float:
     """The least s, rounded up by 2 %, for which K + s W^-1 is positive semi-definite: -lambda_min(W^1/2 K W^1/2)."""
     rows = np.flatnonzero(weights > 0.0)
     roots = np.sqrt(weights[rows])

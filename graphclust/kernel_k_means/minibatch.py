@@ -17,7 +17,7 @@ from scipy import sparse
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.k_means.points import as_cluster_count
 from graphclust.kernel_k_means.batches import RATES, draw_batches, initial_rows, shares
-from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labeled
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.progress import Progress, ProgressLike, as_progress
 
@@ -107,7 +107,7 @@ def minibatch_kernel_kmeans(
     to_centers = sq_norms[:, None] - 2.0 * inner
     centers = KernelCenters(kernel_, *_combinations(steps, k), sq_norms)
     nearest = to_centers.argmin(axis=0)
-    result = labeled(centers, nearest, kernel_.diagonal + to_centers.min(axis=0), weights, history)
+    result = label_points(centers, nearest, kernel_.diagonal + to_centers.min(axis=0), weights, history)
     return replace(result, n_clipped=n_clipped)
 
 

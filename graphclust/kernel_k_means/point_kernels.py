@@ -19,7 +19,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.k_means.points import DensePoints, as_points, as_points_to_cluster
 from graphclust.kernel_k_means.kernel import BLOCK_ENTRIES, Kernel, Rows, part
 from graphclust.progress import Progress
-from graphclust.scales import balanced_rows, exponent_beyond, largest_size, times_power_of_two
+from graphclust.scales import balance_rows, exponent_beyond, largest_size, times_power_of_two
 
 __all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKernel"]
 
@@ -278,7 +278,7 @@ def _mean_absolute_distance(X: np.ndarray, weights: np.ndarray) -> float:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    vectors, _ = balanced_rows(vectors, 1e-12, 1e15)
+    vectors, _ = balance_rows(vectors, 1e-12, 1e15)
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from graphclust.checks import Seed, as_choice, as_generator, as_number, as_whole_number
 from graphclust.k_means.points import as_cluster_count
 from graphclust.kernel_k_means.batches import RATES, draw_batches, initial_rows, shares
-from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, labeled
+from graphclust.kernel_k_means.centers import KernelCenters, KernelKMeansResult, label_points
 from graphclust.kernel_k_means.choice import as_kernel, point_weights
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -100,8 +100,8 @@ def truncated_kernel_kmeans(
                 break
     centers = _combinations(kernel_, clusters)
     with progress.stage("labels"):
-        nearest, sq_distances = centers.nearest(progress)
-    return replace(labeled(centers, nearest, sq_distances, weights, history), n_clipped=n_clipped)
+        nearest, sq_distances = centers.assign(progress)
+    return replace(label_points(centers, nearest, sq_distances, weights, history), n_clipped=n_clipped)
 
 
 class Window:

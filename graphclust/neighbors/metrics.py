@@ -11,7 +11,7 @@ from scipy.sparse.linalg import norm as sparse_norm
 from graphclust.checks import as_array, as_choice
 from graphclust.errors import GraphValidationError
 from graphclust.graph.matrices import as_checked_csr
-from graphclust.scales import balanced_rows, exponent_beyond, largest_size, times_power_of_two
+from graphclust.scales import balance_rows, exponent_beyond, largest_size, times_power_of_two
 
 METRICS = ("euclidean", "cosine", "manhattan", "precomputed")
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}  # as scikit-learn has them
@@ -63,7 +63,7 @@ def of_unit_length(points: Any) -> Any:
 
     A point of length 0 has none: it gets one of its own, at right angles to all, together with its like.
     """
-    points, _ = balanced_rows(points, 1e-100, 1e100)
+    points, _ = balance_rows(points, 1e-100, 1e100)
     lengths = sparse_norm(points, axis=1) if sparse.issparse(points) else np.linalg.norm(points, axis=1)
     scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
     units = sparse.csr_array(sparse.diags_array(scale) @ points) if sparse.issparse(points) else points * scale[:, None]
@@ -96,7 +96,7 @@ def distances_to(points: Any, queries: Any, candidates: np.ndarray, metric: str)
     return np.einsum("ijk,ijk->ij", difference, difference)
 
 
-def finished(values: np.ndarray, metric: str) -> np.ndarray:
+def finish_distances(values: np.ndarray, metric: str) -> np.ndarray:
     """The distances, from what `distances_to` gives; of unit vectors 1 - u.v = |u - v|^2 / 2."""
     if metric == "cosine":
         return values / 2.0

@@ -25,7 +25,7 @@ from graphclust.neighbors.metrics import (
     as_metric,
     as_points,
     distances_to,
-    finished,
+    finish_distances,
     of_unit_length,
     on_one_scale,
     width,
@@ -103,7 +103,7 @@ def nearest_neighbors(
             return nearest_by_distances(others, k, "X" if among_themselves else "queries", among_themselves)
     if sparse.issparse(points) != sparse.issparse(others):
         raise TypeError("X and queries are dense and sparse, expected both dense or both SciPy sparse")
-    points, others, exponent = prepared(points, others, metric)
+    points, others, exponent = prepare(points, others, metric)
     n_candidates = min(n, k + 1 + SPARE)
     with progress.stage("index of the points"):
         if method == "exact":
@@ -139,7 +139,7 @@ class Search(NamedTuple):
     errors: Callable[[Any], np.ndarray]
 
 
-def prepared(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
+def prepare(points: Any, others: Any, metric: str) -> tuple[Any, Any, int]:
     """Points and others scaled for the distances, and the exponent of two to scale the distances back."""
     if metric != "cosine":
         return on_one_scale(points, others)
@@ -223,7 +223,7 @@ def _nearest_of(task: Task, block: np.ndarray, search: Search):
     if n_candidates < points.shape[0]:
         least = _ONE_DIRECTION if metric == "cosine" else 0.0
         is_open |= (errors > _SHARE * last) & (farthest - last <= 2.0 * errors) & (last > least)
-    return neighbors, finished(distances, metric), is_open
+    return neighbors, finish_distances(distances, metric), is_open
 
 
 def _exact_search(points: Any, metric: str) -> Search:

@@ -16,7 +16,7 @@ from graphclust.graph.container import Graph
 from graphclust.nx import as_rng
 from graphclust.nx_backend.backend_graph import BackendGraph
 from graphclust.nx_backend.quality import labels_modularity
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition.communities import communities, goal_at
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import level_of, room_for, run_on
@@ -58,7 +58,7 @@ def louvain_partitions(
     labels = best_labels(G, weight, resolution, rng, options)  # at once: later NetworkX could not take its own
     levels = nested_levels(G.rows(weight), labels, resolution, rng) if G.has_edges else iter([labels])
     if threshold > NO_GAIN:
-        levels = gaining_levels(G.rows(weight), levels, resolution, threshold)
+        levels = levels_while_gaining(G.rows(weight), levels, resolution, threshold)
     return map(G.sets_of, levels)
 
 
@@ -140,7 +140,7 @@ def unions_of(graph: Graph, resolution: float, k: int) -> tuple[np.ndarray, np.n
 
     Gains are float64, (n,), NaN where no two clusters were linked; pairs are int32, (n, 2).
     """
-    on = weighed(graph, "modularity")
+    on = weigh(graph, "modularity")
     level, goal = level_of(on), goal_at(on, resolution, "modularity")._replace(k=k)
     gains, pairs = np.full(graph.n_nodes, np.nan), np.zeros((graph.n_nodes, 2), np.int32)
     agglomerate_into(level, goal, gains, pairs, room_for(level, graph.n_nodes))
@@ -174,7 +174,7 @@ def nested_levels(
 ) -> Iterator[np.ndarray]:
     """Partitions by local moving and contraction inside the given communities, finest first; these come last."""
     if graph.n_entries:
-        on = weighed(graph, "modularity")
+        on = weigh(graph, "modularity")
         goal, within = goal_at(on, resolution, "modularity"), labels.astype(np.int32)
         run = run_on(on, rng)
         level = run.finest
@@ -192,7 +192,7 @@ def nested_levels(
     yield labels
 
 
-def gaining_levels(
+def levels_while_gaining(
     graph: Graph, levels: Iterator[np.ndarray], resolution: float, threshold: float
 ) -> Iterator[np.ndarray]:
     """The levels up to the first that gains no more modularity than the threshold over the one before."""

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from graphclust.checks import as_choice, as_number
 from graphclust.errors import GraphValidationError
-from graphclust.objective.labels import LabelsLike, aligned
+from graphclust.objective.labels import LabelsLike, align_labels
 
 __all__ = [
     "adjusted_mutual_information",
@@ -202,7 +202,7 @@ def _mean_information_by_chance(n: int, of_first: np.ndarray, of_second: np.ndar
 
 def joint_sizes(labels: LabelsLike, other: LabelsLike) -> tuple[sparse.coo_array, np.ndarray, np.ndarray]:
     """How many nodes have each pair of labels, and how many each label of the first and of the second labeling."""
-    labels, other = aligned(labels, other)
+    labels, other = align_labels(labels, other)
     labeled = (labels >= 0) & (other >= 0)
     if not labeled.any():
         raise GraphValidationError("no node has a label >= 0 in both labelings, expected at least one")

@@ -40,10 +40,10 @@ def labels_on(graph: Graph, labels: LabelsLike, name: str = "labels") -> npt.NDA
     Raises GraphValidationError for a wrong number of labels, labels below -1, nodes that are missing, unknown or in
     two communities; TypeError for what are no labels, such as floats.
     """
-    return numbered(node_labels(labels, graph.nodes, graph.n_nodes, name), graph.n_nodes, name)
+    return number_labels(node_labels(labels, graph.nodes, graph.n_nodes, name), graph.n_nodes, name)
 
 
-def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
+def number_labels(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDArray[np.int64]:
     """Labels of any type as int64; small whole numbers stay, others and names are numbered from 0."""
     if labels.ndim == 1 and labels.size:
         if labels.dtype.kind in "USb":
@@ -56,13 +56,13 @@ def numbered(labels: np.ndarray, n_nodes: int, name: str = "labels") -> npt.NDAr
     return as_labels(labels, n_nodes, name)
 
 
-def aligned(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def align_labels(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Two labelings as int64 arrays in the same order of the nodes: by name where both name them, else by place."""
-    first, second = in_one_order(labels, other, ("labels", "other"))
-    return numbered(first, first.size), numbered(second, first.size, "other")
+    first, second = order_alike(labels, other, ("labels", "other"))
+    return number_labels(first, first.size), number_labels(second, first.size, "other")
 
 
-def in_one_order(labels: LabelsLike, other: LabelsLike, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
+def order_alike(labels: LabelsLike, other: LabelsLike, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
     """The same, not yet numbers, nor counted; names : of the two in messages."""
     both = _by_index(_as_lists(labels), _as_lists(other), names)
     by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]

@@ -97,7 +97,7 @@ class Units(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class WeighedGraph:
     """A graph, and what its nodes bring to the sums of a cluster: what a partition of it is judged by."""
 
     graph: Graph
@@ -125,12 +125,12 @@ def as_aim(objective: str, resolution: float | str | None) -> Aim:
     return Aim(objective, as_number(resolution, "resolution", above=0.0))
 
 
-def weighed(graph: Graph, name: str) -> Weighed:
+def weigh(graph: Graph, name: str) -> WeighedGraph:
     """The terms of the nodes of a graph under the objective of that name."""
     made_of = DEFINITIONS[name]
     loops = graph.loops - graph.degrees if made_of.less_degree else graph.loops
     mass = graph.degrees if made_of.by_degree else np.ones(graph.n_nodes)
-    return Weighed(graph, node_terms(loops, mass, graph.degrees))
+    return WeighedGraph(graph, node_terms(loops, mass, graph.degrees))
 
 
 def node_terms(loops: np.ndarray, mass: np.ndarray, degrees: np.ndarray) -> NodeTerms:

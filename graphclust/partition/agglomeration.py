@@ -12,8 +12,8 @@ from graphclust.compiled.graphs.merging import merge_pairs
 from graphclust.errors import ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import as_aim, weighed
-from graphclust.partition.levels import Run, filled, is_small, room_for, run_on
+from graphclust.objective.objective import as_aim, weigh
+from graphclust.partition.levels import Run, is_small, partition_in, room_for, run_on
 
 __all__ = ["merge_clusters"]
 
@@ -53,7 +53,7 @@ def merge_clusters(
     graph = graph_without_isolated_nodes(G, weight)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     aim = as_aim(objective, resolution)
-    run = run_on(weighed(graph, aim.name))
+    run = run_on(weigh(graph, aim.name))
     plan = plan_for_k(aim, k, dendrogram_of(run.finest, run, k), run.units)
     return agglomerate(run.finest, plan.goal, run).labels.astype(np.int64)
 
@@ -80,7 +80,7 @@ def agglomerate(
     n = len(level.terms.mass)
     if is_small(level):
         room = room_for(level, n)
-        return filled(room, loops.agglomerate_into(level, goal, gains, pairs, room))
+        return partition_in(room, loops.agglomerate_into(level, goal, gains, pairs, room))
     chains, merger = loops.chains_of(level.rows), loops.merger_of(level.terms, goal, gains, pairs)
     while not merge_pairs(ENTRIES_PER_STEP, goal.k, goal.objective, chains, merger):
         run.progress.step(n - int(merger.state[2]), n - goal.k)

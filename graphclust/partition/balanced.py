@@ -37,7 +37,7 @@ from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.bounds import pack
 from graphclust.partition.contraction import Contraction, contract
 from graphclust.partition.engine import SAME, side_by_side
-from graphclust.partition.levels import Run, filled, n_entries, room_for, value, with_sums
+from graphclust.partition.levels import Run, n_entries, partition_in, room_for, value, with_sums
 from graphclust.partition.local_moving import find_regions
 from graphclust.partition.overlay import overlay
 
@@ -53,8 +53,8 @@ NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle
 TRIES = 8  # bisections of each part, of which the best is taken
 FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)  # those of Jet
 # A search from the whole border crosses high hills; those from a few nodes cross low ones, and so end soon.
-WHOLE = climbing.Patience(1 << 40, 300, np.inf, 3, 0.0)
-LOCAL = climbing.Patience(16, 15, 1000.0, 3, 0.0)
+WHOLE = climbing.FMLimits(1 << 40, 300, np.inf, 3, 0.0)
+LOCAL = climbing.FMLimits(16, 15, 1000.0, 3, 0.0)
 POOL = 8  # partitions that are kept to be parents
 LITTER = 2  # children of one generation
 BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first cycle is always made
@@ -84,12 +84,12 @@ class Parts(NamedTuple):
 def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tuple[Partition, bool]:
     """The best partition that the effort finds, and whether it is within the bound."""
     affordable = max(1, BUDGET // max(n_entries(level), 1))
-    pool = side_by_side([partial(_first, level, goal)] * min(effort.first, affordable), level, run)
+    pool = side_by_side([partial(_new_partition, level, goal)] * min(effort.first, affordable), level, run)
     for _ in range(min(effort.v_cycles, affordable // len(pool) - 1)):
         run.progress.offer(best_of(level, pool, goal).labels.copy)
         if not run.progress.out_of_time():
-            pool = side_by_side([partial(_again, level, one, one, goal) for one in pool], level, run)
-    pool = [one for one in pool if is_within(level, one, goal)] or [_packed(level, goal, run)]
+            pool = side_by_side([partial(_v_cycle, level, one, one, goal) for one in pool], level, run)
+    pool = [one for one in pool if is_within(level, one, goal)] or [_refine_packed(level, goal, run)]
     n_made, in_vain, children = 0, 0, effort.children if affordable > LITTER * len(pool) else 0
     if children > 0:
         children = max(children, min(MOST_SPARE, SPARE_ENTRIES // max(n_entries(level), 1)))
@@ -137,7 +137,7 @@ def balance(level: Level, found: Partition, goal: Goal) -> tuple[Partition, bool
         return found, True
     room = room_for(level, goal.k)
     _, within = balance_loops.balance_into(level, found, goal, np.zeros(goal.k), room)
-    return filled(room, goal.k), bool(within)
+    return partition_in(room, goal.k), bool(within)
 
 
 def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:
@@ -150,7 +150,7 @@ def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> 
     unit = float(level.rows.weights.mean()) if len(level.rows.weights) else 1.0
     goal = Goal(Objective(PLAIN, 0.0, unit), k, 0.0, 1.0)  # a part holds at most 1 for each of its count
     for _ in range(max_cycles):
-        made = _again(level, found, found, goal, run, counts)
+        made = _v_cycle(level, found, found, goal, run, counts)
         if value(made, goal) <= value(found, goal):
             break
         found = made
@@ -165,12 +165,12 @@ def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 def _child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Partition:
     """A child of two partitions: a V-cycle of the better one inside what both have in one cluster."""
     if len(pool) == 1:
-        return _again(level, pool[0], _first(level, goal, run), goal, run)
+        return _v_cycle(level, pool[0], _new_partition(level, goal, run), goal, run)
     better, other = sorted(run.rng.permutation(len(pool))[:2])
-    return _again(level, pool[better], pool[other], goal, run)
+    return _v_cycle(level, pool[better], pool[other], goal, run)
 
 
-def _first(level: Level, goal: Goal, run: Run) -> Partition:
+def _new_partition(level: Level, goal: Goal, run: Run) -> Partition:
     """A partition from nothing: down to a level of few nodes, and back with more and more parts."""
     one_part = np.zeros(len(level.terms.mass), np.int32)
     steps = _coarsen(level, one_part, 2 * NODES_PER_PART, goal.k, GROWTH, run)
@@ -187,7 +187,7 @@ def _first(level: Level, goal: Goal, run: Run) -> Partition:
     return parts.found
 
 
-def _again(
+def _v_cycle(
     level: Level, found: Partition, other: Partition, goal: Goal, run: Run, counts: np.ndarray | None = None
 ) -> Partition:
     """The better of the partition and of what a V-cycle inside what it and another have in one cluster makes of it.
@@ -250,16 +250,16 @@ def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool, in_
     if (load + ballast).max() > bound.most or load.min() == 0.0:
         room = room_for(level, k)
         balance_loops.balance_into(level, found, bound, ballast, room)
-        found = filled(room, k)
+        found = partition_in(room, k)
     if k > 1 and in_rounds and n_entries(level) <= MOST_IN_ROUNDS:
         room = room_for(level, k)
         move_in_rounds_into(level, found, bound, ballast, COARSE_ROUNDS if relaxed else FINEST_ROUNDS, room)
-        found = filled(room, k)
+        found = partition_in(room, k)
     slack = float(size.max()) if goal.most * goal.k - size.sum() < goal.k * size.mean() else 0.0
-    for patience in (WHOLE, LOCAL):
+    for search_limits in (WHOLE, LOCAL):
         room = room_for(level, k)
-        climbing.climb_into(level, found, bound, ballast, patience._replace(slack=slack), draws_of(run.rng), room)
-        found = filled(room, k)
+        climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
+        found = partition_in(room, k)
     run.reads(level, n_entries(level))
     return Parts(found, counts)
 
@@ -309,7 +309,7 @@ def _cut_inside(level: Level, parts: np.ndarray, labels: np.ndarray, k: int) -> 
     return np.bincount(parts[source], weights, minlength=k)
 
 
-def _packed(level: Level, goal: Goal, run: Run) -> Partition:
+def _refine_packed(level: Level, goal: Goal, run: Run) -> Partition:
     """A partition by size alone, refined."""
     packed = Parts(pack(level, goal.k, run), np.ones(goal.k, np.int64))
     return _settle(level, packed, goal, run, False).found

@@ -14,13 +14,13 @@ from scipy import sparse
 from graphclust.compiled.graphs import cluster_sums as sums_loops
 from graphclust.compiled.graphs.label_propagation import choose_clusters
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
-from graphclust.compiled.graphs.local_moving import Rules, Standing, choose_moves
+from graphclust.compiled.graphs.local_moving import BlockState, Rules, choose_moves
 from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import KernelTerms, kernel_terms
-from graphclust.objective.objective import Weighed, weighed
+from graphclust.objective.objective import WeighedGraph, weigh
 from graphclust.partition.connectivity import connect_once
 from graphclust.partition.contraction import links_of_nodes
 from graphclust.partition.levels import run_on, with_one_more, without_last
@@ -31,16 +31,16 @@ class GraphSource:
 
     def __init__(self, graph: Graph):
         self.graph = graph
-        self._weighed: dict[str, Weighed] = {}
+        self._weighed: dict[str, WeighedGraph] = {}
 
     def terms(self, at: slice | np.ndarray) -> KernelTerms:
         """Degrees, self-affinities and point weights of some nodes, under implied loops."""
         return kernel_terms(self.graph, at, "implied", 0.0)
 
-    def weighed(self, name: str) -> Weighed:
+    def weigh(self, name: str) -> WeighedGraph:
         """The terms of the nodes under an objective."""
         if name not in self._weighed:
-            self._weighed[name] = weighed(self.graph, name)
+            self._weighed[name] = weigh(self.graph, name)
         return self._weighed[name]
 
 
@@ -85,7 +85,7 @@ def change_labels(source: GraphSource, labels: np.ndarray, parts: list[Changes])
 
 def cluster_sums(source: GraphSource, first: int, last: int, labels: np.ndarray, k: int, name: str) -> ClusterSums:
     """What the nodes of a block add to the sums of the clusters, under labels in [-1, k)."""
-    terms, own = source.weighed(name).terms, labels[first:last]
+    terms, own = source.weigh(name).terms, labels[first:last]
     stays = np.empty(source.graph.n_nodes)
     sums_loops.staying_weights(first, last, 0, source.graph.rows, labels, stays)
     shifted = own + 1  # 0 for nodes without a cluster
@@ -101,8 +101,8 @@ def moves_in_block(
     source: GraphSource, first: int, last: int, labels: np.ndarray, sums: ClusterSums, objective: Objective, name: str
 ) -> Moves:
     """The nodes that a move would help as things stand, and the best cluster of each."""
-    on, target = source.weighed(name), np.empty(len(labels), np.int32)
-    terms, now = Terms(on.terms.loops, on.terms.mass), Standing(labels, sums, Rules(False, False, False))
+    on, target = source.weigh(name), np.empty(len(labels), np.int32)
+    terms, now = Terms(on.terms.loops, on.terms.mass), BlockState(labels, sums, Rules(False, False, False))
     choose_moves(first, last, 0, on.graph.rows, terms, objective, now, target)
     nodes = first + np.flatnonzero((target[first:last] >= 0) & (labels[first:last] >= 0))
     to = target[nodes]
@@ -150,7 +150,7 @@ def connect_clusters(
 
     Nodes with label -1 are whole components: together they are one cluster more for the time being.
     """
-    run, is_out = run_on(source.weighed(name)), labels < 0
+    run, is_out = run_on(source.weigh(name)), labels < 0
     found = Partition(labels, sums)
     if is_out.any():
         found = Partition(np.where(is_out, np.int32(goal.k), labels), with_one_more(sums))

@@ -17,7 +17,7 @@ from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import contract
-from graphclust.partition.levels import Run, filled, room_for, with_sums
+from graphclust.partition.levels import Run, partition_in, room_for, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import split_disconnected
 
@@ -133,9 +133,9 @@ def as_bounds(size: np.ndarray, min_size: Any, max_size: Any) -> Bounds:
             raise ParameterError(
                 f"no number of clusters of {min_size} to {max_size} makes up {total:.12g}: "
                 f"{amount(largest_k, 'holds', 'hold')} too little and {fewest} too much; expected min_size <= "
-                f"{_below(total / fewest):.12g} or max_size >= {_above(total / max(largest_k, 1)):.12g}"
+                f"{_round_down(total / fewest):.12g} or max_size >= {_round_up(total / max(largest_k, 1)):.12g}"
             )
-    return Bounds(size, *_in_steps(size, least, most))
+    return Bounds(size, *_round_bounds(size, least, most))
 
 
 def as_bounds_of_k(
@@ -161,12 +161,12 @@ def as_bounds_of_k(
             )
     least = 0.0 if min_size is None else as_number(min_size, "min_size", above=0.0)
     most = np.inf if max_size is None else as_number(max_size, "max_size", above=0.0)
-    least, most = _in_steps(size, least, most)
+    least, most = _round_bounds(size, least, most)
     if k * least > total * (1.0 + ROUND_OFF):
         raise ParameterError(
             f"{amount(k, f'cluster of min_size={min_size} holds', f'clusters of min_size={min_size} hold')} "
             f"{k * least:.12g} or more, but the nodes that take part make up only {total:.12g}; expected min_size <= "
-            f"{_below(total / k):.12g}"
+            f"{_round_down(total / k):.12g}"
             + (f" or k <= {math.floor(total / least)}" if total >= least else "")
             + (f", or components='all', for {amount(n_aside, 'node is', 'nodes are')} put aside" if n_aside else "")
         )
@@ -174,7 +174,7 @@ def as_bounds_of_k(
         raise ParameterError(
             f"{amount(k, f'cluster of max_size={max_size} holds', f'clusters of max_size={max_size} hold')} at most "
             f"{k * most:.12g}, but the nodes that take part make up {total:.12g}; "
-            f"expected max_size >= {_above(max(total / k, heaviest)):.12g}"
+            f"expected max_size >= {_round_up(max(total / k, heaviest)):.12g}"
             + (f" or k >= {math.ceil(total / most)}" if most >= heaviest else "")
         )
     return as_bounds(size, min_size, max_size)
@@ -188,18 +188,18 @@ def k_within(size: np.ndarray, k: int, min_size: Any, max_size: Any) -> int:
     return min(max(k, math.ceil(total / most * (1.0 - ROUND_OFF))), largest_k)
 
 
-def _in_steps(size: np.ndarray, least: float, most: float) -> tuple[float, float]:
+def _round_bounds(size: np.ndarray, least: float, most: float) -> tuple[float, float]:
     """The bounds, where all sizes are whole numbers those whole numbers that mean the same."""
     if (size != np.floor(size)).any():
         return least, most
     return float(np.ceil(least * (1.0 - ROUND_OFF))), float(np.floor(most * (1.0 + ROUND_OFF)))
 
 
-def sure_to_do(size: np.ndarray, k: int) -> str:
+def describe_sure_bounds(size: np.ndarray, k: int) -> str:
     """Bounds that k clusters surely meet: each node to the cluster that holds least, they differ by less than one."""
     mean, heaviest = float(size.sum()) / k, float(size.max())
-    least = f"min_size <= {_below(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
-    return f"{least}max_size >= {_above(mean + heaviest):.12g}"
+    least = f"min_size <= {_round_down(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
+    return f"{least}max_size >= {_round_up(mean + heaviest):.12g}"
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
@@ -212,12 +212,12 @@ def pack(level: Level, k: int, run: Run) -> Partition:
     return with_sums(level, labels, k, run)
 
 
-def _below(value: float) -> float:
+def _round_down(value: float) -> float:
     """A number of few digits that is no more."""
     return float(math.floor(value)) if value >= 1.0 else value
 
 
-def _above(value: float) -> float:
+def _round_up(value: float) -> float:
     """A number of few digits that is no less."""
     return float(math.ceil(value))
 
@@ -248,7 +248,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     that are left nodes come from others, or leave them for others. ParameterError where that does not succeed either.
     """
     for left in range(ROUNDS - 1, -1, -1):
-        if _smallest(level, found) >= goal.least:
+        if _least_load(level, found) >= goal.least:
             return found
         step = contract(level, found, run)
         found = step.project(agglomerate(step.coarse, goal, run))
@@ -256,7 +256,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
             found = split_disconnected(level, refine(level, found, goal, run), run)
     step = contract(level, found, run)
     found = step.project(_unite_with_neighbors(step.coarse, goal, run))
-    if _smallest(level, found) >= goal.least:
+    if _least_load(level, found) >= goal.least:
         return found
     room = room_for(level, len(found.sums.size))
     k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
@@ -265,7 +265,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
             f"no clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
             "or a larger max_size"
         )
-    return filled(room, k)
+    return partition_in(room, k)
 
 
 def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
@@ -286,6 +286,6 @@ def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
     return with_sums(level, labels.astype(np.int32), len(used), run)
 
 
-def _smallest(level: Level, found: Partition) -> float:
+def _least_load(level: Level, found: Partition) -> float:
     """What the cluster holds that holds least."""
     return float(np.bincount(found.labels, level.terms.size).min())

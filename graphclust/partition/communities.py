@@ -11,7 +11,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.graph.container import GraphLike
 from graphclust.graph.node_order import in_order, listing_order, node_order
-from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, Weighed, weighed
+from graphclust.objective.objective import OBJECTIVES, PLAIN_OBJECTIVES, WeighedGraph, weigh
 from graphclust.partition.bounds import (
     NodeWeight,
     as_bounds,
@@ -21,11 +21,11 @@ from graphclust.partition.bounds import (
     weights_in_words,
 )
 from graphclust.partition.clustering import Clustering
-from graphclust.partition.components import searched_nodes
+from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.levels import run_on
-from graphclust.partition.options import asked_of_the_graph, plain_number
+from graphclust.partition.options import graph_settings, plain_number
 from graphclust.partition.overlay import split_disconnected
 from graphclust.partition.sequential_contraction import is_estimate
 from graphclust.progress import ProgressLike, as_progress
@@ -103,9 +103,9 @@ def communities(
     remarks = list(graph.remarks)
     taken = np.ones(graph.n_nodes, bool)
     if components == "largest":
-        taken = searched_nodes(ordered, 1, components, remarks, progress)
+        taken = nodes_to_partition(ordered, 1, components, remarks, progress)
     part = ordered if taken.all() else ordered.subgraph(np.flatnonzero(taken))
-    on = weighed(part, objective)
+    on = weigh(part, objective)
     is_bounded = min_size is not None or max_size is not None
     sizes = as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0)
     size = sizes[order[taken]]
@@ -116,7 +116,7 @@ def communities(
     parameters |= {"effort": effort, "components": components}
     asked = {"min_size": min_size, "max_size": max_size, "node_weight": weights_in_words(node_weight, graph)}
     parameters |= {name: plain_number(value) for name, value in asked.items() if value is not None and is_bounded}
-    parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
+    parameters |= graph_settings(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str], sums: ClusterSums | None = None) -> Clustering:
         """The result with these labels for the nodes that took part, and -1 for the others."""
@@ -138,11 +138,11 @@ def communities(
             node_sizes=None if (sizes == 1.0).all() else sizes,
         )
 
-    def interrupted(labels: np.ndarray) -> Clustering:
+    def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"
         return clustering_with(np.unique(labels, return_inverse=True)[1], [*remarks, said])
 
-    with progress.interruptible(interrupted), progress.stage("partition"):
+    with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END
         run = run_on(on, rng, progress, None if bounds is None else bounds.size)
         goal = goal_at(on, resolution, objective)
@@ -157,7 +157,7 @@ def communities(
     return clustering_with(found.labels, remarks, None if is_estimate(part.n_entries, part.n_nodes) else found.sums)
 
 
-def goal_at(on: Weighed, resolution: float, objective: str) -> Goal:
+def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:
     """As many clusters as a plain objective makes at a resolution, as a caller states it."""
     pull = resolution * (on.units.chance if OBJECTIVES[objective].is_relative else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)

@@ -21,7 +21,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition.contraction import contract
 from graphclust.partition.engine import v_cycle
 from graphclust.partition.levels import run_on
@@ -38,7 +38,7 @@ AT_ONCE = 2  # half of the remaining steps are made before costs are computed ag
 ALIKE = 0.5  # of the volume of the smallest cluster: where all clusters are components, others like these are united
 
 
-def searched_nodes(
+def nodes_to_partition(
     graph: Graph, k: int, components: str, remarks: list[str], progress: Progress, *, k_is_open: bool = False
 ) -> np.ndarray:
     """True for the nodes to partition into k clusters, (n_nodes,): with edges, in components that take part.
@@ -87,7 +87,7 @@ def mask_nodes(graph: Graph, searched: np.ndarray) -> Graph:
     return Graph(graph.indptr, graph.indices, graph.weights, degrees, loops, graph.nodes)
 
 
-def in_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def labels_of_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Labels of the nodes that were searched for all nodes; -1 for the rest."""
     if len(labels) == len(searched):
         return labels
@@ -101,7 +101,7 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
     k = max(k, 2)  # one cluster has all that two have
     typical = float(volumes.max()) / k
     worth = worth_apart(volumes, typical)
-    component, last = by_volumes(volumes, worth, k)
+    component, last = choose_components(volumes, worth, k)
     contested = worth >= LEAST_SHARE * last
     if np.count_nonzero(contested) == 1:
         return contested
@@ -136,7 +136,7 @@ def worth_apart(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[
     return np.asarray(own + other * np.log1p(volume / other)) / 2.0
 
 
-def by_volumes(
+def choose_components(
     volumes: npt.NDArray[np.float64], worth: npt.NDArray[np.float64], k: int
 ) -> tuple[npt.NDArray[np.int64], float]:
     """The component of each of k clusters if the most worthy are made, and the worth of the last of them.
@@ -172,7 +172,7 @@ class Clusters(NamedTuple):
 
 def fine_clusters(graph: Graph, k: int) -> Clusters:
     """Clusters by modularity at a resolution that makes more than k of them; the same at every call."""
-    on = weighed(graph, "modularity")
+    on = weigh(graph, "modularity")
     run = run_on(on)
     pull, wanted = on.units.chance, min(FINE * k, graph.n_nodes)
     for _ in range(MOST_TRIALS):
@@ -212,11 +212,11 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
         steps = np.argsort(price, kind="stable")[: max(1, (n - k) // AT_ONCE)]
         ended = steps[~whole[steps]]
         ended = ended[~np.isin(into[ended], ended)]  # a cluster that others join now joins another later
-        clusters = without(unite(clusters, ended, into[ended]), np.append(ended, steps[whole[steps]]))
+        clusters = remove_clusters(unite_clusters(clusters, ended, into[ended]), np.append(ended, steps[whole[steps]]))
     return clusters
 
 
-def without(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
+def remove_clusters(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
     """The clusters but for some that are linked to no other."""
     is_left = np.ones(len(clusters.mass), bool)
     is_left[gone] = False
@@ -225,7 +225,7 @@ def without(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
     return Clusters(*left, number[clusters.a], number[clusters.b], clusters.link)
 
 
-def unite(clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: npt.NDArray[np.int64]) -> Clusters:
+def unite_clusters(clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: npt.NDArray[np.int64]) -> Clusters:
     """The clusters where some ended, being a part of others; those that ended are still there, linked to none."""
     n = len(clusters.mass)
     into, inside, mass = np.arange(n), clusters.inside.copy(), clusters.mass.copy()

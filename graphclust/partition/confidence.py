@@ -12,11 +12,11 @@ from graphclust.checks import Seed, as_generator, as_whole_number, check_type
 from graphclust.compiled.graphs.objective import RATIO, ClusterSums, Objective
 from graphclust.graph.container import Graph
 from graphclust.objective.gains import gain_of_joining, gain_of_union, loss_of_leaving
-from graphclust.objective.objective import DEFINITIONS, Aim, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import DEFINITIONS, Aim, WeighedGraph, plain_objective, ratio_objective, weigh
 from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import goal_at
-from graphclust.partition.components import searched_nodes
+from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.edge_subsampling import edges_left_out
 from graphclust.partition.engine import EFFORTS, partition, partition_into
 from graphclust.partition.levels import run_on
@@ -121,12 +121,12 @@ def _nats_saved(clustering: Clustering) -> float:
     volume, sizes = clustering.volume, clustering.sizes
     linked = volume > 0.0
     sums = ClusterSums((volume - clustering._cut_and_volume[0])[linked], volume[linked], sizes[linked])
-    return nats_of(sums, weighed(graph, "modularity").units, edges_worth(graph))
+    return nats_of(sums, weigh(graph, "modularity").units, edges_worth(graph))
 
 
-def terms_and_objective(clustering: Clustering) -> tuple[Weighed, Objective]:
+def terms_and_objective(clustering: Clustering) -> tuple[WeighedGraph, Objective]:
     """The graph weighed for the objective of a clustering, and that objective with its numbers."""
-    on = weighed(clustering.graph, clustering.objective)
+    on = weigh(clustering.graph, clustering.objective)
     made_of = DEFINITIONS[clustering.objective]
     if made_of.is_ratio:
         return on, ratio_objective(on.units)
@@ -167,7 +167,7 @@ def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_arr
 
 
 def gains_over_second(
-    on: Weighed,
+    on: WeighedGraph,
     objective: Objective,
     labels: npt.NDArray[np.int64],
     links: sparse.csr_array,
@@ -238,12 +238,12 @@ def stabilities(
         less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
         taken = labels >= 0
         if at is None:
-            taken &= searched_nodes(less, n_linked, components, [], progress)
+            taken &= nodes_to_partition(less, n_linked, components, [], progress)
         kept = np.flatnonzero(taken)
         part = less.subgraph(kept)
         if part.n_entries == 0:  # no cluster is found again
             continue
-        on = weighed(part, aim.name)
+        on = weigh(part, aim.name)
         run = run_on(on, rng, progress)
         if at is None:
             found = partition_into(run.finest, min(n_linked, len(kept)), aim, EFFORTS["normal"], run)[0].labels

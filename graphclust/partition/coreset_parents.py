@@ -74,7 +74,7 @@ def partition_by_coreset(
         whole.progress.offer(partial(_labels_here, whole, Partition(labels, merged.sums)))
     with whole.progress.stage("refining"):
         cut = Goal(ratio_objective(whole.units(CUT.name)), whole.k)
-        found = whole.refine(labels, known_sums(whole, merged, regions.k), cut, CUT.name)
+        found = whole.refine(labels, sums_if_exact(whole, merged, regions.k), cut, CUT.name)
         leaving = 1.0 - float((found.sums.inside / found.sums.mass).mean())
         found, plan = part_pieces(whole, found.labels, regions, aim)
         found = whole.connect(found, plan.goal, aim.name)
@@ -123,7 +123,7 @@ def part_pieces(
         if aim.is_ratio and best is None and is_settled(kept, better, run):
             best = Partition(labels, kept.sums), plan
             break
-        sums = known_sums(whole, better, n_pieces)
+        sums = sums_if_exact(whole, better, n_pieces)
         found = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, by.name)
         before, after = (log_likelihood(run.units, one.sums) for one in (kept, found))
         if after > before or best is None:
@@ -158,7 +158,7 @@ def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan
             kept = with_sums(run.finest, whole.restrict(found.labels, pieces, n_pieces), whole.k, run)
             with whole.progress.within(None):
                 better = improve(run.finest, kept, plan, run)
-            sums = known_sums(whole, better, n_pieces)
+            sums = sums_if_exact(whole, better, n_pieces)
             tried = whole.refine(whole.project(better.labels, pieces), sums, plan.goal, aim.name)
             tried = whole.connect(tried, plan.goal, aim.name)
         if value(tried, plan.goal) > value(found, plan.goal) + SAME * abs(value(found, plan.goal)):
@@ -178,7 +178,7 @@ def is_settled(before: Partition, after: Partition, run: Run) -> bool:
     return abs(now - was) <= SETTLED * max(abs(was), NOTHING * run.units.volume)
 
 
-def known_sums(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
+def sums_if_exact(whole: WholeGraph, found: Partition, n: int) -> ClusterSums | None:
     """The sums of clusters of a graph contracted to n; None where its links were estimated."""
     return None if sequential_contraction.is_estimate(whole.n_entries, n) else found.sums
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import Seed, as_generator, as_whole_number, check_type
-from graphclust.coreset.diagnostics import CoresetQuality, compared
+from graphclust.coreset.diagnostics import CoresetQuality, compare_coresets
 from graphclust.coreset.induced_coreset_graph import coreset_graph
-from graphclust.coreset.paper import by_the_paper
+from graphclust.coreset.paper import partition_by_paper
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ConvergenceWarning, GraphWarning, ParameterError
 from graphclust.objective.cuts import cut_and_volume
@@ -26,7 +26,7 @@ def coreset_quality(
 ) -> CoresetQuality:
     """What the size of the coreset did to a clustering by `coreset_sc(..., method="paper")`, and if more would help.
 
-    n_repeats : coresets that are drawn and clustered of the size that was used, and of larger ones; >= 2.
+    n_repeats : coresets that are drawn and clustered, of the size that was used, and of larger ones; >= 2.
     rng : None, a seed or a numpy Generator; progress : see `Progress`.
 
     Returns a `CoresetQuality`, a plain sentence as text. The cost is the normalized cut, implied loops counted: on the
@@ -50,12 +50,12 @@ def coreset_quality(
     rng, progress = as_generator(rng), as_progress(progress)
     kernel = NormalizedCutKernel.of(clustering.graph, options["loops"], options["shift"])
 
-    def clustered(size: int) -> tuple[npt.NDArray[np.int64], float, float]:
+    def cluster(size: int) -> tuple[npt.NDArray[np.int64], float, float]:
         """Labels from a coreset of this size, with the cost on the coreset and on all nodes."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)  # what they warn of is what is asked here
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = by_the_paper(kernel, clustering.k, size, options, rng, progress)
+            found = partition_by_paper(kernel, clustering.k, size, options, rng, progress)
         assert found.coreset is not None and found.coreset_labels is not None
         return (
             found.labels,
@@ -64,7 +64,7 @@ def coreset_quality(
         )
 
     with progress.within(None):
-        return compared(clustered, options["coreset_size"], len(kernel.points), n_repeats)
+        return compare_coresets(cluster, options["coreset_size"], len(kernel.points), n_repeats)
 
 
 def cost_on_all(kernel: NormalizedCutKernel, labels: npt.NDArray[np.int64]) -> float:

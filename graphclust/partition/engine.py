@@ -40,7 +40,7 @@ from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import Contraction, contract, uncoarsen
 from graphclust.partition.fiduccia_mattheyses import climb
-from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for, value, with_sums
+from graphclust.partition.levels import Run, is_small, n_entries, partition_in, room_for, value, with_sums
 from graphclust.partition.likelihood import implied_resolution, is_likelier
 from graphclust.partition.local_moving import UNSETTLED, find_regions, refine
 from graphclust.partition.overlay import overlay
@@ -321,7 +321,7 @@ def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run:
         given = loops.NO_PARTITION if found is None else found
         k, read = loops.v_cycle_into(level, given, goal, plan, draws_of(run.rng), room)
         run.reads(level, read)
-        return filled(room, k)
+        return partition_in(room, k)
     within = level if found is None else loops.rows_within(level, found.labels)
     regions = find_regions(within, pull, run, goal.most)
     if not goal.k <= len(regions.sums.size) <= LARGEST_SHARE * len(regions.labels):

@@ -13,13 +13,13 @@ from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
 from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.levels import run_on, with_sizes_as_masses, with_sums
-from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.options import graph_settings
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.words import Effort
 
@@ -92,7 +92,7 @@ def balanced_partition(
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}
     if (said := weights_in_words(node_weight, graph)) is not None:
         parameters["node_weight"] = said
-    parameters |= asked_of_the_graph(weight, symmetrize, time_budget)
+    parameters |= graph_settings(weight, symmetrize, time_budget)
 
     def clustering_with(labels: np.ndarray, said: list[str]) -> Clustering:
         account: dict[str, Any] = {"objective": "edge_cut", "parameters": parameters, "seed": seed}
@@ -100,12 +100,12 @@ def balanced_partition(
         found = in_rows(labels.astype(np.int64), order)
         return clustering_of(graph, k, found, said, progress, order=listing_order(graph), **account)
 
-    def interrupted(labels: np.ndarray) -> Clustering:
+    def best_so_far(labels: np.ndarray) -> Clustering:
         return clustering_with(labels, [*remarks, "interrupted: these are the best parts so far"])
 
-    with progress.interruptible(interrupted), progress.stage("partition"):
+    with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else EFFORTS["high"]._replace(children=np.inf)
-        run = with_sizes_as_masses(run_on(weighed(ordered, "edge_cut"), rng, progress), size[order])
+        run = with_sizes_as_masses(run_on(weigh(ordered, "edge_cut"), rng, progress), size[order])
         goal = Goal(Objective(PLAIN, 0.0, ordered.total_volume / ordered.n_nodes), k, 0.0, most)
         found, is_within = partition_balanced(run.finest, goal, chosen, run)
     if not is_within:
@@ -126,7 +126,7 @@ def refine_parts(graph: Graph, labels: np.ndarray, max_cycles: int, rng: Seed = 
     [0, 0, 0, 1, 1, 1]
     """
     k, order = int(labels.max()) + 1, node_order(graph)
-    run = with_sizes_as_masses(run_on(weighed(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
+    run = with_sizes_as_masses(run_on(weigh(in_order(graph, order), "edge_cut"), rng), np.ones(graph.n_nodes))
     found = with_sums(run.finest, labels[order].astype(np.int32), k, run)
     return in_rows(improve_parts(run.finest, found, max_cycles, run).labels, order)
 

@@ -22,7 +22,7 @@ def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> n
     members = Members(labels, starts, np.argsort(labels, kind="stable").astype(np.int32))
     parts = np.empty(len(labels), np.int32)
     grow_parts(graph.rows, members, sizes.of_nodes, float(sizes.most), parts)
-    parts = _together(graph, parts, sizes)
+    parts = _unite_leaves(graph, parts, sizes)
     return join_small(graph, parts, sizes._replace(least=max(sizes.least, sizes.most / 2)))
 
 
@@ -33,10 +33,10 @@ def parts_of_clusters(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes)
     """
     parts = np.empty(len(labels), np.int32)
     split_by_connection(graph.rows, labels, int(labels.max()) + 1, parts)
-    return _together(graph, parts, sizes)
+    return _unite_leaves(graph, parts, sizes)
 
 
-def _together(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
+def _unite_leaves(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """The parts, with those of one node that hang on the same node united evenly as far as the bound allows."""
     hangs = (np.diff(graph.indptr) == 1) & (np.bincount(parts)[parts] == 1)
     nodes = np.flatnonzero(hangs)

@@ -22,11 +22,11 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
         return found
     n = len(level.terms.mass)
     in_vain = max(IN_VAIN * n_entries(level), FM_MIN_ENTRIES)
-    return climb_within(level, np.ones(n), found, goal, loops.Patience(n, n, in_vain, ROUNDS, 0.0), run)
+    return climb_within(level, np.ones(n), found, goal, loops.FMLimits(n, n, in_vain, ROUNDS, 0.0), run)
 
 
 def climb_within(
-    level: Level, size: np.ndarray, found: Partition, goal: Goal, patience: loops.Patience, run: Run
+    level: Level, size: np.ndarray, found: Partition, goal: Goal, search_limits: loops.FMLimits, run: Run
 ) -> Partition:
     """The partition after searches that keep the bounds of the goal, or the same where it is no better.
 
@@ -35,7 +35,7 @@ def climb_within(
     """
     k = len(found.sums.size)
     room, sized = room_for(level, k), read_only_level(level.rows, level.terms._replace(size=size))
-    loops.climb_into(sized, found, goal, np.zeros(k), patience, draws_of(run.rng), room)
+    loops.climb_into(sized, found, goal, np.zeros(k), search_limits, draws_of(run.rng), room)
     run.reads(level, n_entries(level))
     made = with_sums(level, room.labels, k, run)
     return made if value(made, goal) > value(found, goal) else found

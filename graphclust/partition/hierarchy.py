@@ -12,7 +12,7 @@ from graphclust.checks import Seed, as_choice, as_number, as_seeded, as_whole_nu
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_names, node_order
-from graphclust.objective.objective import PLAIN_OBJECTIVES, Weighed, weighed
+from graphclust.objective.objective import PLAIN_OBJECTIVES, WeighedGraph, weigh
 from graphclust.partition.bounds import as_sizes
 from graphclust.partition.communities import goal_at
 from graphclust.partition.engine import EFFORTS, partition
@@ -20,10 +20,10 @@ from graphclust.partition.from_labels import graph_to_cluster
 from graphclust.partition.levels import Run, run_on
 from graphclust.partition.natural_resolutions import LOWEST, WIDE, natural_resolutions
 from graphclust.partition.nested_clusters import Hierarchy, hierarchy_of
-from graphclust.partition.nested_levels import bounded_levels, finer_levels, thin_levels
-from graphclust.partition.options import asked_of_the_graph, plain_number
+from graphclust.partition.nested_levels import finer_levels, levels_within_bound, thin_levels
+from graphclust.partition.options import graph_settings, plain_number
 from graphclust.partition.sibling_joins import Sizes, join_small
-from graphclust.partition.warm_start import Earlier, restart_labels
+from graphclust.partition.warm_start import EarlierLevels, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.words import Effort, PlainObjective
 
@@ -100,8 +100,8 @@ def hierarchy(
     is_bounded = (max_size, min_size) != (None, None)
     sizes = Sizes(as_sizes(G, graph, node_weight if is_bounded or node_weight is not None else 1.0), least, most)
     refuse_heavy_nodes(graph, sizes)
-    found, resolutions = make_levels(graph, Wanted(sizes, resolution, levels, objective, effort), rng, progress)
-    parameters = {**asked, "objective": objective, "effort": effort} | asked_of_the_graph(weight, symmetrize, None)
+    found, resolutions = make_levels(graph, LevelOptions(sizes, resolution, levels, objective, effort), rng, progress)
+    parameters = {**asked, "objective": objective, "effort": effort} | graph_settings(weight, symmetrize, None)
     if node_weight is not None:
         parameters["node_weight"] = node_weight if isinstance(node_weight, str) else "an array"
     elif is_bounded and graph.node_weights is not None:
@@ -113,7 +113,7 @@ def hierarchy(
     )  # fmt: skip
 
 
-class Wanted(NamedTuple):
+class LevelOptions(NamedTuple):
     """Which levels are wanted: the arguments of `hierarchy`, checked; resolutions : those to use, if known."""
 
     sizes: Sizes
@@ -125,7 +125,11 @@ class Wanted(NamedTuple):
 
 
 def make_levels(
-    graph: Graph, wanted: Wanted, rng: np.random.Generator, progress: Progress, earlier: Earlier | None = None
+    graph: Graph,
+    wanted: LevelOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+    earlier: EarlierLevels | None = None,
 ) -> tuple[list[Labels], tuple[float, ...]]:
     """Labels of each level, coarsest first, in the order of the nodes; and the resolutions that were asked for.
 
@@ -133,7 +137,7 @@ def make_levels(
     """
     order = node_order(graph)
     ordered = in_order(graph, order)
-    on = weighed(ordered, wanted.objective)
+    on = weigh(ordered, wanted.objective)
     run = run_on(on, rng, progress)
     wanted = wanted._replace(sizes=wanted.sizes.at(order))
     with progress.stage("levels"):
@@ -147,7 +151,7 @@ def make_levels(
     return list(labels), resolutions
 
 
-def _resolutions(on: Weighed, wanted: Wanted, run: Run) -> tuple[float, ...]:
+def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[float, ...]:
     """The resolution of the coarsest level, and without a bound natural ones; increasing."""
     first = USUAL if wanted.resolution is None else wanted.resolution
     if not np.isinf(wanted.sizes.most):
@@ -159,7 +163,7 @@ def _resolutions(on: Weighed, wanted: Wanted, run: Run) -> tuple[float, ...]:
 
 
 def _levels(
-    on: Weighed, wanted: Wanted, resolutions: tuple[float, ...], run: Run, earlier: Earlier | None
+    on: WeighedGraph, wanted: LevelOptions, resolutions: tuple[float, ...], run: Run, earlier: EarlierLevels | None
 ) -> Iterator[Labels]:
     """The levels, coarsest first; each has more clusters than the one before."""
     sizes, objective = wanted.sizes, wanted.objective
@@ -172,7 +176,7 @@ def _levels(
     labels = join_small(on.graph, labels, sizes._replace(most=np.inf))
     if not np.isinf(sizes.most):
         yield labels
-        yield from bounded_levels(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)
+        yield from levels_within_bound(on.graph, labels, max(first, USUAL), objective, sizes, run, earlier)
         return
     below = list(finer_levels(on, labels, finer, objective, sizes, run, earlier))
     if labels.any() or not below:  # where there are finer ones, one cluster is no level

@@ -14,16 +14,16 @@ from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges, apply_edits
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition.communities import goal_at
-from graphclust.partition.hierarchy import USUAL, Wanted, make_levels, refuse_heavy_nodes
+from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
 from graphclust.partition.label_matching import ClusterChange, changes_between, renumber
 from graphclust.partition.levels import run_on
 from graphclust.partition.nested_clusters import hierarchy_of
-from graphclust.partition.nested_levels import bounded_levels
+from graphclust.partition.nested_levels import levels_within_bound
 from graphclust.partition.overlay import number_used
 from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
-from graphclust.partition.warm_start import Earlier, has_changed, restart_labels
+from graphclust.partition.warm_start import EarlierLevels, has_changed, restart_labels
 from graphclust.progress import Progress, ProgressLike, as_progress
 
 if TYPE_CHECKING:
@@ -54,27 +54,27 @@ def update_hierarchy(
     sizes = Sizes(of_nodes, found.min_size or 0.0, found.max_size or np.inf)
     refuse_heavy_nodes(graph, sizes)
     options = found.parameters
-    wanted = Wanted(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
-    earlier = Earlier([np.where(before >= 0, labels[before], -1) for labels in found.levels], edit.n_changed)
+    wanted = LevelOptions(sizes, None, options["levels"], found.objective, options["effort"], found.resolutions)
+    earlier = EarlierLevels([np.where(before >= 0, labels[before], -1) for labels in found.levels], edit.n_changed)
     if found.max_size is None or wanted.levels is not None:
         levels, _ = make_levels(graph, wanted, rng, progress, earlier)
     else:
         with progress.stage("levels"):
-            levels = _bounded_levels_again(graph, wanted, earlier, rng, progress)
+            levels = _update_levels(graph, wanted, earlier, rng, progress)
     made = hierarchy_of(
         graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
         min_size=found.min_size, node_sizes=None if found.node_sizes is None else of_nodes,
         seconds=progress.seconds, parameters=options, seed=seed,
     )  # fmt: skip
-    ids, n_ids = _kept_ids(found, made, before)
+    ids, n_ids = _match_ids(found, made, before)
     return replace(made, ids=ids, n_ids=n_ids, changes=_changes(found, made.levels, ids, before))
 
 
-def _bounded_levels_again(
-    graph: Graph, wanted: Wanted, earlier: Earlier, rng: np.random.Generator, progress: Progress
+def _update_levels(
+    graph: Graph, wanted: LevelOptions, earlier: EarlierLevels, rng: np.random.Generator, progress: Progress
 ) -> list[npt.NDArray[np.int32]]:
     """The levels, coarsest first. Inside clusters of the coarsest in which nothing changed they stay as they are."""
-    on, sizes = weighed(graph, wanted.objective), wanted.sizes
+    on, sizes = weigh(graph, wanted.objective), wanted.sizes
     run = run_on(on, rng, progress)
     first = wanted.resolutions[0]
     labels = restart_labels(run, earlier.start(0), earlier.n_changed, goal_at(on, first, wanted.objective))
@@ -85,7 +85,7 @@ def _bounded_levels_again(
     if len(nodes):
         own = without_gaps(labels[nodes])
         part, at, resolution = graph.subgraph(nodes), earlier.at(nodes), max(first, USUAL)
-        below = list(bounded_levels(part, own, resolution, wanted.objective, sizes.at(nodes), run, at))
+        below = list(levels_within_bound(part, own, resolution, wanted.objective, sizes.at(nodes), run, at))
         below.insert(0, own)
     found, last = [labels], max(len(below), 1 if is_changed.all() else len(earlier.levels)) - 1
 
@@ -97,7 +97,7 @@ def _bounded_levels_again(
         return number_used(wide)[0].astype(np.int32)
 
     finest = on_level(last)
-    waits = _with_a_cluster_in_parts(graph, labels, finest)
+    waits = _find_disconnected(graph, labels, finest)
     for depth in range(1, last + 1):
         finer = finest if depth == last else on_level(depth)
         if depth < last and waits.any():  # nodes that stand together do so on the last level
@@ -107,7 +107,7 @@ def _bounded_levels_again(
     return found
 
 
-def _with_a_cluster_in_parts(
+def _find_disconnected(
     graph: Graph, coarsest: npt.NDArray[np.int32], finest: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
     """Which nodes are in a cluster of the coarsest level that has one of the finest that is not connected; (n,)."""
@@ -118,7 +118,7 @@ def _with_a_cluster_in_parts(
     return np.isin(coarsest, coarsest[parts != of_cluster[finest]])
 
 
-def _kept_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:
+def _match_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:
     """Ids of the clusters of each level: those that are new on it have that of the earlier one they overlap most."""
     n_ids = max(int(ids.max()) + 1 for ids in old.ids) if old.n_ids is None else old.n_ids
     kept: list[Labels] = []

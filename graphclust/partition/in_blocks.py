@@ -25,10 +25,10 @@ from graphclust.coreset.shared_neighbors import link_rows
 from graphclust.errors import amount
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import ByBlock, Engine, Whole, sum_in_order
-from graphclust.objective.objective import CUT, Units, weighed
+from graphclust.objective.objective import CUT, Units, weigh
 from graphclust.partition import blockwise as steps
 from graphclust.partition.blockwise import GraphSource
-from graphclust.partition.components import searched_nodes
+from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.connectivity import REFINEMENTS
 from graphclust.partition.coreset_parents import REGIONS_PER_CLUSTER, evenness, number_of_regions
 from graphclust.partition.engine import EFFORTS, MIN_RELATIVE_CHANGE, partition_into
@@ -99,14 +99,14 @@ class InBlocks:
         sample = sample_by_blocks(engine, n_seeds, sampling.size, "seed_weight", key, progress)
         nodes, node_weights = engine.fetch(sample.joined)
         coreset = Coreset(nodes, node_weights, sample.n_clipped, sample.entries_read)
-        labels, links, n_missing = self.labeled_by(sample, key)
+        labels, links, n_missing = self.label_nodes(sample, key)
         remarks: tuple[str, ...] = ()
         if n_missing[-1]:
             remarks = (
                 f"{amount(n_missing[-1], 'node lies', 'nodes lie')} too far from the coreset and joined the largest "
                 "region, from where moves may have taken them",
             )
-        labels, n_found = self.fetched_number(engine.once(used_labels_of_connected, labels))
+        labels, n_found = self.fetch_number(engine.once(number_labels, labels))
         if n_found < self.k:  # a coreset too small or too scattered to show k clusters
             labels, n_found = engine.once(whole_partition, self.k, key), self.k
         n_labeled = [len(nodes), *(self.n_points - missing for missing in n_missing)]
@@ -117,7 +117,7 @@ class InBlocks:
         self.n_coresets += 1
         return self.key if self.n_coresets == 1 else int(generator(self.key, FURTHER + self.n_coresets).integers(2**63))
 
-    def labeled_by(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
+    def label_nodes(self, sample: SampledCoreset, key: int) -> tuple[Whole, float, list[int]]:
         """The region of each node, the mean links of the coreset, and how many nodes had none after each step."""
         engine, progress = self.engine, self.progress
         with progress.stage("coreset graph"):
@@ -130,13 +130,13 @@ class InBlocks:
             labels, n_missing = label_by_coreset(engine, rows, weights, regions, n_regions, progress)
         return labels, engine.fetch(engine.once(mean_links, small)), n_missing
 
-    def fetched_number(self, numbered: Whole) -> tuple[Whole, int]:
+    def fetch_number(self, numbered: Whole) -> tuple[Whole, int]:
         """Labels without gaps, and how many there are, of a pair of both."""
         return self.engine.once(first_of, numbered), self.engine.fetch(self.engine.once(second_of, numbered))
 
     def pieces(self, labels: Whole, regions: Whole) -> tuple[Whole, int]:
         """See `WholeGraph`."""
-        return self.fetched_number(self.engine.once(pieces_in_one_place, labels, regions))
+        return self.fetch_number(self.engine.once(pieces_in_one_place, labels, regions))
 
     def contract(self, labels: Whole, k: int, name: str) -> Level:
         """See `WholeGraph`."""
@@ -247,7 +247,7 @@ def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, 
     linked = np.arange(0)
     if small.n_entries:
         which = "all" if components == "all" else "large"
-        linked = np.flatnonzero(searched_nodes(small, REGIONS_PER_CLUSTER * k, which, [], Progress()))
+        linked = np.flatnonzero(nodes_to_partition(small, REGIONS_PER_CLUSTER * k, which, [], Progress()))
     part = small if len(linked) == m else small.subgraph(linked)
     n_regions = number_of_regions(k, len(linked))
     if n_regions == 0:
@@ -277,7 +277,7 @@ def labels_for_the_rest(source: GraphSource, labels: np.ndarray) -> np.ndarray:
     return np.where((labels < 0) & (source.graph.degrees > 0), np.int32(np.argmax(volumes)), labels)
 
 
-def used_labels_of_connected(source: GraphSource, labels: np.ndarray) -> tuple[np.ndarray, int]:
+def number_labels(source: GraphSource, labels: np.ndarray) -> tuple[np.ndarray, int]:
     """Labels without gaps, and how many they are; isolated nodes keep -1."""
     return number_used(labels, labels >= 0)
 
@@ -297,7 +297,7 @@ def labels_of_clusters(source: GraphSource, labels: np.ndarray, clusters: np.nda
 def units_of(source: GraphSource, name: str) -> Units:
     """What the numbers of an objective are measured in; isolated nodes do not count."""
     graph = source.graph
-    return Units(graph.total_volume, float(source.weighed(name).terms.mass[graph.degrees > 0].sum()))
+    return Units(graph.total_volume, float(source.weigh(name).terms.mass[graph.degrees > 0].sum()))
 
 
 def mean_links(source: GraphSource, small: Graph) -> float:
@@ -314,7 +314,7 @@ def look_up(source: GraphSource, of_cluster: np.ndarray, labels: np.ndarray) -> 
 def whole_partition(source: GraphSource, k: int, key: int) -> np.ndarray:
     """The partition of the whole graph in one place, for graphs that are too small or too scattered for a coreset."""
     connected = np.flatnonzero(source.graph.degrees > 0)
-    run = run_on(weighed(source.graph.subgraph(connected), CUT.name), generator(key, 1))
+    run = run_on(weigh(source.graph.subgraph(connected), CUT.name), generator(key, 1))
     labels = np.full(source.graph.n_nodes, -1, np.int32)
     labels[connected] = partition_into(run.finest, k, CUT, EFFORTS["low"], run)[0].labels
     return labels

@@ -12,7 +12,7 @@ from graphclust.coreset.sampling import Coreset, construct_coreset
 from graphclust.coreset.shared_neighbors import link_coreset
 from graphclust.graph.container import Graph
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import CUT, Units, Weighed, node_terms, weighed
+from graphclust.objective.objective import CUT, Units, WeighedGraph, node_terms, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import contract
@@ -42,13 +42,13 @@ class InMemory:
     def run(self, name: str) -> Run:
         """A run over the graph with the terms of an objective."""
         if name not in self._runs:
-            on = weighed(self.graph, name)
+            on = weigh(self.graph, name)
             aside = ~self.searched
             if on.terms.mass[aside].any() or on.terms.loops[aside].any():  # of isolated nodes mostly neither
                 inside = self.graph.degrees - self.graph.loops  # so that what they have inside is nothing, all in all
                 loops = np.where(self.searched, on.terms.loops, -inside)
                 mass = np.where(self.searched, on.terms.mass, 0.0)
-                on = Weighed(self.graph, node_terms(loops, mass, on.terms.degrees))
+                on = WeighedGraph(self.graph, node_terms(loops, mass, on.terms.degrees))
             volume = float(self.graph.degrees[self.searched].sum())
             run = run_on(on, self.rng, self.progress)
             self._runs[name] = Run(run.graph, run.finest, Units(volume, on.units.mass), run.rng, run.progress)
@@ -100,7 +100,7 @@ class InMemory:
     def labels_without_coreset(self) -> np.ndarray:
         """k clusters by the normalized cut, of the nodes that are searched."""
         nodes = np.flatnonzero(self.searched)
-        run = run_on(weighed(self.graph.subgraph(nodes), CUT.name), self.rng, self.progress)
+        run = run_on(weigh(self.graph.subgraph(nodes), CUT.name), self.rng, self.progress)
         labels = np.zeros(self.graph.n_nodes, np.int32)
         with self.progress.within(None):
             labels[nodes] = partition_into(run.finest, self.k, CUT, EFFORTS["low"], run)[0].labels
@@ -146,14 +146,14 @@ class InMemory:
         if self.all_searched:
             return refine(run.finest, self._with_sums(labels, sums, k, run), goal, run, once=once)
         more = None if sums is None else with_one_more(sums)
-        found = self._with_sums(self._apart(labels), more, k + 1, run)
-        return self._together(refine(run.finest, found, goal, run, once=once))
+        found = self._with_sums(self._set_apart(labels), more, k + 1, run)
+        return self._put_back(refine(run.finest, found, goal, run, once=once))
 
-    def _apart(self, labels: np.ndarray) -> np.ndarray:
+    def _set_apart(self, labels: np.ndarray) -> np.ndarray:
         """The labels with nodes that are not searched in a cluster of their own, or one could be of them alone."""
         return np.where(self.searched, labels, np.int32(self.k))
 
-    def _together(self, found: Partition) -> Partition:
+    def _put_back(self, found: Partition) -> Partition:
         """The partition with nodes that are not searched in the first cluster."""
         return Partition(np.where(self.searched, found.labels, np.int32(0)), without_last(found.sums))
 
@@ -167,8 +167,8 @@ class InMemory:
         run = self.run(name)
         if self.all_searched:
             return connect(run.finest, found, goal, run)
-        apart = Partition(self._apart(found.labels), with_one_more(found.sums))
-        return self._together(connect(run.finest, apart, goal._replace(k=self.k + 1), run))
+        apart = Partition(self._set_apart(found.labels), with_one_more(found.sums))
+        return self._put_back(connect(run.finest, apart, goal._replace(k=self.k + 1), run))
 
     def bring_here(self, found: Partition) -> Partition:
         """See `WholeGraph`."""
@@ -177,6 +177,6 @@ class InMemory:
 
 def labels_of_regions(small: Graph, n_regions: int, rng: np.random.Generator, progress: Progress) -> np.ndarray:
     """Regions of a coreset's graph, by the normalized cut."""
-    run = run_on(weighed(small, CUT.name), rng, progress)
+    run = run_on(weigh(small, CUT.name), rng, progress)
     with progress.within(None):
         return partition_into(run.finest, n_regions, CUT, ONE_V_CYCLE, run)[0].labels

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from graphclust.checks import as_choice
 from graphclust.errors import GraphValidationError
-from graphclust.objective.labels import in_one_order, numbered
+from graphclust.objective.labels import number_labels, order_alike
 from graphclust.partition.overlay import number_used
 
 __all__ = ["ClusterChange", "remap_labels"]
@@ -60,17 +60,17 @@ def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
     """
     method = as_choice(method, "method", METHODS)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return _remapped_by_name(old, new, method) if new else {}
-    before, after = in_one_order(old, new, ("old", "new"))
-    before = _as_ids(before, "old") if before.dtype.kind in "iu" else numbered(before, before.size, "old")
-    return renumber(before, numbered(after, before.size, "new"), method)
+        return _remap_by_name(old, new, method) if new else {}
+    before, after = order_alike(old, new, ("old", "new"))
+    before = _as_ids(before, "old") if before.dtype.kind in "iu" else number_labels(before, before.size, "old")
+    return renumber(before, number_labels(after, before.size, "new"), method)
 
 
-def _remapped_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
+def _remap_by_name(old: Mapping[Hashable, Any], new: Mapping[Hashable, Any], method: str) -> dict[Hashable, int]:
     ids, after = (_as_ids(np.array(list(of.values())), name) for of, name in ((old, "old"), (new, "new")))
     id_of = dict(zip(old, ids.tolist(), strict=True))
     before = np.array([id_of.get(node, -1) for node in new], np.int64)
-    found = renumber(before, numbered(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
+    found = renumber(before, number_labels(after, len(after), "new"), method, int(ids.max(initial=-1)) + 1)
     return dict(zip(new, found.tolist(), strict=True))
 
 
@@ -131,7 +131,7 @@ def match_ids(
     overlap : as of `overlap_of`. sizes : of the clusters after, of which the larger get the lower new ids.
     """
     number = np.full(overlap.shape[0], -1, np.int64)
-    clusters, matches = _matched(overlap, method)
+    clusters, matches = _match(overlap, method)
     number[clusters] = old_ids[matches]
     unmatched = np.flatnonzero((number < 0) & (sizes > 0))
     unmatched = unmatched[np.argsort(-sizes[unmatched], kind="stable")]
@@ -139,7 +139,7 @@ def match_ids(
     return number
 
 
-def _matched(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _match(overlap: sparse.csr_array, method: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rows and columns matched one to one where they overlap."""
     if method == "hungarian" or (method == "auto" and overlap.shape[0] * overlap.shape[1] <= MOST_PAIRS):
         from scipy.optimize import linear_sum_assignment  # takes a tenth of a second to import

@@ -126,7 +126,7 @@ def _comma_rows(path: str) -> Iterator[Row]:
             if not first.startswith(COMMENT):
                 break
             n_comments, first = n_comments + 1, ""
-        reader = csv.reader(_chained(first, file), strict=True)
+        reader = csv.reader(_chain(first, file), strict=True)
         try:
             for row in filter(None, reader):
                 if len(row) != 2:
@@ -137,7 +137,7 @@ def _comma_rows(path: str) -> Iterator[Row]:
             raise GraphFormatError(f"is no CSV: {problem}", path, n_comments + reader.line_num) from None
 
 
-def _chained(first: str, rest: Iterable[str]) -> Iterator[str]:
+def _chain(first: str, rest: Iterable[str]) -> Iterator[str]:
     if first:
         yield first
     yield from rest

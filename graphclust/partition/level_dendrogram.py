@@ -12,7 +12,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import in_order, node_order
-from graphclust.objective.objective import chance_objective, weighed
+from graphclust.objective.objective import chance_objective, weigh
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import room_for, run_on, with_sums
 
@@ -26,7 +26,7 @@ def linkage_of(graph: Graph, levels: Sequence[Labels]) -> npt.NDArray[np.float64
     Of equal unions the first in the order of `node_order` comes first, in whatever order the nodes came.
     """
     n, order = graph.n_nodes, node_order(graph)
-    on = weighed(in_order(graph, order), "modularity")
+    on = weigh(in_order(graph, order), "modularity")
     run = run_on(on)
     rows = np.empty((n - 1, 4))
     number, size, made = order, np.ones(2 * n - 1), n  # of each cluster so far

@@ -12,7 +12,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows, value_of
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Units, Weighed
+from graphclust.objective.objective import Units, WeighedGraph
 from graphclust.progress import Progress
 
 AT_ONCE = 1 << 19  # entries: a step over so many takes some milliseconds, and need not look at the clock on the way
@@ -41,7 +41,7 @@ class Run:
         return [replace(self, rng=rng) for rng in self.rng.spawn(n)]
 
 
-def run_on(on: Weighed, rng: Seed = 0, progress: Progress | None = None, size: np.ndarray | None = None) -> Run:
+def run_on(on: WeighedGraph, rng: Seed = 0, progress: Progress | None = None, size: np.ndarray | None = None) -> Run:
     """A run over a graph; size : of each node, where clusters have bounds."""
     return Run(on.graph, level_of(on, size), on.units, as_generator(rng), progress or Progress())
 
@@ -56,7 +56,7 @@ def with_sizes_as_masses(run: Run, size: np.ndarray) -> Run:
     return replace(run, finest=level, units=Units(run.units.volume, float(mass.sum())))
 
 
-def level_of(on: Weighed, size: np.ndarray | None = None) -> Level:
+def level_of(on: WeighedGraph, size: np.ndarray | None = None) -> Level:
     """A graph and the terms of its nodes as a level; nothing is copied.
 
     size : of each node, float64, (n,), where clusters have bounds.
@@ -87,7 +87,7 @@ def room_for(level: Level, k: int) -> Partition:
     return Partition(np.empty(len(level.terms.mass), np.int32), sums)
 
 
-def filled(room: Partition, k: int) -> Partition:
+def partition_in(room: Partition, k: int) -> Partition:
     """The partition into k clusters that was written into `room`."""
     return Partition(room.labels, ClusterSums(*(values[:k].copy() for values in room.sums)))
 

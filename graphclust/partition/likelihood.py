@@ -19,7 +19,7 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Units, Weighed, node_terms, weighed
+from graphclust.objective.objective import Units, WeighedGraph, node_terms, weigh
 from graphclust.partition.levels import Run, run_on, with_sums
 
 
@@ -34,7 +34,7 @@ def log_likelihood(units: Units, sums: ClusterSums) -> float:
     return _times_log_ratio(np.append(sums.inside, between), np.append(expected, total - expected.sum()))
 
 
-def description_length(on: Weighed, sums: ClusterSums) -> float:
+def description_length(on: WeighedGraph, sums: ClusterSums) -> float:
     """Nats that the clusters, their rates and the edges given those take, up to a constant of the graph.
 
     Other than the likelihood it compares partitions into any numbers of clusters; of a graph that has none, the
@@ -82,7 +82,7 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
         nodes = np.flatnonzero(counts)
         graph, labels = graph.subgraph(nodes), labels[nodes]
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    k, on = int(labels.max()) + 1, weighed(graph, "modularity")
+    k, on = int(labels.max()) + 1, weigh(graph, "modularity")
     if k == 1 or graph.n_entries == 0:
         return 0.0
     run = run_on(on)
@@ -154,12 +154,12 @@ def is_likelier_labeling(graph: Graph, twin: str, labels: npt.NDArray[np.int32],
 
     twin : a plain objective, of whose masses clusters are made: the sums of a cut hold no weight inside.
     """
-    run = run_on(weighed(graph, twin))
+    run = run_on(weigh(graph, twin))
     found, other = (with_sums(run.finest, one, int(one.max()) + 1, run) for one in (labels, than))
     return is_likelier(run, found, other)
 
 
-def without_weights(run: Run) -> Weighed:
+def without_weights(run: Run) -> WeighedGraph:
     """The graph of a run, each edge counting once whatever its weight; no entry is copied.
 
     Masses that are degrees become numbers of entries; nodes without a mass, whose rows are there, are left out again.
@@ -170,7 +170,7 @@ def without_weights(run: Run) -> Weighed:
     degrees, loops = np.where(is_in, n_entries, 0.0), np.sign(graph.loops)
     by_degree = np.array_equal(terms.mass, np.where(is_in, graph.degrees, 0.0))
     counted = Graph(graph.indptr, graph.indices, None, degrees, loops)
-    return Weighed(counted, node_terms(loops, degrees if by_degree else terms.mass, degrees))
+    return WeighedGraph(counted, node_terms(loops, degrees if by_degree else terms.mass, degrees))
 
 
 def _times_log_ratio(weight: np.ndarray, expected: np.ndarray) -> float:

@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.compiled.runtime.shuffling import draws_of
-from graphclust.partition.levels import Run, filled, is_small, n_entries, room_for
+from graphclust.partition.levels import Run, is_small, n_entries, partition_in, room_for
 
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two passes mostly
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch for all clusters
@@ -33,7 +33,7 @@ def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> P
         room = room_for(level, n)
         k, read = loops.find_regions_into(level, pull, most, unsettled, draws_of(run.rng), room)
         run.reads(level, read)
-        return filled(room, k)
+        return partition_in(room, k)
     regions, objective = (
         loops.singletons(level.terms),
         Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2),
@@ -63,24 +63,24 @@ def refine(
         room = room_for(level, n if goal.k == 0 else k)
         k, read = loops.refine_into(level, found, goal, room)
         run.reads(level, read)
-        return filled(room, k)
+        return partition_in(room, k)
     free, found = goal.k == 0, _with_sizes(found)
     most = n if nodes is None else min(n, k + OPENED_PER_NODE * len(nodes))
     more, labels = (most if free else k) - k, found.labels.copy()
     sums = ClusterSums(*(np.concatenate([values, np.zeros(more, values.dtype)]) for values in found.sums))
     rules = loops.Rules(free, free, not once, limits_of(level.terms.size, labels, k + more, goal.least, goal.most))
     if nodes is None:
-        target = _choose(level, goal.objective, loops.Standing(labels, sums, rules), run)
+        target = _choose(level, goal.objective, loops.BlockState(labels, sums, rules), run)
     else:
         target = np.full(n, -1, np.int32)
         target[nodes] = 0
     moving = loops.moving_of(target, sums)
-    loops.wait_where_chosen(target, moving)
+    loops.queue_chosen(target, moving)
     _move(level, goal.objective, rules, labels, sums, moving, run)
     return loops.without_gaps(labels, sums) if free else Partition(labels, sums)
 
 
-def _choose(level: Level, objective: Objective, now: loops.Standing, run: Run) -> np.ndarray:
+def _choose(level: Level, objective: Objective, now: loops.BlockState, run: Run) -> np.ndarray:
     """The cluster that each node gains most by moving to as things stand, -1 for none; on all threads."""
     target = np.empty(len(now.labels), np.int32)
     blocks = entry_blocks(level.rows.indptr, ENTRIES_PER_BLOCK)

@@ -62,16 +62,16 @@ def estimate_memory(
     as_choice(method, "method", METHODS)
     k = as_whole_number(k, "k", at_least=1)
     if not isinstance(G, tuple):
-        return needed(as_graph(G), k, method, coreset_size)
+        return bytes_for_graph(as_graph(G), k, method, coreset_size)
     if len(G) != 2:
         raise ParameterError(f"G={G!r} has {len(G)} numbers, expected (n_nodes, n_entries), or a graph")
     n_nodes = as_whole_number(G[0], "G[0]", at_least=1)
     n_entries = as_whole_number(G[1], "G[1]", at_least=0)
     alike = np.array([n_entries / n_nodes]), np.array([n_nodes])
-    return _needed(n_nodes, n_entries, lambda: alike, k, method, coreset_size)
+    return _bytes_of_method(n_nodes, n_entries, lambda: alike, k, method, coreset_size)
 
 
-def needed(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
+def bytes_for_graph(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
     """`estimate_memory` on checked arguments."""
 
     def rows_by_length() -> tuple[np.ndarray, np.ndarray]:
@@ -79,10 +79,10 @@ def needed(graph: Graph, k: int, method: str, coreset_size: int | None) -> int:
         lengths = np.flatnonzero(counts)
         return lengths, counts[lengths]
 
-    return _needed(graph.n_nodes, graph.n_entries, rows_by_length, k, method, coreset_size)
+    return _bytes_of_method(graph.n_nodes, graph.n_entries, rows_by_length, k, method, coreset_size)
 
 
-def _needed(
+def _bytes_of_method(
     n_nodes: int,
     n_entries: int,
     rows_by_length: Callable[[], tuple[np.ndarray, np.ndarray]],
@@ -92,7 +92,7 @@ def _needed(
 ) -> int:
     """rows_by_length : gives the lengths that rows have, and how many have each; only a coreset's rows ask for it."""
     if method == "multilevel":
-        return _most_of_levels(n_nodes, n_entries) + _in_order(n_nodes, n_entries)
+        return _most_bytes_of_levels(n_nodes, n_entries) + _bytes_to_order(n_nodes, n_entries)
     if method == "paper":
         size = coreset_size or published_size(n_nodes, k)
         return TO_SAMPLE * n_nodes + DIMENSION * size * min(k, 64)
@@ -105,10 +105,10 @@ def _needed(
     visits = shares * coreset_entries
     n_links = min(float((counts * visits * np.minimum(visits, MOST_VISITORS)).sum()), size * size)
     links = COPIES * LINK * ceil(n_links) + ROWS * LINK * ceil(coreset_entries)
-    linking = _scratch(MOST_VISITORS * ceil(coreset_entries), MOST_VISITORS * RUN_OF_ROWS)
+    linking = _bytes_of_scratch(MOST_VISITORS * ceil(coreset_entries), MOST_VISITORS * RUN_OF_ROWS)
     regions = (REGIONS_PER_CLUSTER + 1) * k  # and what moves have taken off them
     if n_entries < STREAMED:
-        quotient = COPIES * LINK * min(regions * regions, n_entries) + _scratch(n_entries, ENTRIES_PER_BLOCK)
+        quotient = COPIES * LINK * min(regions * regions, n_entries) + _bytes_of_scratch(n_entries, ENTRIES_PER_BLOCK)
     elif regions <= MOST_IN_A_TABLE:
         quotient = TABLE_ENTRY * regions * regions
     else:
@@ -116,22 +116,22 @@ def _needed(
     return max(TO_SAMPLE * n_nodes, AFTERWARDS * n_nodes + max(links + linking, quotient))
 
 
-def _in_order(n_nodes: int, n_entries: int) -> int:
+def _bytes_to_order(n_nodes: int, n_entries: int) -> int:
     """Bytes of a copy of the graph in another order of its nodes, and of what makes it; larger ones keep theirs."""
     return TO_ORDER * n_nodes + COPIES * LINK * n_entries if n_entries <= MOST_ENTRIES else 0
 
 
-def _most_of_levels(n_nodes: int, n_entries: int) -> int:
+def _most_bytes_of_levels(n_nodes: int, n_entries: int) -> int:
     """Most bytes of the levels of a graph. Tries run one by one on a large graph, and side by side on a small level."""
     at_once = max(2, min(n_threads(), MOST_TRIES))  # two: what one try has made is there while the next one runs
-    small = _levels(n_nodes, n_entries) * at_once
+    small = _bytes_of_levels(n_nodes, n_entries) * at_once
     if n_entries > AT_ONCE:
-        level = LINK * n_entries + _levels(n_nodes // 2, AT_ONCE) * at_once
-        small = max(level, _levels(n_nodes, n_entries)) + _scratch(n_entries, ENTRIES_PER_BLOCK)
+        level = LINK * n_entries + _bytes_of_levels(n_nodes // 2, AT_ONCE) * at_once
+        small = max(level, _bytes_of_levels(n_nodes, n_entries)) + _bytes_of_scratch(n_entries, ENTRIES_PER_BLOCK)
     return small + OBJECTS
 
 
-def _levels(n_nodes: int, n_entries: int) -> int:
+def _bytes_of_levels(n_nodes: int, n_entries: int) -> int:
     """Bytes of a graph's levels: two copies of its links while one is made, and one on each level that has them all.
 
     A level has at most half of the nodes of the level below. Once n nodes have n^2 links, it has a quarter of its
@@ -141,21 +141,21 @@ def _levels(n_nodes: int, n_entries: int) -> int:
     return TO_COARSEN * n_nodes + ceil((2.0 + halvings) * LINK * n_entries)
 
 
-def _usual(n_nodes: int, n_entries: int) -> int:
+def _bytes_of_typical_levels(n_nodes: int, n_entries: int) -> int:
     """About what the levels of a graph with clusters take."""
-    return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _scratch(n_entries, ENTRIES_PER_BLOCK)
+    return TO_COARSEN * n_nodes + COARSE_ENTRY * n_entries + _bytes_of_scratch(n_entries, ENTRIES_PER_BLOCK)
 
 
-def _scratch(n_entries: int, most: int) -> int:
+def _bytes_of_scratch(n_entries: int, most: int) -> int:
     """What threads write to before its length is known."""
     return LINK * min(n_entries, n_threads() * most)
 
 
 def check_memory(graph: Graph, k: int, method: str, coreset_size: int | None, memory_limit: int | None) -> None:
     """Refuse work that could take more memory than is allowed, or that most likely takes more than there is."""
-    estimate = needed(graph, k, method, coreset_size)
+    estimate = bytes_for_graph(graph, k, method, coreset_size)
     if method == "multilevel" and memory_limit is None:  # a graph with clusters may well fit where the bound does not
-        estimate = _usual(graph.n_nodes, graph.n_entries)
+        estimate = _bytes_of_typical_levels(graph.n_nodes, graph.n_entries)
     if memory_limit is None and estimate <= AT_HAND:
         return
     limit = available_bytes() if memory_limit is None else memory_limit

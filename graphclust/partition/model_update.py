@@ -14,7 +14,7 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.edits import Edges, apply_edits
 from graphclust.graph.node_order import node_names
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import DEFINITIONS, weighed
+from graphclust.objective.objective import DEFINITIONS, weigh
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.levels import level_of, stays_and_sums
 from graphclust.partition.update import remake, update_clustering
@@ -93,7 +93,7 @@ def _has_sums(clustering: Clustering, model: ClusterModel) -> bool:
 
     An edge more among ten million is seen: what differs by rounding alone is less than `ROUND_OFF` of the volume.
     """
-    level = level_of(weighed(clustering.graph, model.objective))
+    level = level_of(weigh(clustering.graph, model.objective))
     sums = stays_and_sums(level, clustering.labels.astype(np.int32), len(model.mass))[1]
     volume = clustering.graph.total_volume
     is_same = np.allclose(sums.inside, model.inside, rtol=0.0, atol=ROUND_OFF * volume)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from graphclust.checks import Seed, as_choice, as_generator, as_whole_number
 from graphclust.graph.container import GraphLike
-from graphclust.objective.objective import as_aim, weighed
+from graphclust.objective.objective import as_aim, weigh
 from graphclust.partition.agglomeration import graph_without_isolated_nodes
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
@@ -49,7 +49,7 @@ def multilevel_partition(
     graph, rng, progress = graph_without_isolated_nodes(G, weight), as_generator(rng), as_progress(progress)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     with progress.interruptible(_as_labels):
-        run = run_on(weighed(graph, aim.name), rng, progress)
+        run = run_on(weigh(graph, aim.name), rng, progress)
         return _as_labels(partition_into(run.finest, k, aim, EFFORTS[effort], run)[0].labels)
 
 

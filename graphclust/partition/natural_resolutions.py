@@ -11,7 +11,7 @@ import numpy as np
 
 from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal, Partition
-from graphclust.objective.objective import Weighed, chance_objective
+from graphclust.objective.objective import WeighedGraph, chance_objective
 from graphclust.partition.contraction import contract
 from graphclust.partition.engine import FINEST
 from graphclust.partition.levels import Run, room_for
@@ -23,7 +23,7 @@ WIDE = log(2.0)  # of a range; random graphs have .2, planted groups .8 and more
 FEWEST_NODES = 4  # of an average cluster
 
 
-def natural_resolutions(on: Weighed, run: Run, lowest: float = LOWEST) -> list[tuple[float, float]]:
+def natural_resolutions(on: WeighedGraph, run: Run, lowest: float = LOWEST) -> list[tuple[float, float]]:
     """Each natural resolution, in units of chance, and how wide its range is as a logarithm; the widest first.
 
     lowest : resolutions below it do not count; of one cluster, and of clusters that are tiny, no range does.
@@ -37,7 +37,7 @@ def natural_resolutions(on: Weighed, run: Run, lowest: float = LOWEST) -> list[t
     return sorted(found, key=lambda one: -one[1])
 
 
-def dendrogram_sums(on: Weighed, regions: Partition, run: Run) -> tuple[np.ndarray, np.ndarray]:
+def dendrogram_sums(on: WeighedGraph, regions: Partition, run: Run) -> tuple[np.ndarray, np.ndarray]:
     """Weight inside and sum of squared masses of the partition into t clusters, at place t; nothing is at place 0."""
     level = contract(run.finest, regions, run).coarse
     n = len(level.terms.mass)

@@ -17,21 +17,21 @@ from graphclust.compiled.graphs import v_cycle as loops
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Weighed, node_terms, weighed
+from graphclust.objective.objective import WeighedGraph, node_terms, weigh
 from graphclust.partition.communities import goal_at
 from graphclust.partition.connectivity import connect
 from graphclust.partition.engine import v_cycle
 from graphclust.partition.even_split import parts_of_clusters, split_evenly
 from graphclust.partition.levels import Run, level_of
 from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
-from graphclust.partition.warm_start import Earlier, restart_labels
+from graphclust.partition.warm_start import EarlierLevels, restart_labels
 
 Labels = npt.NDArray[np.int32]
 
 
 def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
     """The graph without the edges between different clusters."""
-    rows = loops.rows_within(level_of(weighed(graph, "modularity")), labels).rows
+    rows = loops.rows_within(level_of(weigh(graph, "modularity")), labels).rows
     n, n_entries = graph.n_nodes, int(rows.indptr[-1])
     weights = None if graph.weights is None else rows.weights[:n_entries]
     row = np.repeat(np.arange(n), np.diff(rows.indptr))
@@ -39,14 +39,14 @@ def without_cut_edges(graph: Graph, labels: Labels) -> Graph:
     return Graph(rows.indptr, rows.indices[:n_entries], weights, degrees, graph.loops)
 
 
-def bounded_levels(
+def levels_within_bound(
     graph: Graph,
     labels: Labels,
     resolution: float,
     objective: str,
     sizes: Sizes,
     run: Run,
-    earlier: Earlier | None = None,
+    earlier: EarlierLevels | None = None,
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
@@ -60,7 +60,7 @@ def bounded_levels(
         nodes = np.flatnonzero(too_heavy & ~is_whole)
         if not len(nodes):
             break
-        part, own = _inside_clusters(graph, labels, nodes)
+        part, own = _graph_of_clusters(graph, labels, nodes)
         depth += 1
         before = None if earlier is None or depth >= len(earlier.levels) else earlier.at(nodes)
         on, goal = judge_alone(part, own, resolution, objective)
@@ -74,7 +74,7 @@ def bounded_levels(
             yield labels
     nodes = np.flatnonzero(too_heavy)
     if len(nodes):
-        part, own = _inside_clusters(graph, labels, nodes)
+        part, own = _graph_of_clusters(graph, labels, nodes)
         found = split_evenly(part, own, sizes.at(nodes))
         if earlier is not None and len(earlier.levels) > 1:
             found = _split_as_before(own, found, earlier, nodes, sizes.at(nodes))
@@ -82,20 +82,20 @@ def bounded_levels(
 
 
 def finer_levels(
-    on: Weighed,
+    on: WeighedGraph,
     labels: Labels,
     resolutions: Sequence[float],
     objective: str,
     sizes: Sizes,
     run: Run,
-    earlier: Earlier | None = None,
+    earlier: EarlierLevels | None = None,
 ) -> Iterator[Labels]:
     """Levels below a first one at increasing resolutions, each inside the one before; none that repeats it."""
     depth = 0
     for resolution in resolutions:
         part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
-        found = clusters_inside(Weighed(part, on.terms), labels, goal, run, before, depth + 1)
+        found = clusters_inside(WeighedGraph(part, on.terms), labels, goal, run, before, depth + 1)
         found = join_small(part, found, sizes._replace(most=np.inf))
         if found.max() > labels.max():
             labels, depth = found, depth + 1
@@ -115,21 +115,21 @@ def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> 
     return [*above, parts_of_clusters(without_cut_edges(graph, coarse), last, sizes)]
 
 
-def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[Weighed, Goal]:
+def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str) -> tuple[WeighedGraph, Goal]:
     """The terms and the goal by which each cluster is judged as if it were the graph, at that resolution.
 
     graph : without edges between clusters.
     """
-    terms = weighed(graph, objective).terms
+    terms = weigh(graph, objective).terms
     mass = np.bincount(labels, weights=terms.mass)
     inside = np.bincount(labels, weights=graph.degrees)
     scaled = terms.mass * (np.sqrt(inside) / mass)[labels]
-    on = Weighed(graph, node_terms(terms.loops, scaled, graph.degrees))
+    on = WeighedGraph(graph, node_terms(terms.loops, scaled, graph.degrees))
     return on, Goal(Objective(PLAIN, resolution, graph.total_volume / graph.n_nodes), 0)
 
 
 def clusters_inside(
-    on: Weighed, labels: Labels, goal: Goal, run: Run, earlier: Earlier | None = None, depth: int = 0
+    on: WeighedGraph, labels: Labels, goal: Goal, run: Run, earlier: EarlierLevels | None = None, depth: int = 0
 ) -> Labels:
     """Clusters inside clusters, of a graph without edges between these; from those on a level of earlier ones, if any.
 
@@ -144,7 +144,7 @@ def clusters_inside(
 
 
 def _split_as_before(
-    labels: Labels, parts: Labels, earlier: Earlier, nodes: npt.NDArray[np.int64], sizes: Sizes
+    labels: Labels, parts: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes
 ) -> Labels:
     """Parts of clusters, but of a cluster that is as it was those that it had before.
 
@@ -172,7 +172,7 @@ def nest_clusters(labels: Labels, nodes: npt.NDArray[np.int64], found: Labels) -
     return without_gaps(finer)
 
 
-def _inside_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> tuple[Graph, Labels]:
+def _graph_of_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> tuple[Graph, Labels]:
     """Whole clusters as a graph without edges between them, and their labels, numbered from 0."""
     own = without_gaps(labels[nodes])
     return without_cut_edges(graph.subgraph(nodes), own), own

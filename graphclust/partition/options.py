@@ -73,7 +73,7 @@ OPTIONS = {
 }
 
 
-def given_options(k: int, **options: Any) -> dict[str, Any]:
+def check_options(k: int, **options: Any) -> dict[str, Any]:
     """The options that are not None, checked."""
     given = {name: OPTIONS[name].check(value, name) for name, value in options.items() if value is not None}
     if "coreset_size" in given:
@@ -81,7 +81,7 @@ def given_options(k: int, **options: Any) -> dict[str, Any]:
     return given
 
 
-def implied_method(given: dict[str, Any]) -> Method | None:
+def method_of_options(given: dict[str, Any]) -> Method | None:
     """The method that was asked for by giving an option of its own: the published one, that of coresets, or bounds'."""
     owners: tuple[tuple[Any, Method], ...] = (
         (_PAPER, "paper"), (_CORESETS, "two-step"), (_MULTILEVEL, "multilevel"),
@@ -112,14 +112,14 @@ def settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def used_settings(options: dict[str, Any]) -> dict[str, Any]:
+def settings_of_method(options: dict[str, Any]) -> dict[str, Any]:
     """The settings of the method that was used, for the record; `options` holds "method" too."""
     method = options["method"]
     used = {name: options[name] for name, option in OPTIONS.items() if method in option.methods}
     return {"method": method} | {name: value for name, value in used.items() if name not in BOUNDS or value is not None}
 
 
-def asked_of_the_graph(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:
+def graph_settings(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:
     """Those of the other arguments that labels depend on, for the record, where they are not the defaults."""
     asked = {"weight": weight, "symmetrize": symmetrize, "time_budget": plain_number(time_budget)}
     return {name: value for name, value in asked.items() if value != ("weight" if name == "weight" else None)}

@@ -150,7 +150,7 @@ class ClusterPath:
             raise KeyError(f"k={k} is not on this path of {len(self.ks)} from {self.ks[0]} to {self.ks[-1]}")
         if k in self._clusterings:
             return self._clusterings[k]
-        found, numbers = self._refined(k, progress)
+        found, numbers = self._refine(k, progress)
         if not progress.cut_short:
             self._clusterings[k], self._numbers[k] = found, numbers
         return found
@@ -314,14 +314,14 @@ class ClusterPath:
         below_natural = self.aim.resolution == "auto" and self.ranges[k][1] < FLOOR
         return Plan(Goal(objective, k), tuple(units.chance * size for size in sizes), resolution, below_natural)
 
-    def _refined(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
+    def _refine(self, k: int, progress: Progress) -> tuple[Clustering, npt.NDArray[np.int64]]:
         """The partition of the regions, carried to the nodes and improved there; and the new number of each label."""
         resolution = self.resolution(k)
         labels = self.descent.labels(k)
         given = {"method": "path", "objective": self.objective, "resolution": self.aim.resolution, **self.options}
         given["ks"] = self.origin["k"]
 
-        def finished(
+        def finish(
             labels: np.ndarray, *more: str, sums: ClusterSums | None = None
         ) -> tuple[Clustering, npt.NDArray[np.int64]]:
             whole, listed = self._in_rows(labels), listing_order(self.graph)
@@ -331,7 +331,7 @@ class ClusterPath:
             ), numbering_by_size(whole, k, listed)  # fmt: skip
 
         interrupted = "interrupted: these are the best labels so far, other moves may improve them"
-        with progress.interruptible(lambda found: finished(found, interrupted)[0]), progress.stage("moving nodes"):
+        with progress.interruptible(lambda found: finish(found, interrupted)[0]), progress.stage("moving nodes"):
             before = self._project(labels)
             if self.sizes is None:
                 progress.offer(lambda: before)
@@ -347,13 +347,13 @@ class ClusterPath:
             found = partition_from(run.finest, found, plan, self.aim, EFFORTS["normal"], run)
             if self.sizes is not None:
                 found, said = bring_within(found, plan, as_bounds_of_k(self.sizes, k, **self.bounds), run)
-            number = numbering_as(before, found.labels, k)
+            number = match_numbers(before, found.labels, k)
         sums = ClusterSums(*(values[np.argsort(number)] for values in found.sums))
         estimated = is_estimate(self.part.n_entries, self.part.n_nodes)
-        return finished(number[found.labels], *remarks_on(plan), *said, sums=None if estimated else sums)
+        return finish(number[found.labels], *remarks_on(plan), *said, sums=None if estimated else sums)
 
 
-def numbering_as(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:
+def match_numbers(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:
     """Numbers 0 to k - 1 for clusters: those of the clusters before that they share most nodes with."""
     found = renumber(before.astype(np.int64), labels.astype(np.int64))
     new = np.unique(found[found >= k])

@@ -14,18 +14,18 @@ from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, node_order
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import Aim, as_aim, weighed
+from graphclust.objective.objective import Aim, as_aim, weigh
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.bounds import NodeWeight, as_bounds_of_k, as_sizes, k_within, weights_in_words
-from graphclust.partition.components import searched_nodes
+from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.dendrogram import Nodes, descend
 from graphclust.partition.engine import contract_to_regions
 from graphclust.partition.levels import run_on
 from graphclust.partition.local_moving import refine
-from graphclust.partition.options import COMPONENTS, asked_of_the_graph, plain_number
+from graphclust.partition.options import COMPONENTS, graph_settings, plain_number
 from graphclust.partition.path import ClusterPath
 from graphclust.partition.resolution import dendrogram_of, objective_of
-from graphclust.partition.select_k import widest
+from graphclust.partition.select_k import rank_by_width
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.words import Components, Objective
 
@@ -110,7 +110,7 @@ def cluster_path(
             f"ks holds {asked[-1]}, more than the {amount(len(linked), 'node')} of G with edges; leave larger ones out"
         )
     remarks = list(graph.remarks)
-    taken = searched_nodes(ordered, middle_of_ks(asked), components, remarks, progress, k_is_open=is_default)
+    taken = nodes_to_partition(ordered, middle_of_ks(asked), components, remarks, progress, k_is_open=is_default)
     kept = np.flatnonzero(taken)
     if is_default and components == "largest":
         asked = asked[: len(kept)]
@@ -140,7 +140,7 @@ def cluster_path(
     path.options |= {name: value for name, value in bounds.items() if value is not None}
     if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
         path.options["node_weight"] = said
-    path.options |= asked_of_the_graph(weight, symmetrize, time_budget)
+    path.options |= graph_settings(weight, symmetrize, time_budget)
     return path
 
 
@@ -164,7 +164,7 @@ def longest_path(
     most = min(MOST_CLUSTERS, len(kept) // 2)
     if most > ks[-1] and path.descent.figures[ks[-1]].inside >= INSIDE_AT_THE_END and not progress.out_of_time():
         longer = list(range(1, most + 1))
-        found = widest(path_over(graph, kept, longer, aim, [], TRIAL, progress))
+        found = rank_by_width(path_over(graph, kept, longer, aim, [], TRIAL, progress))
         if found and found[0][0] > ks[-1] and found[0][1] >= WIDE_BEYOND:
             return path_over(graph, kept, longer, aim, remarks, key, progress)
     return path
@@ -188,7 +188,7 @@ def path_over(
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
     aside = graph.total_volume - part.total_volume
     most = ks[-1]
-    run = run_on(weighed(part, aim.name), np.random.default_rng(key), progress)
+    run = run_on(weigh(part, aim.name), np.random.default_rng(key), progress)
     top = min(part.n_nodes, max(ceil(AHEAD * most), most + AHEAD_AT_LEAST))
     with progress.stage("regions"):
         steps = contract_to_regions(run.finest, max(top, min(FEWEST, part.n_nodes)), run)

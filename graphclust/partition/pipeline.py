@@ -18,12 +18,12 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.executor import Engine, InProcess
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import DEFINITIONS, Aim, as_aim, weighed
+from graphclust.objective.objective import DEFINITIONS, Aim, as_aim, weigh
 from graphclust.partition import sequential_contraction
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.bounds import NodeWeight, as_sizes, k_within, weights_in_words
 from graphclust.partition.clustering import Clustering, CoresetClustering
-from graphclust.partition.components import in_all_nodes, mask_nodes, searched_nodes
+from graphclust.partition.components import labels_of_all_nodes, mask_nodes, nodes_to_partition
 from graphclust.partition.connectivity import connect
 from graphclust.partition.coreset_parents import IN_DOUBT, default_size, partition_by_coreset
 from graphclust.partition.engine import EFFORTS, TO_THE_END, Effort, improve, partition_into
@@ -38,11 +38,11 @@ from graphclust.partition.method_selection import suits_a_coreset
 from graphclust.partition.options import (
     BOUNDS,
     METHODS,
-    asked_of_the_graph,
-    given_options,
-    implied_method,
+    check_options,
+    graph_settings,
+    method_of_options,
     settings,
-    used_settings,
+    settings_of_method,
 )
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.resolution import Plan, remarks_on
@@ -180,7 +180,7 @@ def coreset_sc(
     method = as_choice(method, "method", METHODS)
     if objective is not None:
         as_choice(objective, "objective", tuple(DEFINITIONS))
-    given = given_options(
+    given = check_options(
         k_given or 1, objective=objective, resolution=resolution, effort=effort, components=components,
         coreset_size=coreset_size, oversampling=oversampling, sampling=sampling, loops=loops, shift=shift,
         second_term=second_term, rounds=rounds, embedding=embedding, degrees=degrees, min_size=min_size,
@@ -190,13 +190,13 @@ def coreset_sc(
     if node_weight is not None and not is_bounded:
         raise ParameterError("node_weight is what bounds count, expected min_size, max_size or max_imbalance too")
     if method == "auto":
-        method = implied_method(given) or "auto"
+        method = method_of_options(given) or "auto"
     if method != "auto":
         settings(method, given)  # an option too many is refused before the graph is read
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
-    k = _suggested(graph, aim, given, remarks, progress) if k_given is None else k_given
+    k = _suggest_k(graph, aim, given, remarks, progress) if k_given is None else k_given
     size = as_sizes(G, graph, node_weight) if is_bounded else None
     if size is not None and k_given is None and k != (k := k_within(size, k, min_size, max_size)):
         remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
@@ -205,7 +205,7 @@ def coreset_sc(
         with progress.stage("method"):
             method = "two-step" if suits_a_coreset(graph, k, rng) else "multilevel"
     options = {"method": method, **settings(method, given)}
-    asked = asked_of_the_graph(weight, symmetrize, time_budget)
+    asked = graph_settings(weight, symmetrize, time_budget)
     if is_bounded and (said := weights_in_words(node_weight, graph)) is not None:
         asked["node_weight"] = said
     check_memory(graph, k, method, options["coreset_size"], memory_limit)
@@ -214,15 +214,15 @@ def coreset_sc(
     ordered, plan = in_order(graph, order), None
     progress.watch(ordered)
 
-    def interrupted(labels: np.ndarray) -> Clustering:
+    def best_so_far(labels: np.ndarray) -> Clustering:
         said = [*remarks, "interrupted: these are the best labels so far, more time may find better ones"]
-        found = {"objective": options["objective"], "parameters": used_settings(options) | asked, "seed": seed}
+        found = {"objective": options["objective"], "parameters": settings_of_method(options) | asked, "seed": seed}
         found["resolution"] = _stated_resolution(graph, options["objective"], aim.resolution)
         return clustering_of(graph, k, in_rows(labels.astype(np.int64), order), said, progress, **found)
 
-    with progress.interruptible(interrupted):
+    with progress.interruptible(best_so_far):
         if options["method"] == "paper":
-            outcome = _published(ordered, k, options, remarks, rng, progress)
+            outcome = _run_paper_method(ordered, k, options, remarks, rng, progress)
         elif options["method"] == "two-step" and options["sampling"] == "parallel":
             plan, outcome = _by_blocks(ordered, k, aim, options, remarks, rng, progress)
             remarks += outcome.remarks
@@ -247,7 +247,7 @@ def coreset_sc(
         undecided=None if outcome.undecided is None else in_rows(outcome.undecided, order),
         entries_read=outcome.entries_read or progress.entries_read,
         decided=outcome.decided,
-        parameters=used_settings(options) | asked,
+        parameters=settings_of_method(options) | asked,
         seed=seed,
         sums=outcome.sums,
         node_sizes=None if size is None or (size == 1.0).all() else size,
@@ -259,7 +259,7 @@ def _stated_resolution(graph: Graph, objective: str, given: float | str | None) 
     made_of = DEFINITIONS[objective]
     if made_of.is_ratio:
         return None
-    return given if isinstance(given, float) else made_of.unit_of_resolution(weighed(graph, objective).units)
+    return given if isinstance(given, float) else made_of.unit_of_resolution(weigh(graph, objective).units)
 
 
 def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering | None:
@@ -271,7 +271,7 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
     return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])
 
 
-def _suggested(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], progress: Progress) -> int:
+def _suggest_k(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], progress: Progress) -> int:
     """The number of clusters that the graph shows; the remarks say why.
 
     The path is the one that a suggestion would make for itself, so that it makes no other.
@@ -287,13 +287,13 @@ def _suggested(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str]
     return suggestion.k
 
 
-def _published(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
+def _run_paper_method(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:
     """The partition of the paper's algorithm, with remarks on what it assumed."""
     if options["coreset_size"] is None:
         options["coreset_size"] = paper.default_size(graph.n_nodes, k)
     kernel = NormalizedCutKernel.of(graph, options["loops"], options["shift"])
     with progress.within(None):  # what is clustered on the way is the coreset
-        outcome = paper.by_the_paper(kernel, k, options["coreset_size"], options, rng, progress)
+        outcome = paper.partition_by_paper(kernel, k, options["coreset_size"], options, rng, progress)
     remarks += outcome.remarks
     if options["loops"] == "implied" and (graph.loops == 0).any():
         remarks.append("nodes without a self-loop were given one of their mean edge weight, except in the quality")
@@ -308,7 +308,7 @@ def _by_blocks(
 ) -> tuple[Plan, Outcome]:
     """The two-step method in steps over blocks, which run on the threads of this process."""
     with progress.stage("components"):
-        graph = mask_nodes(graph, searched_nodes(graph, k, options["components"], remarks, progress))
+        graph = mask_nodes(graph, nodes_to_partition(graph, k, options["components"], remarks, progress))
     engine = InProcess(GraphSource(graph), coarse_blocks(graph.indptr))
     return partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress)
 
@@ -333,11 +333,11 @@ def _best(
     chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
     """
     with progress.stage("components"):
-        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+        searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
     n_searched = int(np.count_nonzero(searched))
     effort = EFFORTS[options["effort"]] if progress.time_budget is None else TO_THE_END
     k = min(k, n_searched)
-    with progress.within(lambda labels: in_all_nodes(searched, labels)):
+    with progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
         if options["method"] == "multilevel":
             plan, outcome = _multilevel(graph, searched, k, aim, effort, rng, progress)
         else:
@@ -373,17 +373,17 @@ def _refine_on_nodes(
 ) -> Outcome:  # fmt: skip
     """What a coreset showed after V-cycles on the whole graph."""
     part = _part(graph, searched)
-    run = run_on(weighed(part, aim.name), rng, progress)
+    run = run_on(weigh(part, aim.name), rng, progress)
     progress.watch(part)
-    with progress.stage("refining"), progress.within(lambda labels: in_all_nodes(searched, labels)):
+    with progress.stage("refining"), progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
         shown = with_sums(run.finest, outcome.labels[searched].astype(np.int32), plan.goal.k, run)
         found = connect(run.finest, improve(run.finest, shown, plan, run), plan.goal, run)
-    labels, sums = in_all_nodes(searched, found.labels.astype(np.int64)), _known_sums(part, found)
+    labels, sums = labels_of_all_nodes(searched, found.labels.astype(np.int64)), _sums_if_exact(part, found)
     assert outcome.coreset is not None
     return replace(outcome, labels=labels, coreset_labels=labels[outcome.coreset.nodes], sums=sums)
 
 
-def _known_sums(part: Graph, found: Partition) -> ClusterSums | None:
+def _sums_if_exact(part: Graph, found: Partition) -> ClusterSums | None:
     """The sums of clusters that were made on a graph; None where links may have been estimated on the way."""
     return None if sequential_contraction.is_estimate(part.n_entries, part.n_nodes) else found.sums
 
@@ -393,10 +393,10 @@ def _multilevel(
 ) -> tuple[Plan, Outcome]:
     """The multilevel engine on the nodes that are searched."""
     part = _part(graph, searched)
-    run = run_on(weighed(part, aim.name), rng, progress)
+    run = run_on(weigh(part, aim.name), rng, progress)
     progress.watch(part)
-    with progress.stage("partition"), progress.within(lambda labels: in_all_nodes(searched, labels)):
+    with progress.stage("partition"), progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
         found, plan = partition_into(run.finest, k, aim, effort, run)
-    labels, sums = in_all_nodes(searched, found.labels.astype(np.int64)), _known_sums(part, found)
+    labels, sums = labels_of_all_nodes(searched, found.labels.astype(np.int64)), _sums_if_exact(part, found)
     remarks = (*((sequential_contraction.ESTIMATED,) if sums is None else ()), *remarks_on(plan))
     return plan, Outcome(labels, remarks=remarks, sums=sums)

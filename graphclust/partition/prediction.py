@@ -83,7 +83,7 @@ class ClusterModel:
         >>> model.predict({"one": [0, 1], "other": {6: 2.0, 0: 0.5}, "none": []})
         array([ 0,  1, -1])
         """
-        given = self._of_names(rows) if isinstance(rows, Mapping) else as_rows(rows, len(self.labels))
+        given = self._links_by_name(rows) if isinstance(rows, Mapping) else as_rows(rows, len(self.labels))
         n_new, k = given.shape[0], len(self.mass)
         members = np.flatnonzero(self.labels >= 0)
         member = sparse.csr_array((np.ones(len(members)), (members, self.labels[members])), shape=(len(self.labels), k))
@@ -155,7 +155,7 @@ class ClusterModel:
         names = range(len(self.labels)) if self.nodes is None else self.nodes
         return {node: place for place, node in enumerate(names)}
 
-    def _of_names(self, rows: Mapping[Hashable, Any]) -> sparse.csr_array:
+    def _links_by_name(self, rows: Mapping[Hashable, Any]) -> sparse.csr_array:
         """A matrix of links, from a mapping of new nodes to their neighbors by name."""
         new, old, weights = [], [], []
         for row, (name, neighbors) in enumerate(rows.items()):

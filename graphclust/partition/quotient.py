@@ -13,7 +13,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import CUT, weighed
+from graphclust.objective.objective import CUT, weigh
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.sequential_contraction import is_estimate
@@ -39,10 +39,10 @@ def quotient_graph(G: GraphLike, labels: LabelsLike, *, weight: str | None = "we
     sizes = np.bincount(cluster[cluster >= 0])
     if (cluster < 0).any() or not sizes.all():
         raise GraphValidationError("labels must give every node a cluster, numbered 0..k-1 with none empty")
-    return contracted_graph(graph, cluster.astype(np.int32), len(sizes))
+    return contract_graph(graph, cluster.astype(np.int32), len(sizes))
 
 
-def contracted_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
+def contract_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
     """`quotient_graph` for int32 labels 0..k-1 of all nodes, each of them used."""
     level = _level_of_clusters(graph, labels, k)
     between, (loops, volumes, _) = _between(level), level.terms
@@ -77,7 +77,7 @@ def highest_excess(graph: Graph, labels: np.ndarray, mass: np.ndarray, is_relati
 
 
 def _level_of_clusters(graph: Graph, labels: np.ndarray, k: int) -> Level:
-    run = run_on(weighed(graph, CUT.name))
+    run = run_on(weigh(graph, CUT.name))
     return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
 
 

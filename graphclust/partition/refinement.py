@@ -10,7 +10,7 @@ from graphclust.errors import ParameterError
 from graphclust.graph.container import GraphLike
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.labels import LabelsLike, labels_on
-from graphclust.objective.objective import Weighed, as_aim, node_terms, weighed
+from graphclust.objective.objective import WeighedGraph, as_aim, node_terms, weigh
 from graphclust.partition.agglomeration import graph_without_isolated_nodes
 from graphclust.partition.engine import plan_on, v_cycle
 from graphclust.partition.levels import run_on, value, with_sums
@@ -58,7 +58,7 @@ def move_nodes(
     if k < 2:
         return given.astype(np.int64)
     part = graph if len(placed) == graph.n_nodes else graph.subgraph(placed)
-    run = run_on(_weighed_as_part(weighed(graph, aim.name), part, placed), rng, progress)
+    run = run_on(_weigh_part(weigh(graph, aim.name), part, placed), rng, progress)
 
     def in_all(labels: np.ndarray) -> npt.NDArray[np.int64]:
         moved = given.astype(np.int64)
@@ -77,9 +77,9 @@ def move_nodes(
         return in_all(found.labels)
 
 
-def _weighed_as_part(on: Weighed, part, nodes: np.ndarray) -> Weighed:
+def _weigh_part(on: WeighedGraph, part, nodes: np.ndarray) -> WeighedGraph:
     """Some nodes with the terms that they have in the whole graph: their links to others count against them."""
-    return Weighed(part, node_terms(*(values[nodes] for values in on.terms)))
+    return WeighedGraph(part, node_terms(*(values[nodes] for values in on.terms)))
 
 
 def refine_partition(
@@ -113,7 +113,7 @@ def refine_partition(
     cluster = labels_on(graph, labels)
     if (cluster < 0).any() or not np.bincount(cluster).all():
         raise ParameterError("labels must give every node a cluster, 0..k-1 with none empty")
-    k, run = int(cluster.max()) + 1, run_on(weighed(graph, aim.name), rng, progress)
+    k, run = int(cluster.max()) + 1, run_on(weigh(graph, aim.name), rng, progress)
     level = run.finest
     with progress.interruptible(lambda labels: labels.astype(np.int64)):
         plan = plan_on(level, k, aim, run)

@@ -81,9 +81,9 @@ def as_text(clustering: "Clustering") -> str:
         f"  modularity       {clustering.modularity:.4f}",
         f"  edge cut         {clustering.edge_cut:,.6g}",
         f"  sizes            {_shares(clustering)}",
-        *([] if sizes is None else [f"  weights          {_weighed_shares(clustering.labels, sizes)}"]),
+        *([] if sizes is None else [f"  weights          {_shares_of_weight(clustering.labels, sizes)}"]),
         f"  made for         {objective_in_words(clustering)}",
-        f"  made by          {_making(clustering)}",
+        f"  made by          {_provenance(clustering)}",
     ]
     if clustering.n_aside:
         lines.append(f"  aside            {_aside(clustering)}")
@@ -130,7 +130,7 @@ def _shares(clustering: "Clustering") -> str:
     )
 
 
-def _weighed_shares(labels: np.ndarray, sizes: np.ndarray) -> str:
+def _shares_of_weight(labels: np.ndarray, sizes: np.ndarray) -> str:
     """What bounds count: the clusters that weigh the most and the least, as shares of what nodes with labels weigh."""
     labeled = labels >= 0
     weights = np.bincount(labels[labeled], sizes[labeled])
@@ -138,7 +138,7 @@ def _weighed_shares(labels: np.ndarray, sizes: np.ndarray) -> str:
     return f"the heaviest cluster {shares.max():.1%} of what the nodes weigh, the lightest {shares.min():.1%}"
 
 
-def _making(clustering: "Clustering") -> str:
+def _provenance(clustering: "Clustering") -> str:
     """Version, method, seed and file in a line."""
     method, file = clustering.parameters.get("method"), clustering.graph.file
     parts = [f"graphclust {clustering.version}", "" if method is None else f"method {method}"]

@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from graphclust.html_table import html_text
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.objective import OBJECTIVES, weighed
-from graphclust.partition.components import searched_nodes
+from graphclust.objective.objective import OBJECTIVES, weigh
+from graphclust.partition.components import nodes_to_partition
 from graphclust.partition.edge_subsampling import edges_left_out
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
@@ -116,9 +116,9 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     rng = np.random.default_rng(DRAWS)
     with progress.stage("suggesting"), progress.within(None):
         own = own_path(path, rng, progress)
-        found = widest(own)
+        found = rank_by_width(own)
         if found and not progress.out_of_time():
-            found[0] = (looked_at_closely(path, found[0][0], rng, progress), found[0][1])
+            found[0] = (refine_k(path, found[0][0], rng, progress), found[0][1])
         stable, without = stabilities(own, [k for k, _ in found], rng, progress)
         saved = [nats_saved(path.part, own.labels_of_part(k)) for k, _ in found]
         most_saved = most_nats_saved(own, [k for k, _ in found], saved, rng, progress)
@@ -135,7 +135,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
         none_inside = "" if k == 1 else " inside the components"
         how = f"what describes its edges in the fewest bits, no clusters{none_inside}: {others}"
     elif not wide:
-        k = natural_at(own, 1.0)
+        k = k_at_resolution(own, 1.0)
         is_natural = own.ranges[k][0] <= 1.0 < own.ranges[k][1]
         usual = "the usual one" if OBJECTIVES[path.aim.definition.twin].is_relative else "the mean weight of two nodes"
         nearest = "" if is_natural else "the nearest on the path to "
@@ -144,7 +144,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
         k, how = candidates[0].k, "the one with the widest range"
     else:
         with progress.stage("suggesting"), progress.within(None):
-            k = described_shortest(path, candidates[0].k, progress)
+            k = shortest_description(path, candidates[0].k, progress)
         how = "the one, of the numbers near the best, whose clusters describe its edges in the fewest bits"
     said = sentences(path, candidates)
     if not clear:
@@ -168,7 +168,7 @@ def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) ->
 
 def all_agree(without: list[ClusterPath], k: int) -> bool:
     """Whether each of the paths without some edges has its widest range at k or near it; small groups may be gone."""
-    best = [widest(path)[:1] for path in without]
+    best = [rank_by_width(path)[:1] for path in without]
     return all(len(found) == 1 and abs(found[0][0] - k) <= (2.0 * NEAR + SHARE_LEFT_OUT) * k for found in best)
 
 
@@ -185,7 +185,7 @@ def most_nats_saved(
     if most <= 0.0 and several:
         seems = {k: seems_to_save(path, k) for k in several} if path.aim.definition.by_degree else {}
         best = sorted(seems, key=lambda k: -seems[k])[:1]
-        on = weighed(path.part, path.aim.name)
+        on = weigh(path.part, path.aim.name)
         for k in dict.fromkeys([*ks[:1], *best, several[0]]):
             if most > 0.0 or progress.out_of_time():
                 break
@@ -202,27 +202,27 @@ def seems_to_save(path: ClusterPath, k: int) -> float:
     return gain - length_of_clusters(n, figures.sizes) + float(np.log(n))
 
 
-def widest(path: ClusterPath) -> list[tuple[int, float]]:
+def rank_by_width(path: ClusterPath) -> list[tuple[int, float]]:
     """Numbers of clusters and the logarithmic width of their ranges with those near them, the widest first.
 
     Numbers that unite connected components are left out where the path holds larger ones.
     """
-    fewest, most = max(2, fewest_apart(path)), WELL_BELOW_TOP * len(path.descent.unions)
+    fewest, most = max(2, smallest_k_by_components(path)), WELL_BELOW_TOP * len(path.descent.unions)
     ks = np.array([k for k in path.ks if fewest <= k <= max(most, fewest)], np.int64)
     bounds = np.clip([path.ranges[k] for k in ks.tolist()], LOWEST, None).reshape(-1, 2)
     widths = np.log(bounds[:, 1] / bounds[:, 0])
     widths[~np.isfinite(widths)] = 0.0  # the finest partition of a path has no finer one to be compared with
     found: list[tuple[int, float]] = []
     while len(found) < N_CANDIDATES and widths.any():
-        together = [float(widths[_near(ks, k)].sum()) for k in ks.tolist()]
-        window = _near(ks, int(ks[np.argmax(together)]))
+        together = [float(widths[_are_near(ks, k)].sum()) for k in ks.tolist()]
+        window = _are_near(ks, int(ks[np.argmax(together)]))
         k = int(ks[np.where(window, widths, -1.0).argmax()])
         found.append((k, max(together)))
-        widths[window | _near(ks, k)] = 0.0
+        widths[window | _are_near(ks, k)] = 0.0
     return found
 
 
-def fewest_apart(path: ClusterPath) -> int:
+def smallest_k_by_components(path: ClusterPath) -> int:
     """The least number of clusters on the path that unites no two components; its largest where all do."""
     return next((k for k in path.ks if k >= path.n_components), path.ks[-1])
 
@@ -238,17 +238,17 @@ def end_of(path: ClusterPath) -> str:
     return f"; the path ends at {most:,}, larger ks were not looked at" if most < len(path.kept) else ""
 
 
-def _near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
+def _are_near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
     return np.abs(ks - k) <= NEAR * k
 
 
-def looked_at_closely(path: ClusterPath, k: int, rng: np.random.Generator, progress: Progress) -> int:
+def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Progress) -> int:
     """The best k among those near k, on a path that starts only a little above: fewer unions can have gone wrong."""
     from graphclust.partition.path_builder import path_over
 
     ks = [other for other in path.ks if other <= CLOSER * k]
     near = path_over(path.ordered, path.kept, ks, path.aim, [], int(rng.integers(2**63)), progress)
-    best = widest(near)
+    best = rank_by_width(near)
     return best[0][0] if best and abs(best[0][0] - k) <= 2.0 * NEAR * k else k
 
 
@@ -270,7 +270,7 @@ def stabilities(
             break
         less = edges_left_out(path.part, SHARE_LEFT_OUT, rng)
         # Crumbs come off with the edges.
-        kept = np.flatnonzero(searched_nodes(less, middle_of_ks(path.ks), "large", [], progress, k_is_open=True))
+        kept = np.flatnonzero(nodes_to_partition(less, middle_of_ks(path.ks), "large", [], progress, k_is_open=True))
         possible = [k for k in path.ks if k <= min(max(ks), len(kept))]
         if not possible:
             continue
@@ -281,12 +281,12 @@ def stabilities(
     return mean.tolist(), paths
 
 
-def described_shortest(path: ClusterPath, k: int, progress: Progress) -> int:
+def shortest_description(path: ClusterPath, k: int, progress: Progress) -> int:
     """The number on the path near k whose clusters describe the edges in the fewest bits.
 
     Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
     """
-    rng, on = np.random.default_rng([DRAWS, 2]), weighed(path.part, path.aim.name)
+    rng, on = np.random.default_rng([DRAWS, 2]), weigh(path.part, path.aim.name)
     lengths: dict[int, float] = {}
 
     def length(k: int) -> float:
@@ -295,7 +295,7 @@ def described_shortest(path: ClusterPath, k: int, progress: Progress) -> int:
             lengths[k] = description_length(on, partition_into(run.finest, k, path.aim, EFFORTS["normal"], run)[0].sums)
         return lengths[k]
 
-    fewest = fewest_apart(path)
+    fewest = smallest_k_by_components(path)
     near = [other for other in path.ks if max(k / CLOSER, 1.5) < other < CLOSER * k and other >= fewest]
     while not progress.out_of_time():
         fewer = [other for other in near if other <= (1.0 - NEAR) * k]
@@ -319,10 +319,10 @@ def is_clear(candidates: tuple[SuggestedK, ...]) -> bool:
     return bool(stands_out and candidates[0].width >= CLEAR_WIDTH and candidates[0].stability >= STABLE)
 
 
-def natural_at(path: ClusterPath, resolution: float) -> int:
+def k_at_resolution(path: ClusterPath, resolution: float) -> int:
     """The k of the path that is natural at a resolution, or the nearest to it."""
     natural = next(k for k, (low, high) in path.ranges.items() if low <= resolution < high)
-    fewest = fewest_apart(path)
+    fewest = smallest_k_by_components(path)
     return min((k for k in path.ks if k >= fewest), key=lambda k: (abs(k - natural), k))
 
 

@@ -1,8 +1,7 @@
 """Contraction of a graph that is larger than memory: its rows are read in the order of the file.
 
-Up to some thousand clusters, one pass sums the weights between all of them in a table. For more clusters the table would
-not fit, nor would a list of the pairs that share an edge or two: the weights are estimated from runs of rows, spread
-evenly over the file.
+Up to some thousand clusters, one pass sums the weights between all of them in a table. For more clusters neither the
+table nor a list of the linked pairs would fit: the weights are estimated from runs of rows, spread over the file.
 """
 
 import numpy as np
@@ -16,7 +15,7 @@ STREAMED = 1 << 28  # entries from which a graph is read in order
 MOST_IN_A_TABLE = 6_144  # clusters: 300 MB a lane
 LANES = 2  # halves of the rows that are summed side by side, each into a table of its own
 ENTRIES_PER_STEP = 1 << 24  # of a lane, between two moments at which Ctrl-C is heard
-# Entries of a sample: an eighth of the smallest graph that is sampled. And consecutive rows of a run: long runs are read
+# Entries of a sample: an eighth of the smallest graph that is sampled. Consecutive rows of a run: long runs are read
 # faster, short ones come from more places of the file.
 SAMPLED, RUN = 1 << 25, 64
 ESTIMATED = (

@@ -15,7 +15,7 @@ from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges, Edited, apply_edits, without_rows
-from graphclust.objective.objective import DEFINITIONS, Weighed, plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
 from graphclust.partition.balanced import balance, is_within, settle
 from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
 from graphclust.partition.communities import goal_at
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Labels = npt.NDArray[np.int64]
 
 
-class Wanted(NamedTuple):
+class Requirements(NamedTuple):
     """What a clustering is made for.
 
     k : how many clusters there are to be, 0 for as many as the resolution makes. sizes : of the nodes, None where
@@ -75,7 +75,7 @@ def remake(
     with progress.stage("partition"):
         labels, sums = _partition_again(clustering, edit, everywhere, rng, progress)
     with progress.stage("ids"):
-        named = _with_kept_ids(clustering, edit, labels, len(sums.size))
+        named = _keep_ids(clustering, edit, labels, len(sums.size))
     found = replace(
         clustering, **named, graph=edit.graph, node_sizes=_node_sizes(clustering, edit), coreset=None, undecided=None,
         remarks=(), seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
@@ -88,7 +88,7 @@ def _partition_again(
     clustering: Clustering, edit: Edited, everywhere: bool, rng: np.random.Generator, progress: Progress
 ) -> tuple[Labels, ClusterSums]:
     """Labels 0, 1, ... of all nodes, -1 for none, and the sums of the clusters."""
-    graph, wanted = edit.graph, _wanted(clustering, edit)
+    graph, wanted = edit.graph, _requirements_of(clustering, edit)
     kept = labels_before(clustering, edit)
     taken = (kept >= 0) | (edit.n_changed > 0)
     has_isolated = not wanted.k or clustering.objective == "edge_cut" or "cut" in clustering.parameters
@@ -103,7 +103,7 @@ def _partition_again(
     nodes, part = np.flatnonzero(taken), _part_of(graph, taken)
     at = slice(None) if len(nodes) == len(kept) else nodes  # of all nodes nothing is copied
     kept, n_changed = kept[at], edit.n_changed[at]
-    on = weighed(part, clustering.objective)
+    on = weigh(part, clustering.objective)
     if on.units.mass == 0.0:
         raise GraphValidationError(
             "after the edits no edge is left in the component that was clustered, expected at least one; cluster the "
@@ -164,25 +164,29 @@ def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
 
 
 def _run_on(
-    on: Weighed, objective: str, sizes: npt.NDArray[np.float64] | None, rng: np.random.Generator, progress: Progress
+    on: WeighedGraph,
+    objective: str,
+    sizes: npt.NDArray[np.float64] | None,
+    rng: np.random.Generator,
+    progress: Progress,
 ) -> Run:
     """A run over the graph; of equal parts the mass of a node is its size."""
     run = run_on(on, rng, progress, sizes)
     return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)
 
 
-def _wanted(clustering: Clustering, edit: Edited) -> Wanted:
+def _requirements_of(clustering: Clustering, edit: Edited) -> Requirements:
     """What the clustering was made for, as far as it depends on the nodes that there are now."""
     asked, objective = clustering.parameters, clustering.objective
     k = clustering.k if objective == "edge_cut" or "method" in asked or "cut" in asked else 0
     min_size, max_size, max_imbalance = (asked.get(name) for name in ("min_size", "max_size", "max_imbalance"))
     if "cut" in asked or (min_size, max_size, max_imbalance) == (None, None, None):
-        return Wanted(k, None, 0.0, np.inf)
+        return Requirements(k, None, 0.0, np.inf)
     sizes = _node_sizes(clustering, edit)
     sizes = np.ones(edit.graph.n_nodes) if sizes is None else sizes
     if max_imbalance is not None:
         max_size = most_of_equal_parts(sizes, k, max_imbalance)
-    return Wanted(k, *as_bounds(sizes, min_size, max_size))
+    return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 
 def _node_sizes(clustering: Clustering, edit: Edited) -> npt.NDArray[np.float64] | None:
@@ -192,7 +196,7 @@ def _node_sizes(clustering: Clustering, edit: Edited) -> npt.NDArray[np.float64]
     return np.where(edit.before >= 0, clustering.node_sizes[edit.before], 1.0)
 
 
-def _goal(clustering: Clustering, on: Weighed, wanted: Wanted) -> Goal:
+def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goal:
     """What the clustering was made for, on the graph as it is now."""
     k, _, least, most = wanted
     objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution
@@ -206,7 +210,7 @@ def _goal(clustering: Clustering, on: Weighed, wanted: Wanted) -> Goal:
     return Goal(plain_objective(on.units, k, resolution / made_of.unit_of_resolution(on.units)), k, least, most)
 
 
-def _with_kept_ids(clustering: Clustering, edit: Edited, labels: Labels, k: int) -> dict[str, Any]:
+def _keep_ids(clustering: Clustering, edit: Edited, labels: Labels, k: int) -> dict[str, Any]:
     """Labels and ids that stay where clusters overlap most with those before, and what became of these."""
     ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
     overlap, sizes = overlap_of(labels_before(clustering, edit), len(ids), labels, k), n_placed[1:]

@@ -36,7 +36,7 @@ def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
         labels[alone] = n_before + np.arange(len(alone))
         return labels
     while len(alone):
-        choices = _most_tied(graph, labels, alone)
+        choices = _nearest_clusters(graph, labels, alone)
         if choices.max() < 0:
             choices[:] = int(np.bincount(labels[labels >= 0], minlength=1).argmin())
         labels[alone] = choices
@@ -51,7 +51,7 @@ def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
     return labels
 
 
-def _most_tied(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> Labels:
+def _nearest_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> Labels:
     """The cluster that each of some nodes shares most weight with, the first of several, -1 for none."""
     starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
     place, which = ranges(starts, lengths), np.repeat(np.arange(len(nodes)), lengths)

@@ -34,7 +34,7 @@ SHARE_LOOKED_AT = 0.05  # of the nodes; where more changed all clusters are look
 SHARE_OF_SMALL = 0.05  # the same on a level of no more than SPARE_ENTRIES, on which the work takes milliseconds
 
 
-class Earlier(NamedTuple):
+class EarlierLevels(NamedTuple):
     """What there was before edits.
 
     levels : labels of the nodes on each level, -1 for new nodes; shape (n,) each, coarsest first.
@@ -44,9 +44,9 @@ class Earlier(NamedTuple):
     levels: Sequence[npt.NDArray[np.int64]]
     n_changed: npt.NDArray[np.int64]
 
-    def at(self, nodes: npt.NDArray[np.int64]) -> Earlier:
+    def at(self, nodes: npt.NDArray[np.int64]) -> EarlierLevels:
         """The same of some of the nodes."""
-        return Earlier([labels[nodes] for labels in self.levels], self.n_changed[nodes])
+        return EarlierLevels([labels[nodes] for labels in self.levels], self.n_changed[nodes])
 
     def start(self, depth: int, inside: Labels | None = None) -> Labels:
         """Labels 0, 1, ... of a level, parted by the clusters `inside`; each new node is a cluster by itself."""
@@ -83,7 +83,7 @@ def restart(
     entries = np.bincount(found.labels, weights=np.diff(level.rows.indptr), minlength=k)
     is_few = n_entries(level) <= SPARE_ENTRIES
     share = SHARE_OF_SMALL if is_few else SHARE
-    found, moved = partition_anew(level, found, changed > share * entries * run.rng.random(k), goal, run)
+    found, moved = repartition(level, found, changed > share * entries * run.rng.random(k), goal, run)
     waits = n_changed > 0 if waits is None else waits.copy()
     mark_neighbors(level, moved, waits)
     found = refine(level, found, goal, run, nodes=None if is_few else np.flatnonzero(waits))
@@ -100,7 +100,7 @@ def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], g
     return restart(run.finest, found, n_changed, goal, run).labels
 
 
-def partition_anew(
+def repartition(
     level: Level, found: Partition, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run
 ) -> tuple[Partition, npt.NDArray[np.int64]]:
     """The partition after a V-cycle in which all but the open clusters are single nodes; and the nodes that it moved.
@@ -173,7 +173,7 @@ def take_out(
     mass = np.concatenate([(sums.mass - np.bincount(cluster_of_region, mass, k))[rest], mass])
     load = None if terms.size is None else np.bincount(of_node, terms.size, k_all)
     made = Partition(of_node, ClusterSums(inside, mass, np.concatenate([size[rest], np.bincount(regions)])))
-    links = _with_rows_of_rests(n_rests, lengths[n_rests:], other, weights)
+    links = _add_rows_of_rests(n_rests, lengths[n_rests:], other, weights)
     return Contraction(level, made, read_only_level(links, Terms(inside, mass, load)))
 
 
@@ -192,7 +192,7 @@ def _weight_inside(
     return np.bincount(np.repeat(regions, lengths)[inner], weights, n_regions).astype(np.float64)
 
 
-def _with_rows_of_rests(
+def _add_rows_of_rests(
     n_rests: int, lengths: npt.NDArray[np.int64], other: Labels, weights: npt.NDArray[np.float64]
 ) -> Rows:
     """Rows of rests and regions, from those of the regions."""

@@ -27,12 +27,19 @@ from graphclust.compiled.graphs.v_cycle import rows_within
 from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph
-from graphclust.objective.objective import Aim, weighed
+from graphclust.objective.objective import Aim, weigh
 from graphclust.partition import balanced, sequential_contraction
 from graphclust.partition.agglomeration import NO_GAINS, agglomerate
 from graphclust.partition.balanced import LITTER, PATIENCE, balance, is_within, select
-from graphclust.partition.bounds import NO_ROOM, Bounds, as_bounds_of_k, pack, refuse_small_components, sure_to_do
-from graphclust.partition.components import in_all_nodes, searched_nodes
+from graphclust.partition.bounds import (
+    NO_ROOM,
+    Bounds,
+    as_bounds_of_k,
+    describe_sure_bounds,
+    pack,
+    refuse_small_components,
+)
+from graphclust.partition.components import labels_of_all_nodes, nodes_to_partition
 from graphclust.partition.connected_balance import balance_connected, grow_connected
 from graphclust.partition.connectivity import connect, connect_once, join_homes
 from graphclust.partition.contraction import Contraction, contract
@@ -117,14 +124,14 @@ def search_within(level: Level, free: Partition, plan: Plan, n_children: float, 
     pool = side_by_side(tries[: 1 if run.progress.out_of_time() else affordable], top, run)
     if goal.k * goal.most < TIGHT * level.terms.size.sum():
         pool.append(_equal_parts(top, goal, run))
-    pool, n_made, in_vain = _best_first(top, pool, goal), 0, 0
+    pool, n_made, in_vain = _rank(top, pool, goal), 0, 0
     while n_made < n_children and in_vain < PATIENCE and not run.progress.out_of_time():
         if is_within(top, pool[0], goal):
             run.progress.offer(partial(_labels_of_nodes, steps, pool[0].labels))
         run.progress.step(int(min(n_made, PATIENCE)), int(min(n_children, PATIENCE)))
         litter = side_by_side([partial(_child, top, pool, plan)] * LITTER, top, run)
         best = value(pool[0], goal)
-        pool, n_made = _best_first(top, [*pool, *litter], goal), n_made + LITTER
+        pool, n_made = _rank(top, [*pool, *litter], goal), n_made + LITTER
         in_vain = 0 if value(pool[0], goal) > best else in_vain + LITTER
     return _finish(level, steps, pool, plan, run)
 
@@ -142,11 +149,11 @@ def cycle(
     tried = [settled(top, _merge(top, goal, run), goal, run)]
     if found is not None:
         tried.append(settled(top, _restrict(steps, found), goal, run))
-    best = _best_first(top, tried, goal)[0]
+    best = _rank(top, tried, goal)[0]
     for step in reversed(steps):
         best = settled(step.fine, step.project(best), goal, run)
     best = best if is_connected else climb(level, best, goal, run)
-    return best if found is None else _best_first(level, [found, best], goal)[0]
+    return best if found is None else _rank(level, [found, best], goal)[0]
 
 
 def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
@@ -276,7 +283,7 @@ def _edge_cut(level: Level, run: Run) -> Objective:
     return Objective(PLAIN, 0.0, run.units.volume / len(level.terms.size))
 
 
-def _best_first(level: Level, found: Sequence[Partition], goal: Goal) -> list[Partition]:
+def _rank(level: Level, found: Sequence[Partition], goal: Goal) -> list[Partition]:
     """The best of some partitions by value, among those within the bounds if there are any."""
     return select([one for one in found if is_within(level, one, goal)] or found, goal)
 
@@ -293,11 +300,11 @@ def _child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Par
     return cycle(level, settle(level, step.project(child), goal, run), goal, pull, run)
 
 
-def _more_connected(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Iterator[Partition]:
+def _connected_candidates(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Iterator[Partition]:
     """Partitions that are more likely to have connected clusters than those of a pool."""
     goal = plan.goal
     made = [cycle(level, None, goal, pull, run, is_connected=True) for pull in plan.pulls]
-    yield from _best_first(level, made, goal)
+    yield from _rank(level, made, goal)
     for found in pool[:BEST]:
         yield reconnect(level, found, goal, run)
     without_bounds = goal._replace(least=0.0, most=np.inf)
@@ -311,10 +318,10 @@ def _finish(level: Level, steps: list[Contraction], pool: Sequence[Partition], p
     goal, top = plan.goal, steps[-1].coarse if steps else level
     n_components = 1 if run.graph is None else run.graph.n_components
     fewest = max(goal.k, n_components)
-    found = list(_on_nodes(level, steps, pool, False, goal, run))
+    found = list(_project_to_nodes(level, steps, pool, False, goal, run))
     is_connected = bool(found) and found[-1].n_parts <= fewest
     if not is_connected and not run.progress.out_of_time():
-        others = [*_on_nodes(level, steps, list(_more_connected(top, pool, plan, run)), True, goal, run)]
+        others = [*_project_to_nodes(level, steps, list(_connected_candidates(top, pool, plan, run)), True, goal, run)]
         connected = max((one for one in others if one.n_parts <= fewest), default=None, key=lambda one: one.value)
         if connected is None and n_components == 1 and n_entries(level) <= FEW_ENTRIES:
             connected = _grow(level, goal, run)
@@ -325,23 +332,23 @@ def _finish(level: Level, steps: list[Contraction], pool: Sequence[Partition], p
     if not is_within(level, best, goal):
         raise ParameterError(
             f"no {goal.k} clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; "
-            f"{sure_to_do(level.terms.size, goal.k)} are sure to do, or fewer clusters"
+            f"{describe_sure_bounds(level.terms.size, goal.k)} are sure to do, or fewer clusters"
         )
     return found[-1].found if is_connected else best
 
 
-def _grow(level: Level, goal: Goal, run: Run) -> Finished | None:
+def _grow(level: Level, goal: Goal, run: Run) -> Candidate | None:
     """Connected clusters within the bounds from random ones, the first that are; None where no try succeeds."""
     for _ in range(TRIES):
         made = settle_connected(
             level, balance_connected(level, grow_connected(level, goal.k, run), goal, run), goal, run
         )
         if is_within(level, made, goal) and _n_parts(level, made, run) == goal.k:
-            return Finished(made, value(made, goal), goal.k)
+            return Candidate(made, value(made, goal), goal.k)
     return None
 
 
-class Finished(NamedTuple):
+class Candidate(NamedTuple):
     """A partition of the nodes within the bounds, its value, and the number of connected parts of its clusters."""
 
     found: Partition
@@ -349,9 +356,9 @@ class Finished(NamedTuple):
     n_parts: int
 
 
-def _on_nodes(
+def _project_to_nodes(
     level: Level, steps: list[Contraction], pool: Sequence[Partition], keeps_connected: bool, goal: Goal, run: Run
-) -> Iterator[Finished]:
+) -> Iterator[Candidate]:
     """Partitions of the coarsest level on the nodes, those within the bounds, up to the first with connected clusters.
 
     keeps_connected : all of them, and whether steps are undone after which a cluster is in parts.
@@ -362,18 +369,18 @@ def _on_nodes(
         if is_within(level, one, goal):
             one = connect(level, one if keeps_connected or not steps else climb(level, one, goal, run), goal, run)
             run.progress.offer(one.labels.copy)
-            made = Finished(one, value(one, goal), _n_parts(level, one, run))
+            made = Candidate(one, value(one, goal), _n_parts(level, one, run))
             yield made
             if made.n_parts == goal.k and not keeps_connected:
                 return
 
 
-def _improve(level: Level, best: Finished, plan: Plan, run: Run) -> Partition:
+def _improve(level: Level, best: Candidate, plan: Plan, run: Run) -> Partition:
     """The partition after V-cycles that keep its clusters connected."""
     for pull in plan.pulls:
         if not run.progress.out_of_time():
             tried = cycle(level, best.found, plan.goal, pull, run, is_connected=True)
-            made = Finished(tried, value(tried, plan.goal), _n_parts(level, tried, run))
+            made = Candidate(tried, value(tried, plan.goal), _n_parts(level, tried, run))
             if made.n_parts <= best.n_parts and made.value > best.value:
                 best = made
     return best.found
@@ -389,7 +396,7 @@ def clusters_within(
     and which clusters are not connected.
     """
     with progress.stage("components"):
-        searched = searched_nodes(graph, k, options["components"], remarks, progress)
+        searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
     part = graph if searched.all() else graph.subgraph(np.flatnonzero(searched))
     size, k = size[searched], min(k, part.n_nodes)
     n_aside = int(np.count_nonzero(~graph.isolated)) - part.n_nodes
@@ -399,11 +406,11 @@ def clusters_within(
     in_time = progress.time_budget is None
     effort = EFFORTS[options["effort"] if in_time else "normal"]
     n_children = CHILDREN[options["effort"]] if in_time else np.inf
-    run = run_on(weighed(part, aim.name), rng, progress, size)
+    run = run_on(weigh(part, aim.name), rng, progress, size)
     progress.watch(part)
-    with progress.stage("partition"), progress.within(lambda labels: in_all_nodes(searched, labels)):
+    with progress.stage("partition"), progress.within(lambda labels: labels_of_all_nodes(searched, labels)):
         found, plan = partition_within(run.finest, k, aim, bounds, effort, n_children, run)
         remarks += remark_on_parts(found, run)
     estimated = sequential_contraction.is_estimate(part.n_entries, part.n_nodes)
     said = (sequential_contraction.ESTIMATED,) if estimated else ()
-    return plan, Outcome(in_all_nodes(searched, found.labels.astype(np.int64)), remarks=said)
+    return plan, Outcome(labels_of_all_nodes(searched, found.labels.astype(np.int64)), remarks=said)

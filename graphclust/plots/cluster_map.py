@@ -8,7 +8,7 @@ import numpy as np
 
 from graphclust.partition.clustering import Clustering
 from graphclust.plots.canvas import LINE, ORDERED, as_clustering, axes_for
-from graphclust.plots.links import places, standing_out
+from graphclust.plots.links import places, strongest_links
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def quotient(clustering: Clustering, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     from matplotlib.collections import LineCollection
 
-    links = standing_out(clustering)
+    links = strongest_links(clustering)
     xy, volume = places(links), clustering.volume[links.clusters]
     share = links.weight / np.minimum(volume[links.pairs[:, 0]], volume[links.pairs[:, 1]])
     widths = 0.5 + 6.0 * share / max(float(share.max(initial=0.0)), 1e-300)

@@ -42,7 +42,7 @@ def contingency(labels: LabelsLike, other: LabelsLike, *, ax: Axes | None = None
     Nodes labeled -1 in either are left out, and the smallest of more than 200 clusters. Raises what
     `adjusted_rand_index` raises, TypeError for no axes, ImportError without matplotlib.
     """
-    shared = shared_nodes(labels, other)
+    shared = sort_table(labels, other)
     n_rows, n_columns = shared.counts.shape
     ax = axes_for(ax)
     share = shared.counts / shared.counts.sum(axis=1, keepdims=True)
@@ -65,7 +65,7 @@ def contingency(labels: LabelsLike, other: LabelsLike, *, ax: Axes | None = None
     return ax
 
 
-def shared_nodes(labels: LabelsLike, other: LabelsLike) -> Shared:
+def sort_table(labels: LabelsLike, other: LabelsLike) -> Shared:
     """The table of two labelings, its rows by size and its columns by the row that holds most of each.
 
     >>> shared = shared_nodes([0, 0, 0, 1, 1, 1, 1], [5, 5, 5, 2, 2, 2, 5])

@@ -58,7 +58,7 @@ def tree_of_splits(path: ClusterPath, *, k: int | None = None, ax: Axes | None =
     Raises TypeError for no ClusterPath or no axes, ParameterError for a path to one cluster only or a k that is not on
     it, ImportError without matplotlib.
     """
-    marked, tree = _as_marked(path, k), drawn_tree(path)
+    marked, tree = _as_marked(path, k), tree_lines(path)
     ax = axes_for(ax, height=4.0)
     for x, y in zip(tree["icoord"], tree["dcoord"], strict=True):
         ax.plot(x, y, color=LINE, linewidth=1.0)
@@ -90,7 +90,7 @@ def values_of(path: ClusterPath) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
     return ks, np.array([row.modularity for row in rows]), widths, "modularity"
 
 
-def drawn_tree(path: ClusterPath) -> dict[str, Any]:
+def tree_lines(path: ClusterPath) -> dict[str, Any]:
     """Lines and names of the leaves, as SciPy's dendrogram lays them out."""
     from scipy.cluster.hierarchy import dendrogram
 

@@ -47,7 +47,7 @@ def nearest_clusters(clustering: Clustering) -> npt.NDArray[np.int64]:
     return nearest
 
 
-def standing_out(clustering: Clustering, most: int = MOST_CLUSTERS, per_cluster: int = LINKS_PER_CLUSTER) -> Links:
+def strongest_links(clustering: Clustering, most: int = MOST_CLUSTERS, per_cluster: int = LINKS_PER_CLUSTER) -> Links:
     """The `most` clusters of most volume, and for each of them its links of most excess."""
     clusters = np.sort(np.argsort(-clustering.volume, kind="stable")[:most])
     weights = weights_between(clustering.graph, clustering.labels, clustering.n_clusters)

@@ -128,7 +128,7 @@ def _by_arpack(operator, k, rng):
     """The k largest eigenpairs by ARPACK; pairs that it missed are searched for in the complement of the found ones."""
     values, vectors = _arpack_pairs(operator, k, rng)
     n_rounds = 0
-    while _missed_one(operator, values, vectors, rng):
+    while _has_missed_one(operator, values, vectors, rng):
         # In a small matrix the dense solver finds all at once.
         if n_rounds == MOST_ROUNDS or len(vectors) <= QUICK_DENSE:
             raise _Failed("an eigenvalue was missed", k)
@@ -171,7 +171,7 @@ def _by_block_lanczos(operator, k, rng):
     largest = min(n, k + max(k, 10 * block))
     basis = np.empty((n, largest), order="F")
     projected = np.zeros((largest, largest))
-    fresh, _ = _orthonormal(rng.standard_normal((n, block)), basis[:, :0], rng)
+    fresh, _ = _orthonormalize(rng.standard_normal((n, block)), basis[:, :0], rng)
     while True:
         basis[:, size : size + block] = fresh
         product = budget @ fresh
@@ -179,7 +179,7 @@ def _by_block_lanczos(operator, k, rng):
         projected[: size + block, size : size + block] = coefficients
         projected[size : size + block, :size] = coefficients[:size].T
         size += block
-        fresh, rest = _orthonormal(product, basis[:, :size], rng)
+        fresh, rest = _orthonormalize(product, basis[:, :size], rng)
         if size + block <= largest:
             continue
         square = projected[:size, :size]
@@ -194,12 +194,12 @@ def _by_block_lanczos(operator, k, rng):
         projected[np.arange(kept), np.arange(kept)] = values[:kept]
         size = kept
     values, vectors = _check(operator, k, values[:k], basis[:, :size] @ mixing[:, :k])
-    if _missed_one(operator, values, vectors, rng):
+    if _has_missed_one(operator, values, vectors, rng):
         raise _Failed("an eigenvalue was missed", k)
     return values, vectors
 
 
-def _orthonormal(columns, basis, rng) -> tuple[np.ndarray, np.ndarray]:
+def _orthonormalize(columns, basis, rng) -> tuple[np.ndarray, np.ndarray]:
     """Q and R of the part of the columns outside a basis; for a column inside it, Q is random and R is 0."""
     scale = np.sqrt((columns * columns).sum(axis=0)).max()
     for _ in range(2):  # twice is enough
@@ -289,7 +289,7 @@ def _check(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[n
     return values, vectors
 
 
-def _missed_one(operator, values: np.ndarray, vectors: np.ndarray, rng) -> bool:
+def _has_missed_one(operator, values: np.ndarray, vectors: np.ndarray, rng) -> bool:
     """Whether there is an eigenvalue above the last of these, with an eigenvector orthogonal to all of them; see above.
 
     Without orthogonalization: a Lanczos process that forgets finds the largest eigenvalue all the same.

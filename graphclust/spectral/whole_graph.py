@@ -14,7 +14,7 @@ from graphclust.k_means.lloyd import kmeans
 from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster
-from graphclust.partition.options import asked_of_the_graph
+from graphclust.partition.options import graph_settings
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import spectral_embedding, walk_columns
 from graphclust.spectral.rounding import ROUNDINGS
@@ -130,7 +130,7 @@ def _account(
     """What `Clustering` records of the call."""
     given = {"n_components": n_components, "assign_labels": assign_labels, "n_init": n_init}
     settings = {name: value for name, value in given.items() if value is not None}
-    return {"parameters": {"method": method, **settings, **asked_of_the_graph(weight, symmetrize, None)}, "seed": seed}
+    return {"parameters": {"method": method, **settings, **graph_settings(weight, symmetrize, None)}, "seed": seed}
 
 
 def _cluster(
@@ -140,14 +140,14 @@ def _cluster(
     """k-means on the rows of the nodes that have edges."""
     connected = np.flatnonzero(~graph.isolated)
 
-    def clustered(result: KMeansResult, *more: str) -> Clustering:
+    def result_of(result: KMeansResult, *more: str) -> Clustering:
         labels = np.full(graph.n_nodes, -1, np.int64)
         labels[connected] = result.labels
         return clustering_of(graph, k, labels, [*remarks, *more], progress, **account)
 
     interrupted = "interrupted: these are the best labels so far"
     with (
-        progress.interruptible(lambda found: clustered(found, interrupted)),
+        progress.interruptible(lambda found: result_of(found, interrupted)),
         progress.stage("k-means"),
         warnings.catch_warnings(),
     ):
@@ -161,4 +161,4 @@ def _cluster(
             rng=rng,
             progress=progress,
         )
-    return clustered(found)
+    return result_of(found)

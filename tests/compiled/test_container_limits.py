@@ -4,7 +4,7 @@ import pytest
 
 from graphclust import limit_threads
 from graphclust.compiled.runtime.blocks import most_threads, n_threads
-from graphclust.compiled.runtime.thread_limit import quotas, usual_threads
+from graphclust.compiled.runtime.thread_limit import default_threads, quotas
 from graphclust.errors import ParameterError
 from graphclust.io.container_limits import container_memory
 from graphclust.io.edges import available_bytes
@@ -73,9 +73,9 @@ def environment(monkeypatch):
     """The environment without any word of threads; what was read of it is forgotten before and after."""
     for name in ("GRAPHCLUST_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
-    usual_threads.cache_clear()
+    default_threads.cache_clear()
     yield monkeypatch
-    usual_threads.cache_clear()
+    default_threads.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,17 @@ def test_our_variable_goes_before_the_usual_one_and_neither_above_the_processors
     for name, value in (("GRAPHCLUST_NUM_THREADS", ours), ("OMP_NUM_THREADS", usual)):
         if value is not None:
             environment.setenv(name, value)
-    assert usual_threads(8) == n
+    assert default_threads(8) == n
     environment.setenv("NUMBA_NUM_THREADS", "8")
-    usual_threads.cache_clear()
-    assert usual_threads(8) == (n if ours else 8)
+    default_threads.cache_clear()
+    assert default_threads(8) == (n if ours else 8)
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "two", "1.5"])
 def test_an_impossible_number_in_our_variable_is_named(environment, value):
     environment.setenv("GRAPHCLUST_NUM_THREADS", value)
     with pytest.raises(ValueError, match=r"GRAPHCLUST_NUM_THREADS=.* expected a whole number >= 1"):
-        usual_threads(8)
+        default_threads(8)
 
 
 def test_a_limit_lasts_as_long_as_its_block_and_goes_before_the_environment(environment):

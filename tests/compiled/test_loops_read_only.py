@@ -171,8 +171,8 @@ def test_the_folder_of_loops_bears_a_fingerprint_and_the_folder_told_is_the_only
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     beside = str(PACKAGE / "compiled" / "graphs" / "__pycache__")
     assert (beside, beside) in folders_to_read(SOURCE)
-    monkeypatch.setattr(cache_folder._Told, "into", str(tmp_path))
-    assert folders_to_read(SOURCE) == [] and cache_folder.folder_told(SOURCE) == expected
+    monkeypatch.setattr(cache_folder._Override, "into", str(tmp_path))
+    assert folders_to_read(SOURCE) == [] and cache_folder.override_folder(SOURCE) == expected
 
 
 def test_a_fingerprint_changes_with_any_source_with_the_compiler_and_with_its_settings(monkeypatch, tmp_path):
@@ -246,10 +246,10 @@ def test_a_file_that_every_user_can_write_to_is_not_read(tmp_path):
 
 
 def test_compiling_into_a_folder_after_loops_are_at_work_is_refused(tmp_path):
-    cache_folder_before = cache_folder._Told.into
+    cache_folder_before = cache_folder._Override.into
     from graphclust.compiled.runtime.loops import start_compiler
 
     start_compiler()
     with pytest.raises(ParameterError, match=r"into=.* in a process of its own"):
         compile_ahead(into=str(tmp_path))
-    assert cache_folder._Told.into is cache_folder_before
+    assert cache_folder._Override.into is cache_folder_before

@@ -25,11 +25,11 @@ from graphclust.coreset.sampling import Coreset
 from graphclust.coreset.shared_neighbors import link_coreset, two_step_factor
 from graphclust.graph.from_csr import graph_from_csr
 from graphclust.objective.kernel import NormalizedCutKernel
-from graphclust.objective.objective import plain_objective, weighed
+from graphclust.objective.objective import plain_objective, weigh
 from graphclust.partition import levels, sequential_contraction
 from graphclust.partition.levels import run_on, stays_and_sums, with_sums
 from graphclust.partition.local_moving import refine
-from graphclust.partition.quotient import contracted_graph
+from graphclust.partition.quotient import contract_graph
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -95,22 +95,25 @@ def test_each_node_but_the_last_is_asked_for_before_its_turn(many, monkeypatch):
 def test_sums_and_links_of_clusters(one, copies, disturbed, monkeypatch):
     many, times = copies
     labels = np.tile(disturbed, times)
-    stays, sums = stays_and_sums(run_on(weighed(one.graph, "modularity")).finest, disturbed, K)
-    of_copies, sums_of_copies = stays_and_sums(run_on(weighed(many, "modularity")).finest, labels, K)
+    stays, sums = stays_and_sums(run_on(weigh(one.graph, "modularity")).finest, disturbed, K)
+    of_copies, sums_of_copies = stays_and_sums(run_on(weigh(many, "modularity")).finest, labels, K)
     assert (of_copies.reshape(times, -1) == stays).all()
     assert (sums_of_copies.inside == times * sums.inside).all() and (sums_of_copies.size == times * sums.size).all()
-    quotient = contracted_graph(one.graph, disturbed, K).to_scipy().toarray()
-    assert (contracted_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
+    quotient = contract_graph(one.graph, disturbed, K).to_scipy().toarray()
+    assert (contract_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(sequential_contraction, "STREAMED", 1)
-    assert (contracted_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
+    assert (contract_graph(many, labels, K).to_scipy().toarray() == times * quotient).all()
 
 
 def test_moves_that_nodes_should_make(copies, disturbed):
     many, times = copies
-    run, target = run_on(weighed(many, "modularity")), np.empty(many.n_nodes, np.int32)
+    run, target = run_on(weigh(many, "modularity")), np.empty(many.n_nodes, np.int32)
     labels, sums = with_sums(run.finest, np.tile(disturbed, times), K, run)
-    now, objective = loops.Standing(labels, sums, loops.Rules(False, False, False)), plain_objective(run.units, K, 1.0)
+    now, objective = (
+        loops.BlockState(labels, sums, loops.Rules(False, False, False)),
+        plain_objective(run.units, K, 1.0),
+    )
     loops.choose_moves(0, many.n_nodes, 0, *run.finest, objective, now, target)
     alone, looked_at = target.copy(), np.random.default_rng(1).choice(many.n_nodes, 300)
     for u in [*looked_at.tolist(), 0, many.n_nodes - 1]:  # nothing is asked for
@@ -120,7 +123,7 @@ def test_moves_that_nodes_should_make(copies, disturbed):
 
 def test_nodes_move_until_none_that_waits_gains(copies, disturbed):
     many, times = copies
-    run = run_on(weighed(many, "modularity"))
+    run = run_on(weigh(many, "modularity"))
     found, goal = with_sums(run.finest, np.tile(disturbed, times), K, run), Goal(plain_objective(run.units, K, 1.0), K)
     better = refine(run.finest, found, goal, run)
     expected = with_sums(run.finest, better.labels, K, run).sums

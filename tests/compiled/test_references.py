@@ -12,7 +12,7 @@ from graphclust.compiled.graphs import cluster_sums, merging
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.runtime.jit_options import UNCOUNTED
 from graphclust.compiled.runtime.loops import start_compiler
-from graphclust.objective.objective import plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import plain_objective, ratio_objective, weigh
 from graphclust.partition import agglomeration, levels
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.levels import run_on
@@ -47,7 +47,7 @@ def test_merging_is_the_same_with_counts(monkeypatch):
     counted: dict = {"__name__": "counted"}
     exec(compile(source, "counted.py", "exec"), counted)
     assert isinstance(counted["merge_pairs"], type(njit(lambda: 0)))
-    run = run_on(weighed(planted_partition(10, 50, 8, 2, rng=1).graph, "modularity"))
+    run = run_on(weigh(planted_partition(10, 50, 8, 2, rng=1).graph, "modularity"))
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     for objective in (plain_objective(run.units, 10, 1.0), ratio_objective(run.units)):
         found = agglomerate(run.finest, Goal(objective, 10), run)

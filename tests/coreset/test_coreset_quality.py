@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust.coreset.diagnostics import compared
+from graphclust.coreset.diagnostics import compare_coresets
 from graphclust.coreset.sampling import Coreset
 from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
@@ -97,18 +97,18 @@ def test_figures_of_coresets_that_are_made_up():
     labels = np.arange(10) % 2
     costs = {10: 2.0, 20: 1.99, 80: 1.0}
 
-    quality = compared(lambda size: (labels, 0.5, costs[size]), 10, 1000, 3)
+    quality = compare_coresets(lambda size: (labels, 0.5, costs[size]), 10, 1000, 3)
     assert not quality.larger_helps and quality.larger_size == 20 and quality.agreement == 1.0
     turn = iter(range(100))
 
     def changing(size):
         return np.roll(np.arange(10) // 5, next(turn)), 0.5, costs[size]
 
-    quality = compared(changing, 10, 1000, 3)
+    quality = compare_coresets(changing, 10, 1000, 3)
     assert quality.larger_helps and quality.larger_size == 80 and quality.costs_of_larger.tolist() == [1.0] * 3
-    whole = compared(lambda size: (labels, 2.0, costs[size]), 10, 10, 2)
+    whole = compare_coresets(lambda size: (labels, 2.0, costs[size]), 10, 10, 2)
     assert not whole.larger_helps and whole.larger_size == 10 and whole.spread == 0.0
-    assert compared(lambda size: (labels, 2.0, costs[size]), 10, 20, 2).larger_size == 20
+    assert compare_coresets(lambda size: (labels, 2.0, costs[size]), 10, 20, 2).larger_size == 20
 
 
 def test_what_has_no_coreset_to_judge():

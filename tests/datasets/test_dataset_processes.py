@@ -62,7 +62,7 @@ def kill_in_the_middle(ask, server, place: pathlib.Path) -> None:
 
 
 def faults_after_kills(ask, server, folder: pathlib.Path, times: int) -> list[str]:
-    """Kill at any call of download and conversion, and every sixth time in the middle of a download; name what is wrong."""
+    """What is wrong after kills at any call of download and conversion, every sixth in the middle of a download."""
     rng, place = random.Random(2209), folder / "cache" / "suitesparse" / NAME
     archive, found = place / "karate.tar.gz", []
     (unharmed,) = ask()

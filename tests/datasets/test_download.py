@@ -224,11 +224,11 @@ def test_the_body_of_a_redirection_is_never_read(get, server, tmp_path):
 def test_d10_https_is_never_left():
     site = Address("https://sparse.tamu.edu/MM/a", ("user", "secret"))
     with pytest.raises(DownloadError, match="expected https"):
-        Address("https://mirror.example/a").redirected("http://mirror.example/a")
-    collection = site.redirected("http://sparse-files.engr.tamu.edu/MM/a")
+        Address("https://mirror.example/a").redirect("http://mirror.example/a")
+    collection = site.redirect("http://sparse-files.engr.tamu.edu/MM/a")
     assert collection == Address("https://sparse-files.engr.tamu.edu/MM/a"), "asked for by https, and without a login"
-    assert site.redirected("/b") == Address("https://sparse.tamu.edu/b", ("user", "secret"))
-    assert Address("http://h.example/a").redirected("https://h.example/b") == Address("https://h.example/b")
+    assert site.redirect("/b") == Address("https://sparse.tamu.edu/b", ("user", "secret"))
+    assert Address("http://h.example/a").redirect("https://h.example/b") == Address("https://h.example/b")
 
 
 def test_a_file_is_only_gone_on_with_while_it_is_the_same(get, server, tmp_path):

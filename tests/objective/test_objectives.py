@@ -10,7 +10,7 @@ from graphclust import adjusted_rand_index, move_nodes, normalized_cut, planted_
 from graphclust.compiled.graphs import objective as worth
 from graphclust.compiled.graphs.objective import ClusterSums, value_of
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import chance_objective, weighed
+from graphclust.objective.objective import chance_objective, weigh
 from graphclust.partition.levels import run_on, stays_and_sums, with_sums
 
 K = 5
@@ -91,7 +91,7 @@ def test_links_exceed_chance_at_the_resolution_below_which_their_union_pays(grap
     """What the tree of unions is sorted by, over what chance gives, is a resolution: there a union changes nothing."""
     A, labels, _, _, _, _ = case(graph, "modularity", 1.0)
     for name in ("modularity", "constant_potts"):
-        run = run_on(weighed(GRAPHS[graph](), name))
+        run = run_on(weigh(GRAPHS[graph](), name))
         sums = with_sums(run.finest, labels.astype(np.int32), labels.max() + 1, run).sums
         u, v = np.argwhere((A > 0) & (labels[:, None] != labels))[0]
         a, b = labels[u], labels[v]

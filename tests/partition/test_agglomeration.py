@@ -13,12 +13,12 @@ from reference import objectives as reference
 from scipy import sparse
 
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.compiled.graphs.merging import NEAR_ENOUGH, ROUGHLY, TIRING
+from graphclust.compiled.graphs.merging import COARSE_TIE, MANY_READS, NEAR_ENOUGH
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import ParameterError
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, chance_objective, weighed
+from graphclust.objective.objective import OBJECTIVES, chance_objective, weigh
 from graphclust.partition import agglomeration, levels
 from graphclust.partition.agglomeration import agglomerate, merge_clusters
 from graphclust.partition.levels import run_on, with_sums
@@ -129,7 +129,7 @@ def test_the_tree_unites_what_is_linked_most_beyond_chance(name):
     """Each union is that of the pair whose links exceed chance most, at the height noted; the heights never rise."""
     graph = some_graph(name)
     A, n = graph.to_scipy().toarray(), graph.n_nodes
-    run = run_on(weighed(graph, "modularity"))
+    run = run_on(weigh(graph, "modularity"))
     found = dendrogram_of(run.finest, run).excess
     assert found.shape == (n,) and found[0] == -np.inf
     heights = found[1:]  # from few clusters to many
@@ -153,7 +153,7 @@ def test_of_nodes_that_count_alike_the_tree_unites_those_linked_most():
     """Under the constant Potts model chance is the same for all pairs of single nodes."""
     graph = looped()
     A = graph.to_scipy().toarray()
-    run = run_on(weighed(graph, "constant_potts"))
+    run = run_on(weigh(graph, "constant_potts"))
     off_diagonal = A - np.diag(np.diag(A))
     assert dendrogram_of(run.finest, run).excess[-1] == pytest.approx(off_diagonal.max() * len(A) ** 2 / A.sum())
 
@@ -216,7 +216,7 @@ def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_numbe
     wanted = chance_objective(run.units) if objective == "beyond chance" else wanted
     labels, sums = agglomerate(run.finest, Goal(wanted, 5), run)
     assert sorted(set(labels)) == list(range(5))
-    assert counted.steps < 2 * TIRING
+    assert counted.steps < 2 * MANY_READS
     assert_allclose(sums.inside, with_sums(run.finest, labels, 5, run).sums.inside)
 
 
@@ -224,14 +224,14 @@ def test_nodes_that_hang_on_a_hub_are_merged_in_time_that_grows_with_their_numbe
 def test_leaves_of_unequal_weight_join_their_hub_about_in_the_order_of_their_links():
     """Gains that differ by an eighth may be taken for each other there, those that differ by more may not."""
     graph = hub_graph("unequal leaves", 4_000)
-    run, pairs = run_on(weighed(graph, "constant_potts")), np.zeros((4_000, 2), np.int32)
+    run, pairs = run_on(weigh(graph, "constant_potts")), np.zeros((4_000, 2), np.int32)
     agglomerate(run.finest, Goal(chance_objective(run.units), 1), run, pairs=pairs)
     ended, enlarged = pairs[:0:-1].T
     leaf = np.where(ended > 0, ended, enlarged)  # the hub is node 0, and may go on under a leaf's name
     order = graph.weights[: graph.indptr[1]][leaf - 1]
     assert sorted(leaf) == list(range(1, 4_000))
     assert (order[1:] < order[:-1]).sum() > 100
-    assert (np.minimum.accumulate(order)[:-1] > order[1:] * (1.0 - 2.0 * ROUGHLY)).all()
+    assert (np.minimum.accumulate(order)[:-1] > order[1:] * (1.0 - 2.0 * COARSE_TIE)).all()
 
 
 @pytest.mark.parametrize("objective", ["normalized_cut", "modularity"])

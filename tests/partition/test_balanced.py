@@ -25,9 +25,9 @@ from graphclust.compiled.runtime.loops import plain
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.errors import Interrupted, ParameterError
 from graphclust.faces.cli import main
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition import levels
-from graphclust.partition.levels import filled, room_for, value, with_sizes_as_masses, with_sums
+from graphclust.partition.levels import partition_in, room_for, value, with_sizes_as_masses, with_sums
 
 pytestmark = [
     pytest.mark.slow,  # loops for nodes with sizes take half a minute to compile
@@ -266,15 +266,15 @@ def test_the_permutation_puts_the_parts_on_the_diagonal():
 
 
 def run_on(graph, size):
-    return with_sizes_as_masses(levels.run_on(weighed(graph, "edge_cut")), size)
+    return with_sizes_as_masses(levels.run_on(weigh(graph, "edge_cut")), size)
 
 
 def climbed(level, found, goal, seed=0):
     room, rng = room_for(level, goal.k), np.random.default_rng(seed)
     climbing.climb_into(
-        level, found, goal, np.zeros(goal.k), climbing.Patience(1, 20, np.inf, 30, 0.0), draws_of(rng), room
+        level, found, goal, np.zeros(goal.k), climbing.FMLimits(1, 20, np.inf, 30, 0.0), draws_of(rng), room
     )
-    return filled(room, goal.k)
+    return partition_in(room, goal.k)
 
 
 def test_fiduccia_mattheyses_crosses_a_hill():
@@ -288,7 +288,7 @@ def test_fiduccia_mattheyses_crosses_a_hill():
 
 def moved_in_rounds(level, found, goal):
     room = room_for(level, goal.k)
-    return filled(room, jet.move_in_rounds_into(level, found, goal, np.zeros(goal.k), jet.Rounds(0.25, 12), room))
+    return partition_in(room, jet.move_in_rounds_into(level, found, goal, np.zeros(goal.k), jet.Rounds(0.25, 12), room))
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -13,7 +13,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import ParameterError
 from graphclust.faces.cli import main
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.bounds import as_bounds, as_bounds_of_k, most_of_equal_parts
 from graphclust.partition.communities import goal_at
@@ -152,7 +152,7 @@ def test_equal_parts_hold_the_mean_and_the_imbalance_rounded_up(n, k, imbalance,
 
 def level_and_run(A, sizes, objective="modularity"):
     graph = graphclust.as_graph(A)
-    on = weighed(graph, objective)
+    on = weigh(graph, objective)
     run = run_on(on, size=sizes)
     return on, run.finest, run
 

@@ -19,9 +19,9 @@ from graphclust.compiled.graphs.objective import PLAIN, Objective
 from graphclust.errors import GraphValidationError, Interrupted, ParameterError
 from graphclust.faces.cli import main
 from graphclust.io.node_weights import read_node_weights
-from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.objective.objective import OBJECTIVES, weigh
 from graphclust.partition import within_bounds
-from graphclust.partition.bounds import as_bounds_of_k, pack, sure_to_do
+from graphclust.partition.bounds import as_bounds_of_k, describe_sure_bounds, pack
 from graphclust.partition.connected_balance import balance_connected, grow_connected
 from graphclust.partition.connectivity import connect_once
 from graphclust.partition.levels import run_on, with_sums
@@ -286,15 +286,15 @@ def test_what_is_called_sure_to_do_is_met_by_packing(weights, k):
     size = np.array(weights, float)
     if k > len(size):
         return
-    said = sure_to_do(size, k).replace(" and", "").split()
+    said = describe_sure_bounds(size, k).replace(" and", "").split()
     most, least = float(said[-1]), float(said[2]) if said[0] == "min_size" else 0.0
-    level = run_on(weighed(graphclust.as_graph(nx.path_graph(len(size))), "ratio_cut"), size=size)
+    level = run_on(weigh(graphclust.as_graph(nx.path_graph(len(size))), "ratio_cut"), size=size)
     load = np.bincount(pack(level.finest, k, level).labels, size, minlength=k)
     assert load.max() <= most and load.min() >= least
 
 
 def level_and_goal(graph, k, least, most):
-    on = weighed(graphclust.as_graph(graph), "constant_potts")
+    on = weigh(graphclust.as_graph(graph), "constant_potts")
     run = run_on(on, size=np.ones(len(graph)))
     return run.finest, Goal(Objective(PLAIN, on.units.chance, 1.0), k, least, most), run
 

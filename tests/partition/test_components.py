@@ -23,10 +23,10 @@ from graphclust.partition import components
 from graphclust.partition.components import (
     Clusters,
     fine_clusters,
-    in_all_nodes,
+    labels_of_all_nodes,
     mask_nodes,
+    nodes_to_partition,
     reduce_to,
-    searched_nodes,
     worth_apart,
     worth_of_two,
 )
@@ -47,7 +47,7 @@ def with_an_isolated_node(graph: nx.Graph) -> Graph:
 
 def sizes_that_take_part(graph: nx.Graph, k: int, which: str = "large") -> list[int]:
     checked = as_graph(graph)
-    searched = searched_nodes(checked, k, which, [], Progress())
+    searched = nodes_to_partition(checked, k, which, [], Progress())
     sizes = np.bincount(checked.components[searched], minlength=checked.n_components)
     assert ((sizes == np.bincount(checked.components)) | (sizes == 0)).all()  # whole components
     return sorted(sizes[sizes > 0].tolist(), reverse=True)
@@ -206,7 +206,7 @@ def test_left_out_nodes_keep_their_rows_and_lose_their_degrees():
     part = mask_nodes(graph, np.arange(5) < 3)
     assert part.degrees.tolist() == [2, 2, 2, 0, 0] and np.shares_memory(part.indices, graph.indices)
     assert mask_nodes(graph, np.ones(5, bool)) is graph
-    assert in_all_nodes(np.arange(5) < 3, np.array([0, 1, 0])).tolist() == [0, 1, 0, -1, -1]
+    assert labels_of_all_nodes(np.arange(5) < 3, np.array([0, 1, 0])).tolist() == [0, 1, 0, -1, -1]
 
 
 @pytest.mark.parametrize("estimated", [False, True])

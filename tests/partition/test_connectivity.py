@@ -11,7 +11,7 @@ from graphclust import coreset_sc
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.graph.container import Graph
 from graphclust.graph.executor import InProcess
-from graphclust.objective.objective import OBJECTIVES, as_aim, weighed
+from graphclust.objective.objective import OBJECTIVES, as_aim, weigh
 from graphclust.partition import connectivity, sequential_contraction
 from graphclust.partition.blockwise import GraphSource
 from graphclust.partition.components import mask_nodes
@@ -48,7 +48,7 @@ def goal_of(run, name: str, k: int) -> Goal:
 @pytest.mark.parametrize("seed", range(3))
 def test_parts_of_random_clusters_join_neighbors_and_the_sums_follow(name, seed):
     k, graph = 6, looped(60, seed, 0.05)
-    run = run_on(weighed(graph, name))
+    run = run_on(weigh(graph, name))
     labels = np.random.default_rng(seed).permutation(np.arange(60) % k).astype(np.int32)
     found = connectivity.connect_once(run.finest, with_sums(run.finest, labels, k, run), goal_of(run, name, k), run)
     assert parts_of_clusters(graph, found.labels) == [1] * k

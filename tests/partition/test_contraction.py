@@ -16,12 +16,12 @@ from graphclust.errors import GraphValidationError
 from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition import contraction, engine, levels, sequential_contraction
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.contraction import contract, links_of_clusters, uncoarsen
 from graphclust.partition.levels import run_on, value
-from graphclust.partition.quotient import contracted_graph, quotient_graph, weights_between
+from graphclust.partition.quotient import contract_graph, quotient_graph, weights_between
 
 
 def dense(rows):
@@ -78,7 +78,7 @@ def test_links_of_clusters_are_sums_of_edges_however_they_are_read(k, weighted, 
         matrix = graph.to_scipy()
         matrix.data = 1.0 + (matrix.tocoo().row + matrix.indices) % 3
         graph = as_graph(matrix + matrix.T)
-    run = run_on(weighed(graph, "modularity"))
+    run = run_on(weigh(graph, "modularity"))
     regions = random_partition(run, k, 5)
     member = np.eye(k)[regions.labels]
     expected = member.T @ graph.to_scipy().toarray() @ member
@@ -122,7 +122,7 @@ def test_a_partition_has_its_value_on_every_level(graph, name, resolution):
 @pytest.mark.parametrize("graph", ["karate", "uneven and looped", "weights of all sizes", "star"])
 def test_rows_within_parts_are_those_of_the_graph_without_what_leads_elsewhere(graph):
     graph = looped() if graph == "uneven and looped" else connected_part(graph)
-    level, A = run_on(weighed(graph, "modularity")).finest, graph.to_scipy().toarray()
+    level, A = run_on(weigh(graph, "modularity")).finest, graph.to_scipy().toarray()
     for n_parts in (1, 3, graph.n_nodes):
         parts = random_labels(graph.n_nodes, n_parts, 7).astype(np.int32)
         indptr, indices, weights = v_cycle.rows_within(level, parts).rows
@@ -134,7 +134,7 @@ def test_rows_within_parts_are_those_of_the_graph_without_what_leads_elsewhere(g
 
 def test_levels_shrink_to_regions_of_one_block_each():
     graph, planted = planted_partition(12, 80, 12, 2, rng=518)
-    run = run_on(weighed(graph, "modularity"))
+    run = run_on(weigh(graph, "modularity"))
     steps = engine.contract_to_regions(run.finest, 3, run)
     sizes = [graph.n_nodes, *(len(step.coarse.terms.mass) for step in steps)]
     assert steps and all(b <= engine.LARGEST_SHARE * a for a, b in pairwise(sizes))
@@ -143,7 +143,7 @@ def test_levels_shrink_to_regions_of_one_block_each():
 
 
 def test_regions_are_as_many_as_are_asked_for_or_none():
-    run = run_on(weighed(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
+    run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
     for n_regions in (12, 100, 400):
         found = engine.find_many_regions(run.finest, run.units.chance, n_regions, run)
         assert n_regions <= len(found.sums.size) <= engine.LARGEST_SHARE * 960
@@ -162,7 +162,7 @@ def test_weights_between_clusters_leave_out_nodes_without_one():
 def test_a_contracted_graph_is_the_quotient_graph():
     graph = looped()
     labels = random_labels(24, 5, 2)
-    assert contracted_graph(graph, labels.astype(np.int32), 5) == quotient_graph(graph, labels)
+    assert contract_graph(graph, labels.astype(np.int32), 5) == quotient_graph(graph, labels)
 
 
 def test_sums_of_a_cut_are_exact_after_links_were_estimated(monkeypatch):

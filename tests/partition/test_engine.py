@@ -17,7 +17,7 @@ from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import most_threads, set_threads
 from graphclust.errors import GraphWarning, Interrupted, ParameterError
 from graphclust.faces.cli import main
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition import engine, levels, local_moving
 from graphclust.partition.communities import communities, goal_at
 from graphclust.partition.contraction import contract
@@ -37,7 +37,7 @@ def graph_of(G):
 
 
 def run_on(graph, objective="modularity", seed=0):
-    on = weighed(graph, objective)
+    on = weigh(graph, objective)
     return on, levels.run_on(on, seed)
 
 

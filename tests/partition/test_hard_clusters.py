@@ -9,7 +9,7 @@ from scipy import sparse
 
 from graphclust import adjusted_rand_index, coreset_sc, planted_partition, stochastic_block_model
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import as_aim, weighed
+from graphclust.objective.objective import as_aim, weigh
 from graphclust.partition import engine, pipeline
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import log_likelihood
@@ -98,7 +98,7 @@ def hard_communities(seed):
 def test_of_communities_that_are_hard_to_tell_apart_likelier_ones_at_a_higher_resolution_are_taken(seed, least):
     """The range in which their number is natural ends below the resolution that they call for."""
     graph, truth, k = hard_communities(seed)
-    run = run_on(weighed(graph, "modularity"))
+    run = run_on(weigh(graph, "modularity"))
 
     def likelihood(found):
         return log_likelihood(run.units, with_sums(run.finest, found.labels.astype(np.int32), k, run).sums)

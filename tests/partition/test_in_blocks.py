@@ -10,7 +10,7 @@ import graphclust
 from graphclust.compiled.graphs.levels import Goal
 from graphclust.compiled.graphs.objective import value_of
 from graphclust.graph.executor import ByBlock, InProcess
-from graphclust.objective.objective import plain_objective, ratio_objective, weighed
+from graphclust.objective.objective import plain_objective, ratio_objective, weigh
 from graphclust.partition import blockwise as steps
 from graphclust.partition import in_blocks
 from graphclust.partition.blockwise import GraphSource, moves_that_empty_none
@@ -43,7 +43,7 @@ def moved_in_blocks(engine, labels, k, objective, name, key=0):
 
 
 def sums_of(graph, labels, k, name):
-    run = run_on(weighed(graph, name))
+    run = run_on(weigh(graph, name))
     return with_sums(run.finest, labels, k, run).sums
 
 
@@ -144,7 +144,7 @@ def test_labels_are_the_same_for_any_number_of_blocks(planted, objective, monkey
 
 def test_rounds_of_moves_raise_the_value_and_empty_no_cluster(planted, monkeypatch):
     graph = planted.graph
-    on = weighed(graph, "normalized_cut")
+    on = weigh(graph, "normalized_cut")
     objective = ratio_objective(on.units)
     labels = np.random.default_rng(4).integers(8, size=graph.n_nodes).astype(np.int32)
     labels[labels == 7] = 6
@@ -164,7 +164,7 @@ def test_a_cluster_that_all_would_leave_stays():
     """Two nodes of a clique that are a cluster by themselves would both gain by joining the rest of it."""
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(10), nx.complete_graph(10)))
     labels = np.array([2, 2, *[0] * 8, *[1] * 10], np.int32)
-    engine, objective = engine_of(graph, 2), plain_objective(weighed(graph, "modularity").units, 3, 1.0)
+    engine, objective = engine_of(graph, 2), plain_objective(weigh(graph, "modularity").units, 3, 1.0)
     moved = moved_in_blocks(engine, labels, 3, objective, "modularity")
     assert np.bincount(moved, minlength=3).all()
 
@@ -172,7 +172,7 @@ def test_a_cluster_that_all_would_leave_stays():
 def test_a_round_that_does_no_good_is_taken_back(monkeypatch):
     """In a complete bipartite graph split the wrong way all want to change sides, and would change for ever."""
     graph = graphclust.as_graph(nx.complete_bipartite_graph(20, 20))
-    on = weighed(graph, "normalized_cut")
+    on = weigh(graph, "normalized_cut")
     objective = ratio_objective(on.units)
     labels = np.repeat([0, 1], 20).astype(np.int32)
     engine = engine_of(graph, 3)
@@ -197,7 +197,7 @@ def test_steps_get_what_belongs_to_their_block():
 def test_of_those_that_would_join_a_cluster_its_share_does():
     graph = graphclust.as_graph(nx.complete_bipartite_graph(300, 300))
     labels = np.repeat([0, 1], 300).astype(np.int32)
-    engine, on = engine_of(graph, 1), weighed(graph, "normalized_cut")
+    engine, on = engine_of(graph, 1), weigh(graph, "normalized_cut")
     sums = in_blocks_of(engine, 2).sums(engine.once(lambda source: labels), 2, "normalized_cut")
     moves = steps.moves_in_block(engine.source, 0, 600, labels, sums, ratio_objective(on.units), "normalized_cut")
     assert (moves.nodes == np.arange(600)).all() and (moves.labels == 1 - labels).all()
@@ -210,7 +210,7 @@ def test_a_small_cluster_grows_by_about_half_in_a_round(monkeypatch):
     """All of a clique would join the thirty of it that are a cluster; the others are with nodes far away."""
     graph = graphclust.as_graph(nx.disjoint_union(nx.complete_graph(330), nx.complete_graph(600)))
     labels = np.array([0] * 30 + [1] * 900, np.int32)
-    engine, objective = engine_of(graph, 3), plain_objective(weighed(graph, "modularity").units, 2, 1.0)
+    engine, objective = engine_of(graph, 3), plain_objective(weigh(graph, "modularity").units, 2, 1.0)
     monkeypatch.setattr(in_blocks, "MOST_ROUNDS", 1)
     moved = moved_in_blocks(engine, labels, 2, objective, "modularity")
     assert 5 <= np.count_nonzero(moved == 0) - 30 <= 25

@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.objective import value_of
 from graphclust.errors import GraphWarning
 from graphclust.graph.container import Graph
 from graphclust.io.graph_input import as_graph
-from graphclust.objective.objective import DEFINITIONS, OBJECTIVES, Weighed, node_terms, plain_objective, weighed
+from graphclust.objective.objective import DEFINITIONS, OBJECTIVES, WeighedGraph, node_terms, plain_objective, weigh
 from graphclust.partition.components import mask_nodes
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import (
@@ -33,7 +33,7 @@ N_NODES, K = 60, 4
 
 
 def on_and_labels(objective, seed=5):
-    on = weighed(as_graph(looped(N_NODES, seed, 0.15)), objective)
+    on = weigh(as_graph(looped(N_NODES, seed, 0.15)), objective)
     drawn = np.random.default_rng(seed).integers(K, size=(2, N_NODES)).astype(np.int32)
     drawn[:, :K] = np.arange(K)
     return on, drawn
@@ -81,7 +81,7 @@ def test_the_description_is_of_the_clusters_their_rates_and_the_edges(objective)
     edges = -log_likelihood(on.units, sums) * n_edges / on.graph.total_volume
     rates = (K + 1) / 2 * log(n_edges)  # K inside the clusters, and one between them
     assert description_length(on, sums) == pytest.approx(clusters + rates + edges, rel=1e-12)
-    heavier = weighed(as_graph(1000.0 * on.graph.to_scipy()), objective)
+    heavier = weigh(as_graph(1000.0 * on.graph.to_scipy()), objective)
     assert description_length(heavier, sums_of(heavier, labels)) == pytest.approx(description_length(on, sums))
 
 
@@ -170,7 +170,7 @@ def test_clusters_found_in_noise_save_nothing_and_planted_ones_do():
 
 def test_the_planted_clusters_have_the_shortest_description():
     graph, truth = planted_partition(8, 60, 8, 4, rng=3)
-    on = weighed(graph, "modularity")
+    on = weigh(graph, "modularity")
     half = np.random.default_rng(0).random(graph.n_nodes) < 0.5
     others = [
         np.zeros_like(truth),
@@ -185,7 +185,7 @@ def test_the_planted_clusters_have_the_shortest_description():
 
 def test_clusters_of_a_random_graph_are_likelier_than_none_but_not_worth_describing():
     graph = as_graph(nx.fast_gnp_random_graph(300, 0.05, seed=1))
-    on, found = weighed(graph, "modularity"), coreset_sc(graph, 10, rng=0).labels
+    on, found = weigh(graph, "modularity"), coreset_sc(graph, 10, rng=0).labels
     none = np.zeros_like(found)
     assert log_likelihood(on.units, sums_of(on, found)) > log_likelihood(on.units, sums_of(on, none))
     assert description_length(on, sums_of(on, found)) > description_length(on, sums_of(on, none))
@@ -206,10 +206,10 @@ def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(
 
 def test_clusters_without_rates_to_compare():
     for graph, labels in ((nx.path_graph(4), [0, 0, 0, 0]), (nx.Graph([(0, 1), (2, 3)]), [0, 0, 1, 1])):
-        on = weighed(as_graph(graph), "modularity")
+        on = weigh(as_graph(graph), "modularity")
         sums = sums_of(on, np.array(labels))
         assert implied_resolution(on.units, sums) == 1.0 and np.isfinite(log_likelihood(on.units, sums))
-    on = weighed(as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
+    on = weigh(as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
     sums = sums_of(on, np.array([0, 0, 1, 1]))  # no edge inside any cluster
     assert implied_resolution(on.units, sums) == 1.0
     assert log_likelihood(on.units, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
@@ -219,10 +219,10 @@ def test_clusters_without_rates_to_compare():
 def test_without_weights_every_edge_counts_once(objective):
     graph = as_graph(looped(N_NODES, 5, 0.15))
     assert graph.weights is not None and graph.loops.any()
-    without = without_weights(run_on(weighed(graph, objective)))
+    without = without_weights(run_on(weigh(graph, objective)))
     ones = graph.to_scipy().copy()
     ones.data[:] = 1.0
-    expected = weighed(as_graph(ones), objective)
+    expected = weigh(as_graph(ones), objective)
     assert expected.graph.weights is None and without.graph.weights is None
     assert np.array_equal(without.graph.to_scipy().toarray(), ones.toarray()) and without.units == expected.units
     for terms, of_ones in zip(without.terms, expected.terms, strict=True):
@@ -234,9 +234,9 @@ def test_what_is_left_out_is_not_counted(objective):
     A = as_graph(looped(N_NODES, 5, 0.15)).to_scipy()
     graph = as_graph(sparse.block_diag([A, 3.0 * A[:20, :20]], format="csr"))
     searched = np.arange(graph.n_nodes) < N_NODES
-    on = weighed(mask_nodes(graph, searched), objective)
-    on = Weighed(on.graph, node_terms(on.terms.loops, np.where(searched, on.terms.mass, 0.0), on.terms.degrees))
-    alone, left_out = (without_weights(run_on(of)) for of in (weighed(as_graph(A), objective), on))
+    on = weigh(mask_nodes(graph, searched), objective)
+    on = WeighedGraph(on.graph, node_terms(on.terms.loops, np.where(searched, on.terms.mass, 0.0), on.terms.degrees))
+    alone, left_out = (without_weights(run_on(of)) for of in (weigh(as_graph(A), objective), on))
     labels = np.random.default_rng(0).integers(K, size=N_NODES)
     in_all = np.append(labels, np.full(20, -1))
     likelihoods = [log_likelihood(of.units, sums_of(of, at)) for of, at in ((alone, labels), (left_out, in_all))]
@@ -250,7 +250,7 @@ def test_the_likelier_of_two_is_so_with_the_weights_and_without():
     A[3, 4] = A[4, 3] = 1.0
     A[0, 1] = A[1, 0] = 200.0
     for scale, expected in ((A, False), (np.sign(A), True)):
-        run = run_on(weighed(as_graph(scale), "modularity"))
+        run = run_on(weigh(as_graph(scale), "modularity"))
         cliques, heaviest = (partition_of(run, np.array(of)) for of in ([0] * 4 + [1] * 4, [0] * 2 + [1] * 6))
         by_weights = log_likelihood(run.units, cliques.sums) - log_likelihood(run.units, heaviest.sums)
         assert (by_weights > 0.0) == expected

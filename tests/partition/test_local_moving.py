@@ -27,7 +27,7 @@ from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, weighed
+from graphclust.objective.objective import OBJECTIVES, weigh
 from graphclust.partition import levels, local_moving
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.local_moving import find_regions, refine
@@ -128,7 +128,7 @@ def test_the_chosen_moves_are_the_best_of_all(graph, objective, resolution):
         labels, sums = random_partition(run, k, seed)
         before = reference.value(A, labels, objective, resolution)
         for rules in (KEPT, FREE) if not OBJECTIVES[objective].is_ratio else (KEPT,):
-            chosen = local_moving._choose(run.finest, wanted, loops.Standing(labels, sums, rules), run)
+            chosen = local_moving._choose(run.finest, wanted, loops.BlockState(labels, sums, rules), run)
             assert rules.empties or (chosen[sums.size[labels] == 1] == -1).all()
             for u in np.flatnonzero(sums.size[labels] > 1):
                 best, most = reference.best_move(A, labels, u, objective, resolution)
@@ -177,7 +177,7 @@ def test_a_look_at_the_clock_changes_no_move(monkeypatch):
 def test_without_time_only_a_refinement_that_looks_once_moves(at_once, monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     graph, planted = planted_partition(10, 200, 12, 3, rng=2209)
-    run = run_on(weighed(graph, "modularity"), 0, Progress(time_budget=1e-9))
+    run = run_on(weigh(graph, "modularity"), 0, Progress(time_budget=1e-9))
     _, wanted = run_and_objective(graph, "modularity", 1.0, 10)
     mistaken = np.where(np.random.default_rng(1).random(graph.n_nodes) < 0.2, (planted + 1) % 10, planted)
     found = with_sums(run.finest, mistaken.astype(np.int32), 10, run)
@@ -244,7 +244,7 @@ def test_regions_are_those_of_a_slow_pass_over_the_nodes(graph, name, resolution
     graph = some_graph(graph)
     n, order = graph.n_nodes, np.random.default_rng(5).permutation(graph.n_nodes)
     for parts in (None, random_labels(n, 2, 7).astype(np.int32)):
-        run = run_on(weighed(graph, name), 5)
+        run = run_on(weigh(graph, name), 5)
         level = run.finest if parts is None else v_cycle.rows_within(run.finest, parts)
         regions = find_regions(level, resolution * (run.units.chance if name == "modularity" else 1.0), run)
         expected = regions_by_twin(graph.to_scipy().toarray(), order, name, resolution, parts)
@@ -254,14 +254,14 @@ def test_regions_are_those_of_a_slow_pass_over_the_nodes(graph, name, resolution
 
 
 def test_a_higher_pull_leaves_more_regions():
-    run = run_on(weighed(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
+    run = run_on(weigh(planted_partition(12, 80, 12, 2, rng=518).graph, "modularity"))
     counts = [len(find_regions(run.finest, g * run.units.chance, run).sums.size) for g in (0.1, 1.0, 10.0, 1e4)]
     assert counts == sorted(counts) and counts[0] < 40 and counts[-1] == len(run.finest.terms.mass)
 
 
 def test_regions_are_pure():
     graph, planted = planted_partition(12, 80, 12, 2, rng=518)
-    run = run_on(weighed(graph, "modularity"))
+    run = run_on(weigh(graph, "modularity"))
     regions = find_regions(run.finest, 8.0 * run.units.chance, run)
     counts = np.zeros((len(regions.sums.size), 12))
     np.add.at(counts, (regions.labels, planted), 1)
@@ -270,7 +270,7 @@ def test_regions_are_pure():
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="the order of plain Python is another")
 def test_a_pass_follows_while_the_last_moved_many_nodes():
-    level = run_on(weighed(planted_partition(12, 80, 6, 4, rng=518).graph, "modularity")).finest
+    level = run_on(weigh(planted_partition(12, 80, 6, 4, rng=518).graph, "modularity")).finest
     n, pull = len(level.terms.mass), 1.0 / level.terms.mass.sum()
 
     def n_passes(unsettled):
@@ -282,7 +282,7 @@ def test_a_pass_follows_while_the_last_moved_many_nodes():
 
 
 def test_numbers_of_clusters_have_no_gap_once_some_are_empty():
-    run = run_on(weighed(looped(), "modularity"))
+    run = run_on(weigh(looped(), "modularity"))
     labels = random_labels(24, 5, 1).astype(np.int32) * 2
     sums = with_sums(run.finest, labels, 9, run).sums
     made = loops.without_gaps(labels.copy(), sums)

@@ -17,7 +17,7 @@ from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.objective.objective import as_aim, weighed
+from graphclust.objective.objective import as_aim, weigh
 from graphclust.partition import balanced, engine, levels
 from graphclust.partition.agglomeration import merge_clusters
 from graphclust.partition.levels import run_on, value, with_sums
@@ -91,7 +91,7 @@ def test_multilevel_finds_planted_blocks_weighted_or_not():
 @pytest.mark.parametrize("effort", ["low", "normal", "high"])
 def test_the_value_that_a_partition_says_it_has_is_its_value(objective, resolution, effort):
     for graph in (looped(60, 3, 0.1), make_graph("karate"), connected_part("tiny pieces")):
-        run, aim = run_on(weighed(graph, objective), 3), as_aim(objective, resolution)
+        run, aim = run_on(weigh(graph, objective), 3), as_aim(objective, resolution)
         found, plan = engine.partition_into(run.finest, 4, aim, engine.EFFORTS[effort], run)
         expected = reference.value(graph.to_scipy().toarray(), found.labels, objective, plan.resolution)
         assert value(found, plan.goal) == pytest.approx(expected, rel=1e-9)
@@ -105,7 +105,7 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
     """Of the engine for exactly k, in one call or in steps over blocks."""
     monkeypatch.setattr(levels, "AT_ONCE", at_once)
     graph = looped(60, 3, 0.1) if name == "uneven and looped" else connected_part(name)
-    run, aim = run_on(weighed(graph, objective), 5), as_aim(objective, resolution)
+    run, aim = run_on(weigh(graph, objective), 5), as_aim(objective, resolution)
     plan = engine.plan_on(run.finest, 5, aim, run)
     random = np.random.default_rng(1).permutation(np.arange(graph.n_nodes) % 5).astype(np.int32)
     found = with_sums(run.finest, random, 5, run)
@@ -127,7 +127,7 @@ def test_no_step_lets_the_value_fall_and_all_keep_k_clusters(name, objective, re
 def test_a_child_has_what_is_good_in_each_parent():
     """One joins two blocks and halves a third, another joins and halves others; nodes that move mend neither."""
     graph, planted = planted_partition(6, 60, 14, 1, rng=0)
-    run = run_on(weighed(graph, "normalized_cut"))
+    run = run_on(weigh(graph, "normalized_cut"))
     plan, parents = engine.plan_on(run.finest, 6, as_aim("normalized_cut", None), run), []
     for joined, halved in (((0, 1), 2), ((4, 5), 3)):
         labels = np.where(planted == joined[1], joined[0], planted).astype(np.int32)
@@ -140,7 +140,7 @@ def test_a_child_has_what_is_good_in_each_parent():
 
 def test_a_child_is_no_worse_than_the_best_parent():
     """Here it is one that V-cycles from other regions seldom reach, and the other parent is of chance."""
-    run = run_on(weighed(make_graph("power-law blocks"), "normalized_cut"))
+    run = run_on(weigh(make_graph("power-law blocks"), "normalized_cut"))
     plan = engine.plan_on(run.finest, 9, as_aim("normalized_cut", None), run)
     best, _ = engine.partition_into(run.finest, 9, as_aim("normalized_cut", None), engine.EFFORTS["high"], run)
     for seed in range(10):
@@ -150,7 +150,7 @@ def test_a_child_is_no_worse_than_the_best_parent():
 
 
 def test_a_pool_keeps_the_best_and_of_equal_ones_the_first():
-    run = run_on(weighed(make_graph("karate"), "modularity"))
+    run = run_on(weigh(make_graph("karate"), "modularity"))
     plan = engine.plan_on(run.finest, 3, as_aim("modularity", 1.0), run)
     goal = plan.goal
     some = [engine.scatter(run.finest, 3, plan, run) for _ in range(30)]

@@ -20,7 +20,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.matrices import scipy_csr
 from graphclust.partition import clustering, levels, sequential_contraction
 from graphclust.partition.in_memory import InMemory
-from graphclust.partition.quotient import contracted_graph
+from graphclust.partition.quotient import contract_graph
 from graphclust.progress import Progress
 
 N_BLOCKS, SIZE = 12, 150
@@ -144,7 +144,7 @@ def test_the_quotient_is_the_same_in_the_order_of_the_file(graph_and_truth, monk
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
     for entries in (100, 1 << 24):
         monkeypatch.setattr(sequential_contraction, "ENTRIES_PER_STEP", entries)
-        streamed = contracted_graph(graph, cluster, 40)
+        streamed = contract_graph(graph, cluster, 40)
         assert streamed == expected
         assert (streamed.loops == expected.loops).all() and (streamed.degrees == expected.degrees).all()
 
@@ -175,11 +175,11 @@ def test_a_sample_of_the_rows_estimates_the_quotient(monkeypatch):
     monkeypatch.setattr(levels, "AT_ONCE", 0)
     monkeypatch.setattr(sequential_contraction, "STREAMED", 0)
     monkeypatch.setattr(sequential_contraction, "MOST_IN_A_TABLE", 0)
-    exact = contracted_graph(graph, cluster, k)
+    exact = contract_graph(graph, cluster, k)
     assert np.allclose(exact.to_scipy().toarray(), expected.to_scipy().toarray())
     monkeypatch.setattr(sequential_contraction, "RUN", 4)
     monkeypatch.setattr(sequential_contraction, "SAMPLED", graph.n_entries // 3)
-    sampled = contracted_graph(graph, cluster, k)
+    sampled = contract_graph(graph, cluster, k)
     found = sampled.to_scipy().toarray()
     assert np.allclose(found.sum(axis=1), expected.degrees) and np.array_equal(found, found.T)
     assert np.allclose(sampled.degrees, expected.degrees) and np.array_equal(sampled.loops, found.diagonal())

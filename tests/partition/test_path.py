@@ -17,7 +17,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 from graphclust.generators import planted_partition
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.cuts import modularity, normalized_cut
-from graphclust.partition.path import ClusterPath, numbering_as
+from graphclust.partition.path import ClusterPath, match_numbers
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.resolution_profile import best_ranges
@@ -232,10 +232,10 @@ def test_threads_change_nothing(path, blocks):
 
 def test_labels_take_the_numbers_that_their_clusters_had():
     before, after = (np.array(one, np.int32) for one in ([0, 0, 1, 1, 2, 2, 3], [3, 3, 0, 0, 1, 2, 2]))
-    assert numbering_as(before, after, 4)[after].tolist()[:4] == [0, 0, 1, 1]
-    assert sorted(set(numbering_as(before, after, 4)[after].tolist())) == [0, 1, 2, 3]
+    assert match_numbers(before, after, 4)[after].tolist()[:4] == [0, 0, 1, 1]
+    assert sorted(set(match_numbers(before, after, 4)[after].tolist())) == [0, 1, 2, 3]
     nested = np.array([0, 0, 0, 0, 1, 2, 3], np.int32)  # cluster 0 unites two earlier ones, so one number is new
-    found = numbering_as(before, nested, 4)[nested]
+    found = match_numbers(before, nested, 4)[nested]
     assert sorted(set(found.tolist())) == [0, 1, 2, 3] and len(set(found[:4].tolist())) == 1 and found[6] == 3
 
 

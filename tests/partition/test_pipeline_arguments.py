@@ -10,7 +10,7 @@ from test_pipeline import PAPER, quietly
 
 from graphclust import cluster_path, communities, coreset_sc, hierarchy
 from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
-from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE, given_options
+from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE, check_options
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ ASKED = {"resolution": np.float32(0.5), "time_budget": np.float32(600), "rng": n
         lambda G: coreset_sc(G, np.int64(3), **ASKED).model().origin["options"],
         lambda G: cluster_path(G, [np.int64(3)], **ASKED)[3].report()["parameters"],
         lambda G: hierarchy(G, resolution=np.float32(0.5), levels=np.int64(2), rng=0).parameters,
-        lambda G: given_options(3, resolution=np.float32(0.5), min_size=np.int64(2), max_size=np.float32(9)),
+        lambda G: check_options(3, resolution=np.float32(0.5), min_size=np.int64(2), max_size=np.float32(9)),
     ],
     ids=["communities", "coreset_sc", "cluster_path", "hierarchy", "bounds"],
 )

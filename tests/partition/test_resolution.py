@@ -16,7 +16,7 @@ from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.cuts import normalized_cut
-from graphclust.objective.objective import OBJECTIVES, Aim, as_aim, chance_objective, weighed
+from graphclust.objective.objective import OBJECTIVES, Aim, as_aim, chance_objective, weigh
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.engine import contract_to_regions
 from graphclust.partition.levels import run_on
@@ -122,7 +122,7 @@ def test_from_the_natural_range_on_no_union_of_two_clusters_pays(objective, k):
 def test_the_range_of_a_dendrogram_is_where_just_k_is_left(name):
     """No union of two of the k clusters pays in it, and of k + 1 clusters one does: by the definition."""
     graph = looped(30, 3)
-    A, run = graph.to_scipy().toarray(), run_on(weighed(graph, name))
+    A, run = graph.to_scipy().toarray(), run_on(weigh(graph, name))
     dendrogram = dendrogram_of(run.finest, run)
     unit = 1.0 if name == "modularity" else run.units.chance
     for k in (1, 2, 5, 12):
@@ -163,13 +163,13 @@ def test_the_matched_resolution_is_in_the_middle_on_a_logarithmic_scale():
 
 
 def test_a_dendrogram_ends_one_union_below_k():
-    run = run_on(weighed(looped(30, 3), "modularity"))
+    run = run_on(weigh(looped(30, 3), "modularity"))
     whole, short = dendrogram_of(run.finest, run).excess, dendrogram_of(run.finest, run, 9).excess
     assert (short[8:] == whole[8:]).all() and (short[:8] == -np.inf).all() and np.isfinite(whole[1:]).all()
 
 
 def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
-    run = run_on(weighed(as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
+    run = run_on(weigh(as_graph(nx.connected_caveman_graph(40, 6)), "modularity"))
     dendrogram = dendrogram_of(run.finest, run, 5)
     few, many = [n * 5 for n in REGIONS_PER_CLUSTER], [n * 20 for n in REGIONS_PER_CLUSTER]
     for aim, k, numbers in (
@@ -188,7 +188,7 @@ def test_regions_are_of_sizes_at_which_some_times_k_are_natural():
 @pytest.mark.parametrize("name", ["modularity", "constant_potts"])
 def test_the_planted_number_of_clusters_is_natural_over_a_wide_range(name, k, size, inner):
     graph, _ = planted_partition(k, size, inner, 2, rng=518)
-    run, widths = run_on(weighed(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
+    run, widths = run_on(weigh(graph.subgraph(np.flatnonzero(~graph.isolated)), name)), {}
     for n in range(2, 2 * k + 3):
         regions = contract_to_regions(run.finest, n, run)[-1].coarse
         lowest, highest = dendrogram_of(regions, run, n).natural_range(n)

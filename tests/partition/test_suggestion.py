@@ -11,14 +11,22 @@ from graphclust.errors import ParameterError
 from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
-from graphclust.objective.objective import weighed
+from graphclust.objective.objective import weigh
 from graphclust.partition.edge_subsampling import edges_left_out
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
-from graphclust.partition.select_k import DRAWS, SuggestedK, described_shortest, is_clear, is_usable, own_path, widest
+from graphclust.partition.select_k import (
+    DRAWS,
+    SuggestedK,
+    is_clear,
+    is_usable,
+    own_path,
+    rank_by_width,
+    shortest_description,
+)
 from graphclust.progress import Progress
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
@@ -66,14 +74,14 @@ def test_the_planted_number_is_suggested_for_nineteen_of_twenty_graphs():
 def test_the_edges_say_which_of_the_numbers_near_the_best_it_is():
     graph = planted_partition(30, 40, 12, 2, rng=4).graph
     path = cluster_path(graph, rng=0)
-    assert [described_shortest(path, k, Progress()) for k in (26, 30, 34)] == [30, 30, 30]
-    assert described_shortest(path, 20, Progress()) == 23  # the best of what is near, which is not all
-    assert described_shortest(cluster_path(graph, [2, 20, 27, 32, 40], rng=0), 27, Progress()) == 32
+    assert [shortest_description(path, k, Progress()) for k in (26, 30, 34)] == [30, 30, 30]
+    assert shortest_description(path, 20, Progress()) == 23  # the best of what is near, which is not all
+    assert shortest_description(cluster_path(graph, [2, 20, 27, 32, 40], rng=0), 27, Progress()) == 32
 
 
 def shortest_near_15(path, effort: str) -> int:
     """A walk by ones over 13 to 17, to where partitions made with this effort describe the edges in the fewest bits."""
-    rng, on, lengths = np.random.default_rng([DRAWS, 2]), weighed(path.part, path.aim.name), {}
+    rng, on, lengths = np.random.default_rng([DRAWS, 2]), weigh(path.part, path.aim.name), {}
 
     def length(k: int) -> float:
         if k not in lengths:
@@ -92,7 +100,7 @@ def shortest_near_15(path, effort: str) -> int:
 def test_lengths_are_those_of_partitions_by_normal_effort():
     network = nx.gnm_random_graph(150, 450, seed=6)
     path = cluster_path(network.subgraph(max(nx.connected_components(network), key=len)), range(2, 31), rng=0)
-    found = described_shortest(path, 15, Progress())
+    found = shortest_description(path, 15, Progress())
     assert found == shortest_near_15(path, effort="normal")
 
 
@@ -262,7 +270,7 @@ def test_the_nearest_k_and_the_shortest_description_unite_no_components():
     cliques = nx.disjoint_union_all([nx.complete_graph(4)] * 12)
     assert cluster_path(cliques, [5, 11, 30], rng=0).suggest().k == 30
     paths = nx.disjoint_union_all([nx.path_graph(3)] * 40)
-    assert described_shortest(cluster_path(paths, rng=0), 40, Progress()) == 40
+    assert shortest_description(cluster_path(paths, rng=0), 40, Progress()) == 40
 
 
 def test_the_end_of_a_path_that_unites_components_is_named():
@@ -325,7 +333,7 @@ def test_numbers_near_one_another_are_one_answer():
     ks = range(1, 61)
     ranges = {k: (1.0, 1.0 + 0.1 * (k in (39, 40, 41)) + 0.15 * (k == 10) + 9.0 * (k == 1)) for k in ks}
     path = SimpleNamespace(ks=ks, ranges=ranges, descent=SimpleNamespace(unions=np.empty((80, 2))), n_components=1)
-    found = widest(path)
+    found = rank_by_width(path)
     assert [k for k, _ in found] == [39, 10]
     assert found[0][1] == pytest.approx(3 * np.log(1.1)) and found[1][1] == pytest.approx(np.log(1.15))
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from graphclust import adjusted_rand_index, as_graph, communities
 from graphclust.compiled.graphs.levels import Goal
-from graphclust.objective.objective import ratio_objective, weighed
+from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.overlay import connected_parts
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
 @given(st.integers(0, 10_000))
 def test_parts_of_some_clusters_are_those_of_all_where_the_others_are_connected(seed):
     rng = np.random.default_rng(seed)
-    run = run_on(weighed(as_graph(nx.gnm_random_graph(30, 32, seed=seed)), "modularity"))
+    run = run_on(weigh(as_graph(nx.gnm_random_graph(30, 32, seed=seed)), "modularity"))
     labels = rng.integers(0, 5, 30).astype(np.int32)
     labels[:5] = np.arange(5)
     found = with_sums(run.finest, labels, 5, run)
@@ -38,7 +38,7 @@ def test_parts_of_some_clusters_are_those_of_all_where_the_others_are_connected(
 def test_nodes_taken_out_have_the_links_and_sums_of_the_whole_contraction(seed, has_regions, objective):
     rng = np.random.default_rng(seed)
     A = np.triu((rng.random((25, 25)) < 0.3) * rng.integers(1, 5, (25, 25)))
-    run = run_on(weighed(as_graph(A + np.triu(A, 1).T), objective))
+    run = run_on(weigh(as_graph(A + np.triu(A, 1).T), objective))
     labels = rng.integers(0, 4, 25).astype(np.int32)
     labels[:4] = np.arange(4)
     found = with_sums(run.finest, labels, 4, run)
@@ -65,7 +65,7 @@ def test_of_two_equal_halves_of_a_cluster_one_joins_its_neighbor_despite_round_o
     for u, v, w in [(0, 1, weight), (2, 3, weight), (0, 4, 0.1), (2, 4, 0.1), (4, 5, 1.0), (4, 6, 1.0), (5, 6, 1.0)]:
         A[u, v] = A[v, u] = w
     for order in ([4, 0, 1, 2, 3, 5, 6], [0, 1, 4, 5, 6, 3, 2], [3, 1, 2, 0, 6, 4, 5]):
-        run = run_on(weighed(as_graph(A[np.ix_(order, order)]), "normalized_cut"))
+        run = run_on(weigh(as_graph(A[np.ix_(order, order)]), "normalized_cut"))
         labels = np.repeat([0, 1], [4, 3]).astype(np.int32)[order]  # 0-1 and 2-3 are the halves
         found = connect_near(
             run.finest, with_sums(run.finest, labels, 2, run), Goal(ratio_objective(run.units), 2), run

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import graphclust
 from graphclust.errors import GraphValidationError, ParameterError
-from graphclust.plots.links import nearest_clusters, places, standing_out, weights_between
+from graphclust.plots.links import nearest_clusters, places, strongest_links, weights_between
 from graphclust.plots.raster import block_raster, entries_in_squares
 
 matplotlib = pytest.importorskip("matplotlib", reason="pip install 'graphclust[plots]'")
@@ -98,7 +98,7 @@ def test_links_between_clusters_are_those_of_the_quotient_graph():
     np.fill_diagonal(expected, 0.0)
     assert np.allclose(weights_between(clustering.graph, clustering.labels, clustering.n_clusters).toarray(), expected)
     excess = expected * dense.sum() / np.outer(clustering.volume, clustering.volume)
-    links = standing_out(clustering, per_cluster=1)
+    links = strongest_links(clustering, per_cluster=1)
     kept = {tuple(sorted((a, int(excess[a].argmax())))) for a in range(4)}
     assert {tuple(pair) for pair in links.pairs.tolist()} == kept
     for (a, b), weight, over in zip(links.pairs.tolist(), links.weight, links.excess, strict=True):
@@ -115,10 +115,10 @@ def test_isolated_nodes_as_clusters_have_no_nearest():
 def test_clusters_without_links_have_no_nearest_and_a_place():
     clustering = graphclust.coreset_sc(nx.disjoint_union_all([nx.complete_graph(5)] * 3), 3, rng=0)
     assert nearest_clusters(clustering).tolist() == [-1, -1, -1]
-    assert len(standing_out(clustering).pairs) == 0
-    xy = places(standing_out(clustering))
+    assert len(strongest_links(clustering).pairs) == 0
+    xy = places(strongest_links(clustering))
     assert xy.shape == (3, 2) and (xy >= 0).all() and (xy <= 1).all() and len(np.unique(xy, axis=0)) == 3
-    assert places(standing_out(graphclust.coreset_sc(nx.complete_graph(5), 1, rng=0))).tolist() == [[0.5, 0.5]]
+    assert places(strongest_links(graphclust.coreset_sc(nx.complete_graph(5), 1, rng=0))).tolist() == [[0.5, 0.5]]
 
 
 def test_the_quotient_shows_the_clusters_of_most_volume():

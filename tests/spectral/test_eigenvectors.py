@@ -99,7 +99,7 @@ def test_orthonormal_columns_span_what_lies_outside_a_basis():
     basis = np.linalg.qr(rng.standard_normal((40, 6)))[0]
     columns = rng.standard_normal((40, 5)) * [1.0, 9.0, 2.0, 5.0, 0.1]
     columns[:, 3] = basis @ rng.standard_normal(6)  # nothing of it is left
-    q, r = eigenvectors._orthonormal(columns, basis, rng)
+    q, r = eigenvectors._orthonormalize(columns, basis, rng)
     np.testing.assert_allclose(q @ r, columns - basis @ (basis.T @ columns), atol=1e-12)
     both = np.hstack([basis, q])
     np.testing.assert_allclose(both.T @ both, np.eye(11), atol=1e-12)
@@ -199,7 +199,7 @@ def test_a_second_eigenvector_that_was_left_out_is_noticed():
     values, vectors = (array[..., ::-1] for array in np.linalg.eigh(N))
     operator, rng = aslinearoperator(N), np.random.default_rng(0)
     for kept, missed in (([0, 1, 2], False), ([0, 1], False), ([0, 1, 3], True), ([1, 2], True), ([0, 1, 2, 5], True)):
-        assert eigenvectors._missed_one(operator, values[kept], vectors[:, kept], rng) == missed, kept
+        assert eigenvectors._has_missed_one(operator, values[kept], vectors[:, kept], rng) == missed, kept
 
 
 def test_rounding_does_not_bring_back_what_was_found():
@@ -208,7 +208,7 @@ def test_rounding_does_not_bring_back_what_was_found():
     values, vectors = (array[..., ::-1] for array in np.linalg.eigh(N))
     for k in (3, 40):
         found = values[:k], vectors[:, :k]
-        assert not eigenvectors._missed_one(aslinearoperator(N), *found, np.random.default_rng(k))
+        assert not eigenvectors._has_missed_one(aslinearoperator(N), *found, np.random.default_rng(k))
 
 
 def test_a_matrix_with_nan_is_refused(capfd):

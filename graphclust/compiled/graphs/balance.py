@@ -1,6 +1,6 @@
-"""Clusters back within their bounds: nodes leave what holds too much, and come to what holds too little.
+"""Rebalancing: nodes leave clusters that hold too much, and join clusters that hold too little.
 
-Always the node whose move costs the objective least, to a neighboring cluster where one has room, else to any. Few
+The node whose move costs the objective least moves first, to a neighboring cluster if one has room, else to any. Few
 nodes move, since levels are coarsened and refined under the same bounds.
 """
 
@@ -40,7 +40,7 @@ def _move(u, to, level, objective, state):
 
 
 @loop(**UNCOUNTED)
-def _roomiest(leaving, state):
+def _roomiest_cluster(leaving, state):
     """The cluster with most room among those that no node has to leave; NOWHERE if there is none."""
     _, sums, limits = state
     best = np.int64(NOWHERE)
@@ -66,14 +66,14 @@ def _best_place(u, roomiest, level, objective, state, scratch):
 
 @loop(**UNCOUNTED)
 def _empty(leaving, level, objective, state, work):
-    """Nodes leave the clusters for which `leaving` is 1 until they hold the most, or 2, until they hold nothing.
+    """Move nodes out of clusters: until these meet the upper bound where `leaving` is 1, until they are empty where 2.
 
-    Always the node that loses least. When it has gone, its neighbors lose less, by so much at most; they are looked at
-    again when they are on top of the heap.
+    The node that loses least leaves first. Then its neighbors lose less: their gains are raised by the most that they
+    can be, and computed again on top of the heap.
     """
     labels, sums, limits = state
     gains, items, known, scratch = work
-    rows, size, weighted, roomiest = level.rows, 0, len(level.rows.weights) > 0, _roomiest(leaving, state)
+    rows, size, weighted, roomiest = level.rows, 0, len(level.rows.weights) > 0, _roomiest_cluster(leaving, state)
     for u in range(len(labels)):
         known[u] = np.nan
         if leaving[labels[u]] > 0:
@@ -86,7 +86,7 @@ def _empty(leaving, level, objective, state, work):
         kind = leaving[own]
         if gain != known[u] or kind == 0 or (kind == 1 and (limits.load[own] <= limits.most or sums.size[own] == 1)):
             continue
-        to, now = _best_place(u, _roomiest(leaving, state), level, objective, state, scratch)
+        to, now = _best_place(u, _roomiest_cluster(leaving, state), level, objective, state, scratch)
         if to == NOWHERE:
             known[u] = np.nan
             continue

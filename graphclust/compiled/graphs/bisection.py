@@ -12,7 +12,7 @@ from graphclust.compiled.runtime.loops import loop
 
 
 @loop(**UNCOUNTED)
-def _farthest(start, rows, reached, number, queue):
+def _farthest_node(start, rows, reached, number, queue):
     """The node that a breadth-first search from `start` comes to last; reached[u] = number for all that it comes to."""
     head, tail = 0, 1
     queue[0], reached[start] = start, number
@@ -46,7 +46,7 @@ def grow_halves(rows, size, parts, target, order):
         if halves[start] != 2 * p or target[p] == 0.0 or (grown[p] > 0.0 and grown[p] + 0.5 * size[start] >= target[p]):
             continue
         if grown[p] == 0.0:
-            start = _farthest(start, rows, reached, start, queue)
+            start = _farthest_node(start, rows, reached, start, queue)
         heap = push(gains, items, heap, 0.0, start)
         gain[start], is_met[start] = 0.0, True
         while heap > 0:

@@ -16,7 +16,7 @@ import numpy as np
 from graphclust.compiled.graphs.bounds import limits_of, may_lose
 from graphclust.compiled.graphs.heap import pop, push
 from graphclust.compiled.graphs.levels import Partition, write
-from graphclust.compiled.graphs.local_moving import Node, Scratch, best_met, meet_clusters
+from graphclust.compiled.graphs.local_moving import Node, Scratch, best_cluster_met, meet_clusters
 from graphclust.compiled.graphs.objective import LEAST_GAIN, ClusterSums, gain_of_link, loss_of_leaving
 from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
@@ -27,12 +27,12 @@ KEPT, ROLLED_BACK = 1, 2  # moves
 HEAP = 1 << 18  # entries of the heap of one search, which ends where they are used up
 
 
-class Patience(NamedTuple):
+class FMLimits(NamedTuple):
     """When searches end.
 
-    together : border nodes that a search begins at. moves : without a rise of the value, that end a search. entries :
-    read without a rise, that do. rounds : of searches from every border node, at most. slack : what a cluster may hold
-    above the bound in the course of a search, so that nodes can change places where no cluster has room.
+    together : border nodes that a search begins at. moves, entries : so many moves, or entries read, without a rise of
+    the value end a search. rounds : of searches from every border node, at most. slack : what a cluster may hold
+    above the bound during a search, so that nodes can change places where no cluster has room.
     """
 
     together: int
@@ -42,14 +42,14 @@ class Patience(NamedTuple):
     slack: float
 
 
-class Search(NamedTuple):
+class SearchState(NamedTuple):
     """What searches share; (n,) each, unless stated.
 
-    gains, items : the heap. gain : what a node gains, an estimate that is mostly too high, made again when the node is
-    on top of the heap; NaN where nobody has looked yet. locked : 0 for nodes that have not moved in this round, KEPT or
-    ROLLED_BACK; a search may begin at one of these again. trail, left : nodes in the order of their moves, and the
-    cluster that each left. seeds : border nodes. changed, before : nodes whose gain a search has changed, and what it
-    was, to be rolled back too.
+    gains, items : the heap. gain : an upper estimate, in most cases, of what a node gains; computed again when the node
+    is on top of the heap, NaN before the first time. locked : 0 for nodes that have not moved in this round, else KEPT
+    or ROLLED_BACK; a search may begin at a node that was rolled back. trail, left : nodes in the order of their moves,
+    and the cluster that each left. seeds : border nodes. changed, before : nodes whose gain a search has changed, and
+    the earlier gain, for the rollback.
     """
 
     gains: np.ndarray
@@ -85,7 +85,9 @@ def _step_of(u, level, objective, labels, sums, scratch, limits):
         for i in range(1, n_met):
             scratch.link[scratch.met[i]] = 0.0
         return Step(np.int32(-1), NEVER, 0.0, 0.0)
-    to, most, shared = best_met(objective, Node(loop, mass, limits.size[u]), sums, scratch, n_met, NEVER, limits)
+    to, most, shared = best_cluster_met(
+        objective, Node(loop, mass, limits.size[u]), sums, scratch, n_met, NEVER, limits
+    )
     loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
     return Step(to, most - loss, stays, shared)
 
@@ -131,10 +133,10 @@ def _excess(limits, most, c):
 
 
 @loop(**UNCOUNTED)
-def _search_from(seeds, level, goal, patience, state, search):
+def _search_from(seeds, level, goal, search_limits, state, search):
     """One search; returns what it gains."""
     labels, sums, limits = state
-    rows, objective, most = level.rows, goal.objective, limits.most - patience.slack
+    rows, objective, most = level.rows, goal.objective, limits.most - search_limits.slack
     gains, items, gain, locked, trail, left, _, changed, before, scratch = search
     weighted, least, room = len(rows.weights) > 0, LEAST_GAIN * objective.unit, len(gains) - 1
     size = 0
@@ -145,7 +147,7 @@ def _search_from(seeds, level, goal, patience, state, search):
                 gain[u] = look_at(np.int64(u), level, objective, labels, sums, scratch, limits).gain
             size = push(gains, items, size, gain[u], u)
     made, kept, value, highest, over, in_vain, n_changed, n_kept, entries = 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0
-    while size > 0 and in_vain < patience.moves and entries < patience.entries and n_changed < room:
+    while size > 0 and in_vain < search_limits.moves and entries < search_limits.entries and n_changed < room:
         u = np.int64(items[0])
         is_true = gains[0] == gain[u] and locked[u] == 0
         size = pop(gains, items, size)
@@ -215,17 +217,17 @@ def _border(rows, labels, seeds):
 
 
 @loop()
-def climb(level, found, goal, ballast, patience, draws):
+def climb(level, found, goal, ballast, search_limits, draws):
     """The partition after rounds of searches until a round gains nothing; nodes have sizes.
 
-    ballast : what each cluster holds beside its nodes; by more of it a cluster is bound to be smaller than others.
+    ballast : what each cluster holds beside its nodes, which lowers its bound.
     """
     n, k = len(found.labels), len(found.sums.size)
     labels = found.labels.copy()
     sums = ClusterSums(found.sums.inside.copy(), found.sums.mass.copy(), np.zeros(k, np.int64))
     for u in range(n):
         sums.size[labels[u]] += 1
-    limits = limits_of(level.terms.size, labels, k, goal.least, goal.most + patience.slack)
+    limits = limits_of(level.terms.size, labels, k, goal.least, goal.most + search_limits.slack)
     for c in range(k):
         limits.load[c] += ballast[c]
     room = min(n + len(level.rows.indices), HEAP) + 1
@@ -233,22 +235,22 @@ def climb(level, found, goal, ballast, patience, draws):
     known, order = (np.full(n, np.nan), np.zeros(n, np.uint8)), (np.empty(n, np.int32), np.empty(n, np.int32))
     scratch = Scratch(np.zeros(k), np.empty(k + 1, np.int32))
     seeds = np.empty(n, np.int32)
-    search = Search(heap[0], heap[1], known[0], known[1], order[0], order[1], seeds, log[0], log[1], scratch)
-    for _ in range(patience.rounds):
+    search = SearchState(heap[0], heap[1], known[0], known[1], order[0], order[1], seeds, log[0], log[1], scratch)
+    for _ in range(search_limits.rounds):
         n_seeds = _border(level.rows, labels, search.seeds)
         shuffle(search.seeds[:n_seeds], draws)
         gained = 0.0
         search.locked[:] = 0
-        for i in range(0, n_seeds, patience.together):
-            seeds = search.seeds[i : min(i + patience.together, n_seeds)]
+        for i in range(0, n_seeds, search_limits.together):
+            seeds = search.seeds[i : min(i + search_limits.together, n_seeds)]
             if len(seeds) > 1 or search.locked[seeds[0]] != KEPT:
-                gained += _search_from(seeds, level, goal, patience, (labels, sums, limits), search)
+                gained += _search_from(seeds, level, goal, search_limits, (labels, sums, limits), search)
         if gained <= LEAST_GAIN * goal.objective.unit:
             break
     return Partition(labels, sums)
 
 
 @loop()
-def climb_into(level, found, goal, ballast, patience, draws, room):
+def climb_into(level, found, goal, ballast, search_limits, draws, room):
     """`climb`, into arrays that are there: returns the number of clusters."""
-    return write(climb(level, found, goal, ballast, patience, draws), room)
+    return write(climb(level, found, goal, ballast, search_limits, draws), room)

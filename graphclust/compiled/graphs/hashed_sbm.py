@@ -28,7 +28,7 @@ class Plan(NamedTuple):
 
 
 @loop(inline="always")
-def _named(position, n, keys):
+def _node_at(position, n, keys):
     """The node at a position: rounds of multiplying and folding the upper half of the bits onto the lower one.
 
     keys (2 + 2 ROUNDS,): mask of the bits, how far to fold, and for each round an odd factor and its inverse. What
@@ -45,7 +45,7 @@ def _named(position, n, keys):
 
 @loop(inline="always")
 def _position(node, n, keys):
-    """The inverse of `_named`: folding undoes itself, as the folded half is not changed by it."""
+    """The inverse of `_node_at`: folding undoes itself, as the folded half is not changed by it."""
     word = np.uint64(node)
     while True:
         for i in range(ROUNDS - 1, -1, -1):
@@ -88,7 +88,7 @@ def write_rows(first, last, block, plan, indices):
                 other = shift - own
                 if other < 0:
                     other += n_blocks
-            v = _named(other * size + place, n, keys)
+            v = _node_at(other * size + place, n, keys)
             slot = r  # insertion: rows are short
             while slot > 0 and row[slot - 1] > v:
                 row[slot] = row[slot - 1]

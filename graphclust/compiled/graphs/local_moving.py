@@ -84,7 +84,7 @@ class Node(NamedTuple):
     size: float
 
 
-class Standing(NamedTuple):
+class BlockState(NamedTuple):
     """A partition as it stands while nodes choose their moves, each as if it were the only one."""
 
     labels: np.ndarray
@@ -93,7 +93,7 @@ class Standing(NamedTuple):
 
 
 @loop(**INLINED)
-def best_met(objective, node, sums, scratch, n_met, most, limits):
+def best_cluster_met(objective, node, sums, scratch, n_met, most, limits):
     """The cluster met that a node gains most by joining, -1 where none gains more than `most`; gain and link.
 
     Leaves every link zero again.
@@ -105,7 +105,7 @@ def best_met(objective, node, sums, scratch, n_met, most, limits):
 
 @loop(**INLINED)
 def _best_by(objective, node, sums, scratch, n_met, most, limits):
-    """`best_met` for a kind of objective that is known when the loop is compiled."""
+    """`best_cluster_met` for a kind of objective that is known when the loop is compiled."""
     link, met = scratch
     best, shared = np.int32(-1), 0.0
     for i in range(1, n_met):
@@ -148,7 +148,7 @@ def _look_at(u, rows, terms, objective, labels, sums, scratch, limits):
     loss = loss_of_leaving(objective, stays, loop, mass, sums.inside[own], sums.mass[own])
     least = loss + LEAST_GAIN * objective.unit
     node = Node(loop, mass, size_at(limits, u))
-    best, most, shared = best_met(objective, node, sums, scratch, n_met, least, limits)
+    best, most, shared = best_cluster_met(objective, node, sums, scratch, n_met, least, limits)
     is_best_alone = loop - objective.pull * mass * mass > most and sums.size[own] > 1 and may_stand(limits, node.size)
     return Look(best, stays, shared, is_best_alone)
 
@@ -251,7 +251,7 @@ def moving_of(order, sums):
 
 
 @loop()
-def wait_where_chosen(target, moving):
+def queue_chosen(target, moving):
     """The nodes that chose a move wait, in their order; no others do. The ring may be the array of the choices."""
     moving.state[1] = 0
     for u in range(len(target)):
@@ -331,9 +331,9 @@ def refine(level, found, goal):
         sums.size[labels[u]] += 1
     limits = limits_of(terms.size, labels, room, goal.least, goal.most)
     first, rules = np.int64(0), Rules(free, free, True, limits)
-    choose_moves(first, n, first, rows, terms, goal.objective, Standing(labels, sums, rules), target)
+    choose_moves(first, n, first, rows, terms, goal.objective, BlockState(labels, sums, rules), target)
     moving = moving_of(target, sums)
-    wait_where_chosen(target, moving)
+    queue_chosen(target, moving)
     read = move_nodes(np.inf, rows, terms, goal.objective, rules, labels, sums, moving)
     made = without_gaps(labels, sums) if free else Partition(labels, sums)
     return made, read + len(rows.indices)

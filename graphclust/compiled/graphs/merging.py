@@ -21,11 +21,11 @@ from graphclust.compiled.runtime.jit_options import INLINED, UNCOUNTED
 from graphclust.compiled.runtime.loops import loop
 
 SMALL_SHARE = 8.0  # a cluster that grows by less than an eighth keeps its entry
-NEAR_ENOUGH = 1e-3  # units: gains that differ by less are as good; each merge with the giant shifts all by a little
-TIRING = 64  # reads an entry; half as many do where no hub has most nodes hang on it alone. From then on ...
-ROUGHLY = 0.125  # ... gains that differ by such a share are as good: else each union with the hub shifts all the others
+NEAR_ENOUGH = 1e-3  # units: gains that differ by less are equal; each union with the giant shifts all of them a little
+MANY_READS = 64  # of each entry; half as many do, unless most nodes are leaves of one hub. From then on ...
+COARSE_TIE = 0.125  # ... gains that differ by this share are equal: else each union with the hub shifts all the others
 
-# Of each cluster, in one place of the memory, since most of it is asked for together.
+# What is kept of each cluster, in one record, since most of it is read together.
 CLUSTER = np.dtype([
     ("inside", np.float64),
     ("mass", np.float64),
@@ -74,7 +74,7 @@ class Merger(NamedTuple):
 
 
 @loop(**INLINED)
-def _alive(clusters, a):
+def _live_cluster(clusters, a):
     """The live cluster that a is part of, itself if it is live. The branch is unpredictable, so there is none."""
     root = clusters[np.uint32(a)]["merged_into"]
     if clusters[np.uint32(root)]["merged_into"] == root:
@@ -191,7 +191,7 @@ def _look_at(a, objective, chains, merger):
         first, length = indptr[piece], lists[piece]["length"]
         n_read += length
         for e in range(first, first + length):
-            b = np.uint32(_alive(clusters, neighbors[e]))
+            b = np.uint32(_live_cluster(clusters, neighbors[e]))
             before = clusters[b]["link"]
             met[np.uint32(n_met)] = b  # counted only for the first link to b, without an unpredictable branch
             n_met += before == 0.0
@@ -241,12 +241,12 @@ def _push_again(a, is_ratio, merger):
 
 
 @loop(**UNCOUNTED)
-def _put_off(a, is_ratio, merger):
-    """Push a with less than it gains, to be looked at again when what the others gain has become less too."""
+def _postpone(a, is_ratio, merger):
+    """Push a with less than it gains, so that it is looked at again only once the others gain less too."""
     gain, first = merger.clusters[a]["gain"], merger.gains[0]
     if merger.state[0] > 0 and -np.inf < first < gain:
         gain = first
-    merger.clusters[a]["gain"] = gain - ROUGHLY * abs(gain)
+    merger.clusters[a]["gain"] = gain - COARSE_TIE * abs(gain)
     _push_again(a, is_ratio, merger)
 
 
@@ -277,9 +277,9 @@ def _weight_of(c, clusters, limits):
 
 @loop(**UNCOUNTED)
 def _unite_unlinked(n_clusters, objective, lists, merger):
-    """Where no two clusters are linked the two of least mass are united, again and again.
+    """Where no two clusters are linked, unite the two of least mass until n_clusters are left.
 
-    Where there are limits, the two that hold least, until these are too much for one.
+    With limits, unite the two that hold least, until two of them exceed the bound.
     """
     clusters, gains, items, limits = merger.clusters, merger.gains, merger.items, merger.limits
     size = 0
@@ -299,15 +299,17 @@ def _unite_unlinked(n_clusters, objective, lists, merger):
 
 @loop(**UNCOUNTED)
 def merge_pairs(budget, n_clusters, objective, chains, merger):
-    """Merge until n_clusters are left or about `budget` entries were read; returns whether it ended for the first.
+    """Merge until n_clusters are left or about `budget` entries were read; returns whether merging is complete.
 
-    n_clusters = 0 : merging ends when no union gains; of plain objectives only.
+    n_clusters = 0 : merging ends when no union gains; for plain objectives only.
+
     The first call begins with a cluster for every node. A pair must share an edge or, for ratio objectives, include the
-    giant, the cluster of most mass; where plain ones have no linked pair left the lightest clusters are united. The
-    heap holds, for each cluster, the gain of its best partner when it was last looked at; the cluster on top is looked
-    at again before it is merged, unless that still holds. Merging changes only pairs with the merged cluster, which is
-    looked at at once unless it hardly grew; those pairs, and all pairs with the giant, are also kept by their other
-    ends. That is often where most nodes hang on a hub, whose every union shifts what all of them gain: see TIRING.
+    giant, the cluster of most mass. Where no linked pair is left, plain objectives unite the lightest clusters.
+
+    The heap holds, for each cluster, the gain of its best partner when it was last looked at. The cluster on top is
+    looked at again before it is merged, unless neither it nor its partner has changed. A union changes only pairs with
+    the united cluster, which is looked at right away unless it hardly grew; other clusters find such a pair outdated
+    when they reach the top. Where most nodes are leaves of a hub, each union outdates all of them: see MANY_READS.
     """
     clusters, gains, items, state, lists = merger.clusters, merger.gains, merger.items, merger.state, chains.lists
     is_ratio = objective.kind == RATIO
@@ -326,12 +328,12 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
         top = clusters[a]
         if top["merged_into"] != a or (is_ratio and a == state[1]) or gain != top["gain"]:
             continue  # merged meanwhile, or pushed again with another gain
-        weary = state[3] > TIRING * len(chains.links)
+        is_slow = state[3] > MANY_READS * len(chains.links)
         if not _holds(a, is_ratio, state[1], clusters):
             n_read = _look_at(a, objective, chains, merger)
             budget, state[3] = budget - n_read, state[3] + n_read
         b = np.int64(top["partner"])
-        least = gains[0] - (max(near, ROUGHLY * abs(gains[0])) if weary else near)
+        least = gains[0] - (max(near, COARSE_TIE * abs(gains[0])) if is_slow else near)
         if (state[0] > 0 and top["gain"] < least) or b < 0:
             state[0] = push(gains, items, state[0], top["gain"], a)
             continue
@@ -345,17 +347,17 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
             a, b = b, a  # the shorter chain goes to the end of the longer; the one without an entry is left
         hardly_grows = clusters[a]["mass"] * SMALL_SHARE < clusters[b]["mass"]
         _unite(a, b, link, objective, lists, merger)
-        # Then b is looked at and pushed again, with three exceptions. Where b is the new giant of a ratio, that is done
-        # for the old one. Where b hardly grew it keeps its entry; the giant of a ratio has none. Where b hardly grew
-        # but was popped itself, and merging is weary, it is put off.
+        # Now b is looked at and pushed again, with three exceptions. If b is the new giant of a ratio, the old giant is
+        # pushed instead. If b hardly grew, it keeps its entry; the giant of a ratio has none. If b hardly grew but was
+        # popped itself, and merging is slow, it is postponed.
         looked_at = b
         if is_ratio and b != state[1] and clusters[b]["mass"] > clusters[state[1]]["mass"]:
-            looked_at = state[1]  # the giant of until now has to have an entry again
+            looked_at = state[1]  # the former giant needs an entry again
             state[1] = b
         elif (hardly_grows and not is_heavier) or (is_ratio and b == state[1]):
             continue
-        elif hardly_grows and weary:
-            _put_off(b, is_ratio, merger)
+        elif hardly_grows and is_slow:
+            _postpone(b, is_ratio, merger)
             continue
         n_read = _look_at(looked_at, objective, chains, merger)
         budget, state[3] = budget - n_read, state[3] + n_read
@@ -367,7 +369,7 @@ def merge_pairs(budget, n_clusters, objective, chains, merger):
 def merge_light(objective, chains, merger):
     """Unite clusters that hold less than the least with the neighbor by which they gain most, the lightest first.
 
-    One that no neighbor has room for stays. Follows `merge_pairs`, whose heap it takes for its own.
+    A cluster for which no neighbor has room stays. Runs after `merge_pairs`, and overwrites its heap.
     """
     clusters, gains, items, limits = merger.clusters, merger.gains, merger.items, merger.limits
     size = 0
@@ -393,7 +395,7 @@ def number_roots(clusters, number, labels, roots):
     """Number the clusters by first appearance, in labels and roots; number (n,) is scratch of -1. Returns how many."""
     count = 0
     for u in range(len(clusters)):
-        root = _alive(clusters, u)
+        root = _live_cluster(clusters, u)
         if number[root] < 0:
             number[root] = count
             roots[count] = root

@@ -1,6 +1,6 @@
-"""Two-hop coarsening: nodes that no region has room for join those that would have gone where they would.
+"""Two-hop coarsening: nodes that no region has room for are joined if they share their most linked region.
 
-Leaves of a hub have no other neighbor: where regions are bounded, most of them stay alone, and levels hardly shrink.
+Leaves of a hub have no other neighbor: if regions are bounded, most leaves stay alone, and levels hardly shrink.
 
 Source: LaSalle et al. 2015, "Improving graph partitioning for modern graphs and architectures".
 """

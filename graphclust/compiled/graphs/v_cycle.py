@@ -31,9 +31,9 @@ class Coarsening(NamedTuple):
 
 @loop(**UNCOUNTED)
 def keep_within(rows, parts, kept):
-    """Of each row what leads to nodes of the same part, into rows that have room for all.
+    """Copy the entries of each row that lead to nodes of the same part, into rows that have room for all.
 
-    Nodes that are joined by what is kept are of one part, and what they could not use is not read pass after pass.
+    So regions stay inside parts, and no pass reads entries between parts.
     """
     n, weighted, n_kept = len(parts), len(rows.weights) > 0, 0
     for u in range(n):

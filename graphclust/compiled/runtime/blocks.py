@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphclust.compiled.runtime.loops import Loop
-from graphclust.compiled.runtime.thread_limit import usual_threads
+from graphclust.compiled.runtime.thread_limit import default_threads
 
 PATIENCE = 1.0  # seconds between two looks at whether another thread has ended, should its word be lost
 # Smaller blocks are shared more evenly by the threads, and Ctrl-C takes effect sooner; each costs a call from Python.
@@ -53,7 +53,7 @@ def thread_blocks(n: int) -> np.ndarray:
 
 
 def n_threads() -> int:
-    """Threads that blocks are run on, where there are as many: what was asked for, or `usual_threads`.
+    """Threads that blocks are run on, where there are as many: what was asked for, or `default_threads`.
 
     numba starts threads of its own when it is asked, and they are never used here: that takes as long as a fifth of
     the first call on a small graph, and from then on each question takes a lock that forked processes share, so that
@@ -66,8 +66,8 @@ def n_threads() -> int:
     try:
         numba.threading_layer()
     except (AttributeError, ValueError):  # not imported, or not started
-        return usual_threads(most_threads())
-    return int(min(numba.get_num_threads(), usual_threads(most_threads())))
+        return default_threads(most_threads())
+    return int(min(numba.get_num_threads(), default_threads(most_threads())))
 
 
 def most_threads() -> int:
@@ -175,10 +175,10 @@ def rows_in_blocks(
 
     run_in_blocks(make, boundaries)
     np.cumsum(indptr, out=indptr)
-    return indptr, _in_one(indices, np.int32), _in_one(weights, np.float64)
+    return indptr, _concatenate(indices, np.int32), _concatenate(weights, np.float64)
 
 
-def _in_one(parts: list, dtype) -> np.ndarray:
+def _concatenate(parts: list, dtype) -> np.ndarray:
     """The parts one after the other; each is given back once it is copied, so that memory holds little twice."""
     if len(parts) == 1:
         return parts[0]
@@ -211,7 +211,7 @@ class _Task:
 
 
 def _end(tasks: list[_Task], stopped: list[BaseException]) -> None:
-    """What has not begun is not needed any more; what has must end, so that nobody writes when the caller goes on."""
+    """Take back the tasks that have not begun, and wait for the others, so that no thread writes after the return."""
     while True:
         try:
             for task in tasks:
@@ -223,7 +223,7 @@ def _end(tasks: list[_Task], stopped: list[BaseException]) -> None:
 
 
 def _serve(tasks: "SimpleQueue[_Task]") -> None:
-    """What a thread of the pool does all its life."""
+    """Run tasks for ever, in a thread of the pool."""
     while True:
         task = tasks.get()
         if task.is_for("pool"):
@@ -234,7 +234,7 @@ def _serve(tasks: "SimpleQueue[_Task]") -> None:
 
 
 def _tasks() -> "SimpleQueue[_Task]":
-    """What the threads of the pool wait at; its `put` cannot be interrupted halfway."""
+    """The queue of the pool, whose threads are started first; its `put` cannot be interrupted halfway."""
     global _pool
     if _pool is None:
         pool: SimpleQueue[_Task] = SimpleQueue()

@@ -27,25 +27,25 @@ PACKAGE = pathlib.Path(__file__).parents[2]
 CARRIED = PACKAGE / "compiled" / "cache"
 
 
-class _Told:
-    """Where `compile_ahead` has loops kept, and none read from elsewhere."""
+class _Override:
+    """The folder where `compile_ahead` keeps loops; while it is set, loops are read from there alone."""
 
     into: str | None = None
 
 
 def keep_in(root: str | None) -> None:
     """From now on loops are kept under this folder and read from it alone; None for the usual folders."""
-    _Told.into = root
+    _Override.into = root
 
 
-def folder_told(file: str) -> str | None:
-    """The folder of a source file's loops under the one of `keep_in`."""
-    return None if _Told.into is None else _folder_under(_Told.into, file)
+def override_folder(file: str) -> str | None:
+    """The folder of a source file's loops under the one that `keep_in` set, if any."""
+    return None if _Override.into is None else _folder_under(_Override.into, file)
 
 
 def folders_to_read(file: str) -> list[tuple[str, str]]:
     """Folders in which loops of a source file may be, beside the one where they are kept: (root, folder) of each."""
-    if _Told.into is not None or not pathlib.Path(file).is_relative_to(PACKAGE):
+    if _Override.into is not None or not pathlib.Path(file).is_relative_to(PACKAGE):
         return []
     named = os.environ.get(VARIABLE)
     roots = [root for root in (named and os.path.abspath(named), str(CARRIED)) if root and os.path.isdir(root)]
@@ -56,7 +56,7 @@ def folders_to_read(file: str) -> list[tuple[str, str]]:
     return found
 
 
-def folders_kept() -> list[pathlib.Path]:
+def folders_of_user() -> list[pathlib.Path]:
     """Folders in which numba may keep loops of this user, in folders of theirs, outside the package."""
     if os.environ.get(NUMBAS):
         return [pathlib.Path(os.environ[NUMBAS])]

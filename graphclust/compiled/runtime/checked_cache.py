@@ -1,12 +1,14 @@
 """The cache of compiled loops: checked by content, and read also where it cannot be written.
 
-numba trusts its cache: half a file ends in an error of pickle, in every process until somebody deletes it, and a file
-with other bytes in it would be run. So the files of our loops end with a checksum of what is before it: one that was
-cut short or damaged is found, taken away and made anew. numba asks whether the file of a loop was edited, and not
-whether those were that the loop calls; ours bear the fingerprint of all. numba numbers the files of a loop's
-signatures, so that of two processes that compile the loop for different types at a time one can write the file that
-the other's entry names. So ours are named after what they are for. And numba takes no loop from a folder that it
-cannot write.
+numba trusts its cache, which this one mends in four points:
+
+- A truncated file raises an error of pickle in every process until somebody deletes it, and altered bytes would be run.
+  Here a file ends with a checksum; a damaged one is removed, and its loop compiled again.
+- numba checks whether the source file of a loop was edited, but not the files of the loops that it calls. Here a file
+  bears the fingerprint of all sources.
+- numba numbers the files of a loop's signatures, so that two processes which compile the loop for different types may
+  write one file. Here a file is named after its types.
+- numba reads no loop from a folder that it cannot write.
 """
 
 import contextlib
@@ -22,8 +24,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 
 from graphclust.compiled.runtime.cache_folder import (
     fault_of_cache,
-    folder_told,
     folders_to_read,
+    override_folder,
     private_folder,
 )
 from graphclust.compiled.runtime.compile_lock import acquire, release
@@ -71,10 +73,10 @@ class _Folder:
             os.makedirs(self._path, exist_ok=True)
 
 
-class _FolderTold(_Folder):
+class _OverrideFolder(_Folder):
     @classmethod
     def from_function(cls, loop, file: str) -> "_Folder | None":
-        path = folder_told(file)
+        path = override_folder(file)
         return None if path is None else cls(loop, path)
 
 
@@ -85,7 +87,7 @@ class _NoFolder(_Folder):
 
 
 class _LoopFiles(CompileResultCacheImpl):
-    _locator_classes = [_FolderTold, *CompileResultCacheImpl._locator_classes, _NoFolder]  # noqa: RUF012  numba's own
+    _locator_classes = [_OverrideFolder, *CompileResultCacheImpl._locator_classes, _NoFolder]  # noqa: RUF012  numba's own
 
 
 class CheckedFiles(IndexDataCacheFile):
@@ -100,7 +102,7 @@ class CheckedFiles(IndexDataCacheFile):
         overloads = self._load_index()
         for other in (key, *overloads):
             if other in overloads and (other == key or _serves(other, key)):
-                with contextlib.suppress(FileNotFoundError, Damaged):  # it is made anew, and the index has its name
+                with contextlib.suppress(FileNotFoundError, Damaged):  # compiled again under the same name
                     return self._load_data(overloads[other])
         return None
 

@@ -1,6 +1,6 @@
-"""Of processes of one user that need the same loop at the same time one compiles it, and the others wait for it.
+"""If several processes of one user need the same loop, one compiles it and the others wait for the result.
 
-Waiting is never needed: where nothing can be locked, or it takes too long, a process compiles for itself.
+Waiting only saves work: where nothing can be locked, or it takes too long, a process compiles for itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whoever waits at a terminal, in a notebook or by a log is told, once, that loops are being compiled."""
+"""A notice at a terminal, in a notebook and in the log, once, that loops are being compiled."""
 
 import logging
 import sys

@@ -1,7 +1,7 @@
 """What compiled loops were made of: two processes with the same fingerprint compile the same loops to the same code.
 
-Times of files say nothing: an image, a wheel or a checkout sets them anew, and a loop changes with those that it calls,
-in whatever file they are. The processor is not in here, since code is made for one kind of it and runs on others too.
+Times of files say nothing: an image, a wheel or a checkout changes them, and a loop depends on the loops that it calls,
+in other files. The processor is not part of it, since code that was compiled on one may run on others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def fingerprint() -> str:
 
 
 def _sources(folder: Any) -> Iterator[tuple[str, bytes]]:
-    """The Python files of a folder and of those in it, in the order of their names."""
+    """The Python files of a folder and its subfolders, in the order of their names."""
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
         if item.name.endswith(".py"):
             yield item.name, item.read_bytes().replace(b"\r\n", b"\n")

@@ -180,11 +180,11 @@ def _limits(path: str) -> Limits:
 
 def is_kept(path: str) -> bool:
     """Whether compiled loops of a file are where this process keeps or reads them: some loop of it, of any version."""
-    from graphclust.compiled.runtime.cache_folder import folders_kept, folders_to_read
+    from graphclust.compiled.runtime.cache_folder import folders_of_user, folders_to_read
 
     pattern = f"{pathlib.Path(path).stem}.*.nbi"
     read = (next(pathlib.Path(folder).glob(pattern), None) for _, folder in folders_to_read(path))
-    return any(read) or any(next(folder.glob(f"*/{pattern}"), None) for folder in folders_kept())
+    return any(read) or any(next(folder.glob(f"*/{pattern}"), None) for folder in folders_of_user())
 
 
 def start_compiler() -> Any:
@@ -192,7 +192,7 @@ def start_compiler() -> Any:
     with _starting:  # two threads of one call may both come here first
         if _Clock.numba is None:
             start = time.perf_counter()
-            _Clock.numba = _prepared_numba()
+            _Clock.numba = _prepare_numba()
             add_compiler_time(time.perf_counter() - start)
     return _Clock.numba
 
@@ -202,7 +202,7 @@ def is_started() -> bool:
     return _Clock.numba is not None
 
 
-def _prepared_numba() -> Any:
+def _prepare_numba() -> Any:
     """numba with the package's cache folder, check of cache files, notice of compiling and deferred interrupts."""
     import numba
     from numba.extending import typeof_impl

@@ -15,7 +15,7 @@ GROUPS, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
 
 
 @functools.cache
-def usual_threads(most: int) -> int:
+def default_threads(most: int) -> int:
     """Threads to take of so many: what GRAPHCLUST_NUM_THREADS says, else OMP_NUM_THREADS or a quota that is lower.
 
     most : the processors, or what NUMBA_NUM_THREADS says; where that is set, the last two are not asked.

@@ -16,9 +16,9 @@ from graphclust.faces.commands.options import (
     everywhere,
     examples,
     graph_file,
-    loaded,
+    load_input,
     node_weights,
-    reading,
+    reading_options,
     refuse_one_file,
 )
 from graphclust.faces.terminal import show, show_data
@@ -125,7 +125,7 @@ def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Cluster
     for output in (None if options.output == "-" else options.output, options.html):
         check_output(output, options.force, never=options.file)
     refuse_one_file(options.output, options.html)
-    graph, _ = loaded(options, progress)
+    graph, _ = load_input(options, progress)
     try:
         clustering = call(graph)
     except Interrupted as stop:
@@ -133,7 +133,7 @@ def cluster_file(options: argparse.Namespace, call: Callable[["Graph"], "Cluster
             raise
         write_labels(options.output, stop.best, overwrite=options.force)
         raise KeyboardInterrupt(f"the best labels so far are in {options.output}") from None
-    clustering.parameters.update(reading(options))
+    clustering.parameters.update(reading_options(options))
     if options.output not in (None, "-"):
         write_labels(options.output, clustering, overwrite=options.force)
     if options.html is not None:

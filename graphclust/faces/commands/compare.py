@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded
+from graphclust.faces.commands.options import everywhere, examples, graph_file, load_input
 from graphclust.faces.terminal import show
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     too_long = _too_long(one, other)
     facts |= {name: getattr(agreement, name)(one, other) for name in MEASURES if name not in too_long}
     if options.file is not None:
-        graph, _ = loaded(options, progress)
+        graph, _ = load_input(options, progress)
         both = [labels_on(graph, labels, path) for labels, path in ((one, options.one), (other, options.other))]
         facts["normalized_cut"] = [normalized_cut(graph, labels) for labels in both]
         facts["modularity"] = [modularity(graph, labels) for labels in both]

@@ -13,7 +13,7 @@ from graphclust.faces.commands.options import (
     everywhere,
     examples,
     graph_file,
-    loaded,
+    load_input,
 )
 from graphclust.faces.terminal import show
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         graph = _write_store(options, progress)
     else:
         check_graph_output(options, never=options.file)
-        graph, _ = loaded(options, progress)
+        graph, _ = load_input(options, progress)
         write_graph(options, graph)
     if not options.quiet and options.output != "-":
         show("\n".join([f"{options.output}: {graph}", *(f"  note: {remark}" for remark in graph.remarks)]))
@@ -75,5 +75,5 @@ def _write_store(options: argparse.Namespace, progress: "Progress") -> "Graph":
                 bipartite=options.bipartite, max_bytes=options.max_bytes, memory_limit=options.memory_limit,
                 overwrite=options.force, progress=progress, **columns_of(options),
             )  # fmt: skip
-    graph, _ = loaded(options, progress)
+    graph, _ = load_input(options, progress)
     return save_store(options.output, graph, overwrite=options.force)

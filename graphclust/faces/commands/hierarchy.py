@@ -14,7 +14,7 @@ from graphclust.faces.commands.options import (
     everywhere,
     examples,
     graph_file,
-    loaded,
+    load_input,
     refuse_one_file,
 )
 from graphclust.faces.terminal import show, show_data
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     for file in (output, options.html):
         check_output(file, options.force, never=options.file)
     refuse_one_file(output, options.html)
-    graph, _ = loaded(options, progress)
+    graph, _ = load_input(options, progress)
     found = hierarchy(
         graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,
         levels=options.levels, objective=options.objective, effort=options.effort, rng=options.seed, progress=progress,

@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from graphclust.faces.cli_messages import in_the_shell
-from graphclust.faces.commands.options import everywhere, examples, graph_file, loaded, reading_in_words
+from graphclust.faces.commands.options import everywhere, examples, graph_file, load_input, reading_options_in_words
 from graphclust.faces.terminal import show, tell
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.faces.describe import as_text, graph_facts, proposals_for
 
     try:
-        graph, info = loaded(options, progress)
+        graph, info = load_input(options, progress)
     except GraphFormatError as fault:
         from graphclust.faces.faults import faults_of
 
@@ -44,5 +44,5 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             tell(str(other))
         raise last from None
     facts = graph_facts(graph, info)
-    facts["proposals"] = proposals_for(facts, reading_in_words(options))
+    facts["proposals"] = proposals_for(facts, reading_options_in_words(options))
     show(json.dumps(facts) if options.report == "json" else in_the_shell(as_text(facts)))

@@ -119,13 +119,13 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def reading(options: argparse.Namespace) -> dict[str, Any]:
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options of reading that are not the defaults, for the record."""
     names = ("format", "weights", "symmetrize", "bipartite")
     return {name: getattr(options, name) for name in names if getattr(options, name) not in (None, False, "max")}
 
 
-def reading_in_words(options: argparse.Namespace) -> str:
+def reading_options_in_words(options: argparse.Namespace) -> str:
     """The options by which another command reads the file as this one did, but for those of direction."""
     words = []
     for name in ("format", "weights", "source", "target", "weight"):
@@ -136,7 +136,7 @@ def reading_in_words(options: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def loaded(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
+def load_input(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
     """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
     from graphclust.faces.cli_messages import in_the_shell
     from graphclust.faces.standard_input import as_file, input_name

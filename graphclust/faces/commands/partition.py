@@ -17,10 +17,10 @@ from graphclust.faces.commands.options import (
     everywhere,
     examples,
     graph_file,
-    loaded,
+    load_input,
     node_weights,
     place_of,
-    reading,
+    reading_options,
 )
 from graphclust.faces.terminal import show, show_data
 
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
     from graphclust.partition.equal_parts import balanced_partition
 
     files = check_outputs(options)
-    graph, info = loaded(options, progress)
+    graph, info = load_input(options, progress)
     try:
         parts = balanced_partition(
             graph, options.k, max_imbalance=options.imbalance, node_weight=node_weights(options, graph),
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
             raise
         _write(options, stop.best, info)
         raise KeyboardInterrupt(f"the best parts so far are in {', '.join(files.values())}") from None
-    parts.parameters.update(reading(options))
+    parts.parameters.update(reading_options(options))
     _write(options, parts, info)
     if options.quiet or "-" in (options.output, options.permutation):
         return

@@ -12,7 +12,7 @@ from graphclust.faces.commands.options import (
     everywhere,
     examples,
     graph_file,
-    loaded,
+    load_input,
     node_weights,
 )
 from graphclust.faces.terminal import show
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
     if options.least < 1:
         raise ParameterError(f"--from {options.least} is out of range, expected at least 1")
-    graph, _ = loaded(options, progress)
+    graph, _ = load_input(options, progress)
     ks = None
     if options.most is not None or options.least > 1:
         most = options.most if options.most is not None else max(options.least, default_ks(graph)[-1])

@@ -99,7 +99,7 @@ def report_page(
         *_other_numbers(clustering, path),
         ("graph", "The graph", tables.facts(clustering)),
         ("assumed", "What was assumed", tables.remarks(clustering)),
-        ("made", "How it was made", tables.making(clustering, command)),
+        ("made", "How it was made", tables.provenance(clustering, command)),
     ]
     sections = [SECTION.substitute(name=name, heading=heading, content=content) for name, heading, content in parts]
     return PAGE.substitute(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from graphclust.errors import amount
 from graphclust.faces.html_page.png import as_data_uri
 from graphclust.partition.clustering import Clustering
-from graphclust.plots.links import places, standing_out
+from graphclust.plots.links import places, strongest_links
 from graphclust.plots.raster import block_raster
 
 SQUARES = 480  # a side of the raster
@@ -23,7 +23,7 @@ def adjacency(clustering: Clustering) -> str:
     """The adjacency matrix ordered by cluster."""
     raster = block_raster(clustering, SQUARES)
     nodes = amount(len(raster.order), "node")
-    inside = 1.0 - float(_leaving(clustering).sum()) / clustering.graph.total_volume
+    inside = 1.0 - float(_weight_leaving(clustering).sum()) / clustering.graph.total_volume
     alt = f"Adjacency matrix of {nodes}, ordered by cluster; {inside:.0%} of the edge weight lies within clusters"
     caption = (
         "A row and a column for each node, the largest cluster first and in each cluster the nodes of high degree "
@@ -52,7 +52,7 @@ def strengths(density: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
 
 def quotient(clustering: Clustering) -> str:
     """The quotient graph."""
-    links = standing_out(clustering)
+    links = strongest_links(clustering)
     xy = MARGIN + places(links) * (SIDE - 2 * MARGIN)
     volume = clustering.volume[links.clusters]
     radius = np.maximum(LARGEST * np.sqrt(volume / volume.max()), SMALLEST)
@@ -85,7 +85,7 @@ def quotient(clustering: Clustering) -> str:
     )
 
 
-def _leaving(clustering: Clustering) -> npt.NDArray[np.float64]:
+def _weight_leaving(clustering: Clustering) -> npt.NDArray[np.float64]:
     """The weight that leaves each cluster."""
     volume = clustering.volume
     return clustering.conductance * np.minimum(volume, volume.sum() - volume)

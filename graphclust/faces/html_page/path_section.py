@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.faces.html_page.tables import table
-from graphclust.plots.every_k import drawn_tree, height_of, values_of
+from graphclust.plots.every_k import height_of, tree_lines, values_of
 
 if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
@@ -77,7 +77,7 @@ def _chart(path: ClusterPath, suggested: int, k: int) -> str:
 
 def _tree(path: ClusterPath, suggested: int, clustering: Clustering) -> str:
     """The unions as a tree in SVG, cut at the suggestion, with the clusters of this page below its leaves."""
-    tree = drawn_tree(path)
+    tree = tree_lines(path)
     clusters = clusters_of_leaves(path, tree["leaves"], clustering)
     x, height = np.array(tree["icoord"]), np.array(tree["dcoord"])
     lowest, highest = float(path.tree()[:, 2].min()) / 1.5, float(path.tree()[-1, 2])

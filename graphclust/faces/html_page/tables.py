@@ -122,7 +122,7 @@ def remarks(clustering: Clustering) -> str:
     return "<ul>" + "".join(f"<li>{escape(remark)}</li>" for remark in clustering.remarks) + "</ul>"
 
 
-def making(clustering: Clustering, command: str | None = None) -> str:
+def provenance(clustering: Clustering, command: str | None = None) -> str:
     """The command where there was one, settings and seconds."""
     origin = {name: value for name, value in clustering.origin.items() if name != "options" and value is not None}
     said_as = {} if command is None else {"command": command}

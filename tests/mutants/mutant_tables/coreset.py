@@ -11,8 +11,8 @@ MUTANTS = [
     (
         "ranks-of-seeds-start-again-in-each-round",
         "coreset/parallel_sampling.py",
-        "approached, self.distances, rows, self.n_seeds)",
-        "approached, self.distances, rows, 0)",
+        "approach_distances, self.distances, rows, self.n_seeds)",
+        "approach_distances, self.distances, rows, 0)",
         ["test_the_distances_are_those_of_the_formula"],
     ),
     (

@@ -101,15 +101,15 @@ MUTANTS = [
     (
         "suggestion-takes-the-narrowest",
         _SUGGESTION,
-        "window = _near(ks, int(ks[np.argmax(together)]))",
-        "window = _near(ks, int(ks[np.argmin(together)]))",
+        "window = _are_near(ks, int(ks[np.argmax(together)]))",
+        "window = _are_near(ks, int(ks[np.argmin(together)]))",
         ["test_numbers_near_one_another_are_one_answer"],
     ),
     (
         "suggestion-counts-one-cluster",
         _SUGGESTION,
-        "max(2, fewest_apart(path)), WELL_BELOW_TOP",
-        "max(1, fewest_apart(path)), WELL_BELOW_TOP",
+        "max(2, smallest_k_by_components(path)), WELL_BELOW_TOP",
+        "max(1, smallest_k_by_components(path)), WELL_BELOW_TOP",
         ["test_numbers_near_one_another_are_one_answer"],
     ),
     (
