@@ -10,7 +10,7 @@ from graphclust.compiled.points.centroid_update import Renewed, Totals, renew_ce
 from graphclust.coreset.parallel_sampling import all_points
 from graphclust.io.column_names import name_both_ends
 from graphclust.kernel_k_means.kernel import gamma
-from graphclust.partition.edge_subsampling import FACTORS, edges_left_out
+from graphclust.partition.edge_subsampling import FACTORS, leave_out_edges
 
 
 def plain(loop):
@@ -93,7 +93,7 @@ def test_a_hash_of_both_ends_decides_which_edges_are_left_out():
     graph = as_graph(np.ones((30, 30)))
     for seed, share in ((518, 0.1), (2209, 0.5)):
         drawn = int(np.random.default_rng(seed).integers(2**64, dtype=np.uint64))
-        less = edges_left_out(graph, share, np.random.default_rng(seed)).to_scipy().toarray()
+        less = leave_out_edges(graph, share, np.random.default_rng(seed)).to_scipy().toarray()
         expected = [[u == v or mixed(u, v, drawn) >= share * 2**64 for v in range(30)] for u in range(30)]
         assert (less > 0).tolist() == expected
 

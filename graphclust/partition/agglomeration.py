@@ -35,10 +35,10 @@ def merge_clusters(
     objective, resolution : as `coreset_sc` takes them.
 
     Returns int64 labels, shape (n_nodes,), numbered by first appearance. A pair must be linked or, for the normalized
-    and the ratio cut, include the cluster of most mass at the time; of pairs whose gains differ by less than 0.001 of
-    what a cluster can be worth either may be taken there. On graphs with hubs, where merging would take too long, so
-    may either of two pairs whose gains differ by less than an eighth, whatever the objective. Where no pair is linked
-    any more the lightest are united.
+    and the ratio cut, include the cluster of most mass at the time. For these cuts, gains that differ by less than
+    0.001 of what a cluster can be worth count as equal. On graphs with hubs, where merging would take too long, gains
+    that differ by less than an eighth count as equal, whatever the objective. When no pair is linked any more, the
+    lightest clusters are united.
 
     Raises ParameterError for isolated nodes and an impossible k.
 
@@ -63,7 +63,7 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
     graph = as_graph(G, weight=weight)
     if graph.isolated.any():
         raise ParameterError(
-            f"G has {amount(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave such out"
+            f"G has {amount(int(graph.isolated.sum()), 'isolated node')}, which no cut can place; leave them out"
         )
     return graph
 
@@ -71,10 +71,10 @@ def graph_without_isolated_nodes(G: GraphLike, weight: str | None) -> Graph:
 def agglomerate(
     level: Level, goal: Goal, run: Run, gains: np.ndarray = NO_GAINS, pairs: np.ndarray = NO_PAIRS
 ) -> Partition:
-    """The nodes merged into `goal.k` clusters, or where that is 0 while a union gains.
+    """The nodes merged into `goal.k` clusters; if that is 0, while a union gains.
 
-    gains : when of shape (n,), gains[t] becomes the gain of the union that leaves t clusters, for linked pairs.
-    pairs : when of shape (n, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes: the
+    gains : if of shape (n,), gains[t] becomes the gain of the union that leaves t clusters, for linked pairs.
+    pairs : if of shape (n, 2), pairs[t] becomes the two clusters of that union, each named by one of its nodes: the
         one that ends, and the one that goes on under its name.
     """
     n = len(level.terms.mass)

@@ -1,12 +1,12 @@
 """Balanced partitioning: exactly k clusters within a bound on what they hold, with the smallest edge cut.
 
-1. Coarsening. Local moving joins nodes to regions of a few nodes, whose sizes are bounded; singletons that are left
-   share a region with others that have the same neighbor. So levels shrink even where most nodes hang on hubs.
-2. Recursive bisection on the way back. The coarsest level is cut in two, and each finer level has twice as many parts
-   as soon as it has nodes enough for them. Parts are bisected by a V-cycle of their own: they are coarsened, grown into
-   halves several times, of which the best are taken, and refined on the way back.
-3. Refinement at every level: clusters that hold too much give nodes away; Jet's rounds of moves, which may pass the
-   bound for a while; then Fiduccia-Mattheyses, from the whole border and from few nodes of it. Coarse levels may exceed
+1. Coarsening. Local moving joins nodes to regions of a few nodes, whose sizes are bounded; remaining singletons with
+   the same neighbor share a region. So levels shrink even if most nodes are leaves of hubs.
+2. Recursive bisection on the way back. The coarsest level is cut in two, and a finer level doubles the parts as soon as
+   it has nodes enough for them. Parts are bisected by a V-cycle of their own: they are coarsened, grown into halves
+   several times, of which the best are taken, and refined on the way back.
+3. Refinement at every level: clusters that hold too much give nodes away; Jet's rounds of moves may exceed the bound
+   for a while; Fiduccia-Mattheyses searches from the whole border and from few nodes of it. Coarse levels may exceed
    the bound by the size of one node, the finest never does.
 4. V-cycles inside the clusters found, and recombination: V-cycles inside the overlay of two partitions.
 
@@ -41,26 +41,29 @@ from graphclust.partition.levels import Run, n_entries, partition_in, room_for, 
 from graphclust.partition.local_moving import find_regions
 from graphclust.partition.overlay import overlay
 
-REGION = 3.0  # nodes of an average link's weight that a region is about worth joining for
-HEAVIEST = 0.15  # of an average cluster: no region holds more, lest clusters cannot be balanced ...
-GROWTH = 8.0  # ... but on coarse levels, which have fewer clusters, so many nodes of average size
-JOINED = 4.0  # nodes of average size that singletons may make a region of
-HARDLY_SHRINKS = 0.5  # of the nodes are left: then singletons are joined
-MOST_LEFT = 0.95  # a contraction that leaves more of the nodes is not made
+REGION = 3.0  # nodes, about: an average link joins a node to a region that is no larger
+HEAVIEST = 0.15  # of an average cluster: no region is larger, so that clusters can be balanced ...
+GROWTH = 8.0  # ... but coarse levels, which have fewer clusters, allow so many nodes of average size
+JOINED = 4.0  # nodes of average size in a region of singletons
+HARDLY_SHRINKS = 0.5  # of the nodes: singletons are joined if regions leave more
+MOST_LEFT = 0.95  # of the nodes: a contraction that leaves more is not made
 NODES_PER_PART = 400  # that a level needs before a part of it is bisected ...
-COARSEST = 20  # ... and to how many that part is coarsened for it
+COARSEST = 20  # ... and to how many nodes the part is coarsened for that
 NODES_PER_CLUSTER = 10  # of the coarsest level of a V-cycle
 TRIES = 8  # bisections of each part, of which the best is taken
-FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)  # those of Jet
-# A search from the whole border crosses high hills; those from a few nodes cross low ones, and so end soon.
+FINEST_ROUNDS, COARSE_ROUNDS = Rounds(0.25, 12), Rounds(0.75, 12)  # of Jet
+# A search from the whole border can cross high barriers; searches from a few nodes cross low ones, and end soon.
 WHOLE = climbing.FMLimits(1 << 40, 300, np.inf, 3, 0.0)
 LOCAL = climbing.FMLimits(16, 15, 1000.0, 3, 0.0)
-POOL = 8  # partitions that are kept to be parents
+POOL = 8  # partitions that are kept as parents
 LITTER = 2  # children of one generation
-BUDGET = 1 << 24  # entries that all cycles run over: some seconds; the first cycle is always made
+BUDGET = 1 << 24  # entries that all V-cycles read: some seconds; the first V-cycle is always made
 MOST_IN_ROUNDS = 1 << 22  # entries of a level whose nodes move in rounds, each of which reads all of them
-SPARE_ENTRIES, MOST_SPARE = 1 << 17, 8  # by their entries small graphs have more children, but no more than so many
-PATIENCE = 64  # children without a gain, after which nothing more is tried
+SPARE_ENTRIES, MOST_SPARE = (
+    1 << 17,
+    8,
+)  # small graphs have a child for each so many entries less, up to so many children
+PATIENCE = 64  # children without a gain, after which the search ends
 
 
 class Effort(NamedTuple):
@@ -75,7 +78,7 @@ EFFORTS = {"low": Effort(1, 0, 0), "normal": Effort(2, 0, 2), "high": Effort(4, 
 
 
 class Parts(NamedTuple):
-    """A partition on its way to k clusters, and the number of clusters that each of its parts is to become."""
+    """A partition on its way to k clusters, and the number of clusters that each part will be bisected into."""
 
     found: Partition
     counts: np.ndarray
@@ -110,7 +113,7 @@ def best_of(level: Level, pool: Sequence[Partition], goal: Goal, counts: npt.Arr
 
 
 def select(found: Sequence[Partition], goal: Goal) -> list[Partition]:
-    """Some partitions, best first; of several with one value, which are mostly the same, only the first."""
+    """The best partitions, best first; of several with equal values, which are mostly the same, only the first."""
     kept: list[Partition] = []
     for one in sorted(found, key=lambda one: -value(one, goal)):
         if not kept or value(kept[-1], goal) - value(one, goal) > SAME * abs(value(one, goal)):
@@ -129,9 +132,9 @@ def is_within(level: Level, found: Partition, goal: Goal, counts: npt.ArrayLike 
 
 
 def balance(level: Level, found: Partition, goal: Goal) -> tuple[Partition, bool]:
-    """The partition with its k clusters within the bounds, as far as the nodes of the level allow; and whether it is.
+    """The partition rebalanced, as far as the nodes of the level allow, and whether it is within the bounds.
 
-    It is the partition found where that is within them.
+    A partition that is within the bounds stays as it is.
     """
     if is_within(level, found, goal):
         return found, True
@@ -141,9 +144,9 @@ def balance(level: Level, found: Partition, goal: Goal) -> tuple[Partition, bool
 
 
 def improve_parts(level: Level, found: Partition, max_cycles: int, run: Run) -> Partition:
-    """The partition that V-cycles make of another, whose parts hold as much and cut no more.
+    """The partition after V-cycles: each part holds as much as before, and the cut is no larger.
 
-    max_cycles : the first that gains nothing is the last.
+    max_cycles : the first V-cycle that gains nothing is the last.
     """
     k = len(found.sums.size)
     counts = np.bincount(found.labels, level.terms.size, minlength=k)
@@ -163,7 +166,7 @@ def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 
 
 def _child(level: Level, pool: Sequence[Partition], goal: Goal, run: Run) -> Partition:
-    """A child of two partitions: a V-cycle of the better one inside what both have in one cluster."""
+    """A child of two partitions: a V-cycle of the better one inside their overlay."""
     if len(pool) == 1:
         return _v_cycle(level, pool[0], _new_partition(level, goal, run), goal, run)
     better, other = sorted(run.rng.permutation(len(pool))[:2])
@@ -190,7 +193,7 @@ def _new_partition(level: Level, goal: Goal, run: Run) -> Partition:
 def _v_cycle(
     level: Level, found: Partition, other: Partition, goal: Goal, run: Run, counts: np.ndarray | None = None
 ) -> Partition:
-    """The better of the partition and of what a V-cycle inside what it and another have in one cluster makes of it.
+    """The better of the partition and of a V-cycle of it inside its overlay with another.
 
     counts : how many times the bound each cluster may hold; once, by default.
     """
@@ -231,7 +234,7 @@ def _coarsen(level: Level, within: np.ndarray, least: int, k: int, growth: float
 
 
 def _mean_weight(level: Level) -> float:
-    """Of the entries that are in use: rows of which some were left out have room for more."""
+    """The mean weight of the entries in use: rows within parts have unused room at the end."""
     weights = level.rows.weights[: level.rows.indptr[-1]]
     return float(weights.mean()) if len(weights) else 1.0
 

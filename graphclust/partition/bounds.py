@@ -1,4 +1,4 @@
-"""Bounds on what clusters hold: what a caller asks for, checked, and clusters that hold too little."""
+"""Bounds on the sizes of clusters: checks of what a caller asks for, and the union of clusters that hold too little."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from graphclust.partition.overlay import split_disconnected
 NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
 NO_ROOM = "the nodes do not fit into the clusters"
 ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
-ROUNDS = 3  # of uniting small clusters, since moves and splits in between can make new ones
+ROUNDS = 3  # of uniting small clusters: the moves and splits in between can make new ones
 
 
 class Bounds(NamedTuple):
@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 
 
 def weights_in_words(node_weight: NodeWeight, graph: Graph) -> str | None:
-    """What the record of a call says of the weights of nodes: the attribute's name, "given", or those of the "file"."""
+    """The source of the nodes' weights, for the record of a call: the attribute's name, "given" or "file"."""
     if node_weight is None:
         return None if graph.node_weights is None else "file"
     return node_weight if isinstance(node_weight, str) else "given"
@@ -67,7 +67,7 @@ def as_sizes(G: Any, graph: Graph, node_weight: NodeWeight) -> np.ndarray:
 def order_by_name(node_weight: Any, names: Sequence[Any], what: str) -> Any:
     """The weights in the order of the names: those of a mapping, or of a pandas Series whose index holds names.
 
-    A Series whose index holds none of them goes by place, as an array does; what : they are, such as "node".
+    A Series whose index holds none of the names goes by place, as an array does. what : is named, such as "node".
     """
     is_mapping = isinstance(node_weight, Mapping)
     if not is_mapping:
@@ -143,8 +143,8 @@ def as_bounds_of_k(
 ) -> Bounds:
     """Bounds that k clusters can meet, by the sizes alone; ParameterError says which numbers would do.
 
-    max_imbalance : says the most as a share above the mean, in the place of `max_size`. n_aside : nodes with edges that
-    do not take part.
+    max_imbalance : the upper bound as a share above the mean, instead of `max_size`. n_aside : nodes with edges that do
+    not take part.
     """
     total, heaviest = float(size.sum()), float(size.max())
     if max_imbalance is not None:
@@ -189,21 +189,21 @@ def k_within(size: np.ndarray, k: int, min_size: Any, max_size: Any) -> int:
 
 
 def _round_bounds(size: np.ndarray, least: float, most: float) -> tuple[float, float]:
-    """The bounds, where all sizes are whole numbers those whole numbers that mean the same."""
+    """The bounds; if all sizes are whole numbers, the equivalent whole numbers."""
     if (size != np.floor(size)).any():
         return least, most
     return float(np.ceil(least * (1.0 - ROUND_OFF))), float(np.floor(most * (1.0 + ROUND_OFF)))
 
 
 def describe_sure_bounds(size: np.ndarray, k: int) -> str:
-    """Bounds that k clusters surely meet: each node to the cluster that holds least, they differ by less than one."""
+    """Bounds that k clusters surely meet: packed greedily, their loads differ by less than one node."""
     mean, heaviest = float(size.sum()) / k, float(size.max())
     least = f"min_size <= {_round_down(mean - heaviest):.12g} and " if mean > heaviest else "no min_size and "
     return f"{least}max_size >= {_round_up(mean + heaviest):.12g}"
 
 
 def pack(level: Level, k: int, run: Run) -> Partition:
-    """k clusters by size alone: always the heaviest node that is left to the cluster that holds least."""
+    """k clusters by size alone: the heaviest remaining node always joins the cluster that holds least."""
     labels, heap = np.empty(len(level.terms.size), np.int32), [(0.0, c) for c in range(k)]
     for u in np.argsort(-level.terms.size, kind="stable"):
         load, c = heap[0]
@@ -213,17 +213,17 @@ def pack(level: Level, k: int, run: Run) -> Partition:
 
 
 def _round_down(value: float) -> float:
-    """A number of few digits that is no more."""
+    """The value rounded down to a whole number if it is at least 1."""
     return float(math.floor(value)) if value >= 1.0 else value
 
 
 def _round_up(value: float) -> float:
-    """A number of few digits that is no less."""
+    """The value rounded up to a whole number."""
     return float(math.ceil(value))
 
 
 def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float:
-    """What one of k parts may hold: the mean and so much more, rounded up where the sizes are whole numbers."""
+    """What one of k parts may hold: (1 + max_imbalance) times the mean, rounded up if the sizes are whole numbers."""
     mean = float(size.sum()) / k
     most = (1.0 + max_imbalance) * mean
     return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
@@ -242,10 +242,11 @@ def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_el
 
 
 def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with no cluster below the least of the goal: small ones are united with neighbors that have room.
+    """The partition with no cluster below the lower bound of the goal.
 
-    Those that none has room for, such as leaves of a hub, are united with others of the same neighbor; and to those
-    that are left nodes come from others, or leave them for others. ParameterError where that does not succeed either.
+    Small clusters are united with neighbors that have room. If none has, as for the leaves of a hub, small clusters of
+    one neighbor are united with each other. Clusters that are still small take nodes from others, or give all of theirs
+    to others. ParameterError if that fails too.
     """
     for left in range(ROUNDS - 1, -1, -1):
         if _least_load(level, found) >= goal.least:
@@ -269,7 +270,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
 
 
 def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
-    """Clusters, the nodes of a level, with those below the least united that have their strongest link to the same."""
+    """Unite clusters, the nodes of a level, that are below the lower bound and share their most linked neighbor."""
     rows, size = level.rows, level.terms.size
     small = np.flatnonzero(size < goal.least)
     ends = [(rows.indptr[c], rows.indptr[c + 1]) for c in small]
@@ -287,5 +288,5 @@ def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:
 
 
 def _least_load(level: Level, found: Partition) -> float:
-    """What the cluster holds that holds least."""
+    """The size of the smallest cluster."""
     return float(np.bincount(found.labels, level.terms.size).min())

@@ -1,4 +1,4 @@
-"""communities: a graph and a resolution in, a clustering with as many clusters as that resolution makes out."""
+"""communities: cluster a graph at a resolution, which decides the number of clusters."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def communities(
         raises stops the work. Ctrl-C raises `Interrupted`, whose `best` is a Clustering, once there is one.
 
     Returns a `Clustering` whose `k` is the number of clusters found. Every cluster is connected, unless a bound leaves
-    no other choice, which a remark then says. An isolated node is a
-    cluster by itself, as in other tools for communities; `coreset_sc`, which makes exactly k, labels it -1.
+    no other choice, which a remark then says. An isolated node is a cluster by itself, as in other tools for
+    communities; `coreset_sc`, which makes exactly k, labels it -1.
 
     Raises ParameterError (resolution, objective, effort, components or time_budget impossible, or bounds that no
     partition can meet), TypeError (of the wrong type), GraphValidationError (no graph to cluster, wrong weights).
@@ -158,6 +158,6 @@ def communities(
 
 
 def goal_at(on: WeighedGraph, resolution: float, objective: str) -> Goal:
-    """As many clusters as a plain objective makes at a resolution, as a caller states it."""
+    """The goal of as many clusters as a plain objective makes at a resolution, as a caller states it."""
     pull = resolution * (on.units.chance if OBJECTIVES[objective].is_relative else 1.0)
     return Goal(Objective(PLAIN, pull, on.graph.total_volume / on.graph.n_nodes), 0)

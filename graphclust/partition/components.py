@@ -1,10 +1,10 @@
 """Which connected components take part in a search for exactly k clusters; the others are put aside, in no cluster.
 
-Any component is a perfect cluster that no edge leaves, so a plain objective spends its clusters on crumbs. Here a
-component takes one of the k clusters where it is worth more than what the others would do with it. Worth is a gain of
-likelihood: the edges inside two sets of nodes are better explained by a rate of each set than by one rate of both. In a
-small graph the worth of the other clusters is measured: fine clusters are reduced to k by the cheapest steps, each of
-which unites two linked clusters or puts a component aside. In a large graph it is estimated from volumes alone.
+No edge leaves a component, so a plain objective spends its clusters on tiny components. Here a component gets one of
+the k clusters only if that is worth more than one more cluster elsewhere. Worth is a gain of likelihood: two rates
+explain the edges inside two sets of nodes better than one rate for both. In a small graph it is measured: fine clusters
+are reduced to k by the cheapest steps, each of which unites two linked clusters or puts a component aside. In a large
+graph it is estimated from volumes alone.
 
 Source: the likelihood, Karrer & Newman 2011, "Stochastic blockmodels and community structure in networks".
 """
@@ -27,15 +27,15 @@ from graphclust.partition.engine import v_cycle
 from graphclust.partition.levels import run_on
 from graphclust.progress import Progress
 
-# A cluster that is cut in two where its edges allow is worth this much of one that falls apart: .44 / log 2 on planted
+# Worth of splitting one component into two clusters, as a share of that of two components: .44 / log 2 on planted
 # graphs of degree 10 with a sixth of the edges between clusters, .2 in random graphs of that degree.
 STRUCTURE = 0.5
-LEAST_SHARE = 0.05  # of the estimated worth of the k-th cluster: components of less are aside without a trial
+LEAST_SHARE = 0.05  # of the estimated worth of the k-th cluster: components of less are put aside unmeasured
 MOST_ENTRIES = 1 << 17  # up to which the worth is measured, in 2 to 30 ms for k up to 100
-FINE = 2  # clusters of a trial, as a multiple of k, before it reduces them
-MOST_TRIALS = 8  # resolutions, each at least twice the one before
+FINE = 2  # fine clusters to begin with, as a multiple of k
+MOST_TRIALS = 8  # at a resolution that makes so many; each is at least twice the one before
 AT_ONCE = 2  # half of the remaining steps are made before costs are computed again
-ALIKE = 0.5  # of the volume of the smallest cluster: where all clusters are components, others like these are united
+ALIKE = 0.5  # of the volume of the smallest cluster: if all k clusters are components, larger ones take part too
 
 
 def nodes_to_partition(
@@ -43,10 +43,9 @@ def nodes_to_partition(
 ) -> np.ndarray:
     """True for the nodes to partition into k clusters, (n_nodes,): with edges, in components that take part.
 
-    k_is_open : whether k is a guess; then all components take part that are no crumbs beside the typical one.
-
-    components : "large", those that are worth one of the k clusters; "largest", or "all". Remarks name what is left
-    out, and that k is less than the number of components. "large" leaves k nodes at least, if there are as many.
+    components : "large", the ones worth one of the k clusters; "largest"; or "all". "large" leaves at least k nodes, if
+    there are as many. k_is_open : whether k is a guess; then every component of LEAST_SHARE of the typical volume takes
+    part too. Remarks name what is left out, and say if k is less than the number of components.
     """
     progress.reads(graph, graph.n_entries)
     of_node = graph.components
@@ -77,9 +76,9 @@ def nodes_to_partition(
 
 
 def mask_nodes(graph: Graph, searched: np.ndarray) -> Graph:
-    """The graph on the same rows, in which all other nodes count as isolated: they have no degree, and no loop.
+    """The graph on the same rows, in which the nodes not searched count as isolated: without degree and loop.
 
-    No entry is copied. The other nodes must be whole components: their rows are still there, and lead to each other.
+    No entry is copied. These nodes must be whole components: their rows are still there, and lead to each other.
     """
     if np.array_equal(searched, ~graph.isolated):
         return graph
@@ -98,7 +97,7 @@ def labels_of_all_nodes(searched: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.bool_]:
     """True for the components that take part in k clusters, shape (n_components,)."""
-    k = max(k, 2)  # one cluster has all that two have
+    k = max(k, 2)  # for one cluster the same components take part as for two
     typical = float(volumes.max()) / k
     worth = worth_apart(volumes, typical)
     component, last = choose_components(volumes, worth, k)
@@ -115,21 +114,21 @@ def worth_a_cluster(graph: Graph, volumes: npt.NDArray[np.float64], k: int) -> n
         component = graph.components[nodes[left.origin]].astype(np.int64)
     takes_part = np.zeros(len(volumes), bool)
     takes_part[component] = True
-    if len(np.unique(component)) == k:  # each a cluster: no reason to put others like these aside
+    if len(np.unique(component)) == k:  # each is a cluster: others about as large are not put aside
         takes_part |= volumes >= ALIKE * volumes[component].min()
     return takes_part
 
 
 def typical_volume(volumes: npt.NDArray[np.float64]) -> float:
-    """The volume such that half of all volume is in components as large or larger; of a giant, where there is one."""
+    """The volume such that half of all volume is in components as large or larger: the giant component's, if any."""
     increasing = np.sort(volumes)
     return float(increasing[np.searchsorted(np.cumsum(increasing), volumes.sum() / 2.0)])
 
 
 def worth_apart(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[np.float64]:
-    """What it is worth to tell sets of nodes from a cluster that no edge links to them, in nats times weight.
+    """The gain of likelihood, in nats times weight, by telling sets of nodes from a cluster without links to them.
 
-    volume : of the sets. typical : of a cluster; of one as large as the set where that is larger.
+    volume : of the sets. typical : volume of that cluster, which is at least as large as the set.
     """
     other = np.maximum(volume, typical)
     own = volume * np.log1p(other / np.where(volume > 0.0, volume, 1.0))
@@ -139,10 +138,10 @@ def worth_apart(volume: npt.NDArray[np.float64], typical: float) -> npt.NDArray[
 def choose_components(
     volumes: npt.NDArray[np.float64], worth: npt.NDArray[np.float64], k: int
 ) -> tuple[npt.NDArray[np.int64], float]:
-    """The component of each of k clusters if the most worthy are made, and the worth of the last of them.
+    """The component of each of the k clusters of most worth, and the worth of the last one.
 
-    The first cluster of a component is worth what tells it from the others, and the n-th what tells two n-th parts of
-    it from each other, as far as their edges allow.
+    The first cluster of a component is worth what tells the component from the others; the n-th is worth STRUCTURE
+    times what tells two n-th parts of it from each other.
     """
     largest = np.argsort(-worth, kind="stable")[:k]
     heap = [(-float(worth[c]), int(c), 1) for c in largest]
@@ -171,7 +170,7 @@ class Clusters(NamedTuple):
 
 
 def fine_clusters(graph: Graph, k: int) -> Clusters:
-    """Clusters by modularity at a resolution that makes more than k of them; the same at every call."""
+    """Clusters by modularity at a resolution that makes about FINE * k of them; the same at every call."""
     on = weigh(graph, "modularity")
     run = run_on(on)
     pull, wanted = on.units.chance, min(FINE * k, graph.n_nodes)
@@ -192,10 +191,10 @@ def fine_clusters(graph: Graph, k: int) -> Clusters:
 
 
 def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
-    """k of the clusters, by the cheapest steps: two linked ones become one, or a whole component is put aside.
+    """Reduce the clusters to k by the cheapest steps: unite two linked clusters, or put a whole component aside.
 
-    typical : volume of the cluster that a component put aside is no longer told from. The cheapest half of the steps
-    that are left is made at once; the smaller of two clusters becomes a part of the larger.
+    typical : volume of the cluster from which a component put aside is no longer told. The cheapest half of the
+    remaining steps is made at once; the smaller of two clusters becomes a part of the larger.
     """
     while (n := len(clusters.mass)) > k:
         is_first = clusters.mass[clusters.a] < clusters.mass[clusters.b]
@@ -211,13 +210,13 @@ def reduce_to(clusters: Clusters, k: int, typical: float) -> Clusters:
         price[whole] = worth_apart(clusters.mass[whole], typical)
         steps = np.argsort(price, kind="stable")[: max(1, (n - k) // AT_ONCE)]
         ended = steps[~whole[steps]]
-        ended = ended[~np.isin(into[ended], ended)]  # a cluster that others join now joins another later
+        ended = ended[~np.isin(into[ended], ended)]  # a cluster that others join stays in this round
         clusters = remove_clusters(unite_clusters(clusters, ended, into[ended]), np.append(ended, steps[whole[steps]]))
     return clusters
 
 
 def remove_clusters(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters:
-    """The clusters but for some that are linked to no other."""
+    """The clusters without some that are linked to no other."""
     is_left = np.ones(len(clusters.mass), bool)
     is_left[gone] = False
     number = np.cumsum(is_left) - 1
@@ -226,7 +225,7 @@ def remove_clusters(clusters: Clusters, gone: npt.NDArray[np.int64]) -> Clusters
 
 
 def unite_clusters(clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: npt.NDArray[np.int64]) -> Clusters:
-    """The clusters where some ended, being a part of others; those that ended are still there, linked to none."""
+    """The clusters after some became parts of others; these are still listed, linked to none."""
     n = len(clusters.mass)
     into, inside, mass = np.arange(n), clusters.inside.copy(), clusters.mass.copy()
     into[ended] = enlarged
@@ -241,7 +240,7 @@ def unite_clusters(clusters: Clusters, ended: npt.NDArray[np.int64], enlarged: n
 
 
 def worth_of_two(clusters: Clusters) -> npt.NDArray[np.float64]:
-    """What it is worth to tell the two clusters of each linked pair: of the edges inside both, nats times weight."""
+    """The gain of likelihood by telling the two clusters of each linked pair apart, in nats times weight."""
     a, b, link = clusters.a, clusters.b, clusters.link
     inside, mass = clusters.inside, clusters.mass
     of_both = inside[a] + inside[b] + 2.0 * link

@@ -17,7 +17,7 @@ from graphclust.objective.unlinked import best_unlinked
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import goal_at
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.edge_subsampling import edges_left_out
+from graphclust.partition.edge_subsampling import leave_out_edges
 from graphclust.partition.engine import EFFORTS, partition, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import edges_worth, nats_of, nats_saved
@@ -25,7 +25,7 @@ from graphclust.progress import Progress, ProgressLike, as_progress
 
 __all__ = ["Certainty", "certainty"]
 
-SHARE_LEFT_OUT = 0.1  # of the edges: with fewer, weak clusters are found again too; with more, good ones fall apart
+SHARE_LEFT_OUT = 0.1  # of the edges: if fewer, weak clusters are found again too; if more, good ones fall apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ def weights_to_own(links: sparse.csr_array, labels: npt.NDArray[np.int64]) -> np
 
 
 def shares_of(graph: Graph, labels: npt.NDArray[np.int64], links: sparse.csr_array) -> sparse.csr_array:
-    """Links as shares of the row's sum; of nodes that are linked to themselves only all to the own cluster."""
+    """Links as shares of the row's sum; for nodes linked only to themselves, all to their own cluster."""
     total = links.sum(axis=1)
     alone = np.flatnonzero((total == 0.0) & (labels >= 0))
     own = sparse.csr_array((np.ones(len(alone)), (alone, labels[alone])), shape=links.shape)
@@ -174,9 +174,9 @@ def gains_over_second(
     stays: npt.NDArray[np.float64],
     sums: ClusterSums,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The best other cluster of each node, how much worse it is than the own, and what one link more would change.
+    """The best other cluster of each node, how much worse it is than the own, and what one more link would change.
 
-    Compared are the clusters that a node is linked to and the best of all if no link counts.
+    The candidates are the clusters to which a node is linked, and the best cluster for a node without links.
     """
     n = len(labels)
     loops, mass = on.terms.loops, on.terms.mass
@@ -223,7 +223,7 @@ def next_unions(
 def stabilities(
     clustering: Clustering, n_repeats: int, rng: np.random.Generator, progress: Progress
 ) -> npt.NDArray[np.float64]:
-    """For each cluster the mean Jaccard index with the cluster most like it where edges were left out."""
+    """For each cluster the mean Jaccard index with the most similar cluster found without some edges."""
     labels, k, asked = clustering.labels, clustering.n_clusters, clustering.parameters
     aim, components = Aim(clustering.objective, clustering.resolution), asked.get("components", "all")
     at = None if {"method", "cut"} & {*asked} else clustering.resolution  # where that makes the number of clusters
@@ -235,7 +235,7 @@ def stabilities(
         if n_done and progress.out_of_time():
             break
         n_done += 1
-        less = edges_left_out(clustering.graph, SHARE_LEFT_OUT, rng)
+        less = leave_out_edges(clustering.graph, SHARE_LEFT_OUT, rng)
         taken = labels >= 0
         if at is None:
             taken &= nodes_to_partition(less, n_linked, components, [], progress)

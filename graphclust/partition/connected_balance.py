@@ -1,4 +1,4 @@
-"""Connected clusters moved into their bounds by nodes that leave a cluster connected, one at a time."""
+"""Rebalancing of connected clusters by single moves that keep them connected: tabu search."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.partition.levels import Run, with_sums
 
-WORK, STEP = 1 << 22, 1 << 12  # entries that all looks may read, a tenth of a second, and what any look costs
-TABU = 0.1  # of the nodes, those that moved last, stay where they are
+WORK, STEP = 1 << 22, 1 << 12  # entries that all steps may read, a tenth of a second, and what a step costs at least
+TABU = 0.1  # share of the nodes, the ones that moved last, that may not move
 
 
 def balance_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
     """The partition after moves that keep its clusters connected, until all are within the bounds or work is used up.
 
-    Of all moves of a border node to a neighboring cluster that one is made which brings the clusters nearest to their
-    bounds, and then to each other. A node that has just moved waits, so that a search leaves local optima.
+    Each step makes the move of a border node to a neighboring cluster that brings the clusters nearest to their bounds,
+    and then to equal sizes. A node that has just moved may not move for a while: so the search leaves local optima.
 
-    Source: the waiting, Glover 1989, "Tabu search".
+    Source: Glover 1989, "Tabu search".
     """
     rows, size = level.rows, level.terms.size
     n, labels, k = len(size), found.labels.copy(), len(found.sums.size)

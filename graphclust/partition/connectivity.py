@@ -15,15 +15,15 @@ from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import connected_parts, split_disconnected
 
-REFINEMENTS = 2  # after each, moves may have disconnected clusters again; parts left after the last join a neighbor
+REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
 
 
 def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition with connected clusters, as many as before where k is given and the graph allows it.
+    """The partition with connected clusters, as many as before if k is given and the graph allows it.
 
-    Where k is free each part becomes a cluster: parts without a link gain by being apart, whatever the plain objective.
-    Else all but the heaviest of a cluster join the cluster next to them that gains most, or loses least, by it; a part
-    that is a component of the graph stays with its cluster.
+    If k is free, each connected part becomes a cluster, which raises any plain objective. Else the heaviest part of a
+    cluster stays, and each other part joins the neighboring cluster that gains most, or loses least, by it; a part that
+    is a component of the graph stays with its cluster.
     """
     for _ in range(REFINEMENTS):
         connected = connect_once(level, found, goal, run)
@@ -34,7 +34,7 @@ def connect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 
 
 def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The same without moves of single nodes; of the rows, those of parts that may join a neighbor are read whole."""
+    """`connect` without moves of single nodes; only the rows of parts that may join a neighbor are read whole."""
     if goal.k == 0:
         return split_disconnected(level, found, run)
     parts, n = connected_parts(level, found, run)
@@ -47,7 +47,7 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     nodes = np.flatnonzero(home[found.labels] != parts)
     lengths, indices, weights = links_of_nodes(level.rows, parts, n, nodes[np.argsort(parts[nodes], kind="stable")])
     run.reads(level, int((level.rows.indptr[nodes + 1] - level.rows.indptr[nodes]).sum()))
-    if len(indices) == 0:  # components of the graph: nothing is next to them
+    if len(indices) == 0:  # all parts are components of the graph
         return found
     is_kept = lengths > 0
     is_kept[home] = True
@@ -66,15 +66,14 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
 
 
 def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, goal: Goal) -> Partition | None:
-    """A partition of the parts of clusters, in which all but the home of each cluster join a neighbor of theirs.
+    """A partition of the parts of clusters: the home of each cluster stays, the other parts join a neighbor.
 
-    is_home : whether each part is the one that its cluster stays with. of_part : the cluster that each part is of. None
-    where nothing joins anything.
+    is_home : whether a part is the home of its cluster. of_part : the cluster of each part. None if no part joins any.
     """
     n, k = len(of_part), goal.k
     joined = join_homes(level, is_home, of_part, goal)
     home, inside, mass = joined
-    left = np.flatnonzero(home < 0)  # components of the graph, or parts that no neighbor has room for
+    left = np.flatnonzero(home < 0)  # components of the graph, or parts for which no neighbor has room
     if len(left) == n - k:
         return None
     home[left] = of_part[left]
@@ -84,7 +83,7 @@ def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, goal: Goa
 
 
 class Joined(NamedTuple):
-    """The cluster of each node, int64, -1 for none, and what the clusters have inside, and weigh."""
+    """The cluster of each node, int64, -1 for none, and the weight inside each cluster and its mass."""
 
     home: np.ndarray
     inside: np.ndarray
@@ -92,9 +91,9 @@ class Joined(NamedTuple):
 
 
 def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goal) -> Joined:
-    """Nodes that are no home join the cluster next to them that gains most, or loses least, by it; heavy ones first.
+    """Each node that is no home joins the neighboring cluster that gains most, or loses least; heavy nodes first.
 
-    of_node : the cluster that each node is of until now, -1 for none; those of homes differ. Where nodes have sizes
+    of_node : the cluster of each node so far, -1 for none; the homes are of different clusters. If nodes have sizes,
     none leaves a cluster that would hold too little without it, nor joins one that would hold too much.
     """
     rows, (inside_of, mass_of, size) = level

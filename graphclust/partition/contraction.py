@@ -37,7 +37,7 @@ class Contraction(NamedTuple):
 
 
 def contract(level: Level, regions: Partition, run: Run) -> Contraction:
-    """The level of the regions: links between two of them add up, what stays inside one is part of its own terms.
+    """The level of the regions: links between two regions add up, the weight inside a region is part of its terms.
 
     The links of a very large level are summed in the order of its rows, and may be an estimate.
     """
@@ -68,7 +68,7 @@ def uncoarsen(step: Contraction, found: Partition, goal: Goal, run: Run) -> Part
 
 
 def links_of_nodes(rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray) -> MadeRows:
-    """What some nodes, sorted by cluster, add to the links of k clusters, without those of a cluster to itself.
+    """The links that some nodes, sorted by cluster, add between k clusters, without links inside a cluster.
 
     labels : int32, of all nodes. Only the rows of the nodes are read.
     """
@@ -82,7 +82,7 @@ def links_of_nodes(rows: Rows, labels: np.ndarray, k: int, nodes: np.ndarray) ->
 
 
 def links_of_clusters(rows: Rows, labels: np.ndarray, k: int) -> Rows:
-    """The links between k clusters, without those of a cluster to itself; in blocks, on all threads."""
+    """The links between k clusters, without links inside a cluster; in blocks, on all threads."""
     starts, entries = np.zeros((2, k + 1), np.int64)
     nodes = np.empty(len(labels), np.int32)
     loops.group_members(labels, rows.indptr, starts, entries, nodes)

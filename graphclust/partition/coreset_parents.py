@@ -1,14 +1,16 @@
-"""The two-step method: the parents of a large graph's nodes come from a coreset, linked by shared neighbors.
+"""The two-step method: a large graph is contracted to regions that come from a coreset, linked by shared neighbors.
 
 1. A coreset of a few per cent of the nodes, and the graph of its shared neighbors: O(entries of the coreset's rows).
-2. That small graph is partitioned into 2 k regions, so that few clusters are missed.
-3. Every node with coreset neighbors takes the nearest centroid in kernel space of the regions that those are in; the
-   rest follow along the edges. So every node has a region for its parent.
-4. The graph is contracted to its regions, the engine parts these into k clusters by the normalized cut, and nodes move.
+2. This small graph is partitioned into 2 k regions, so that few clusters are missed.
+3. Every node with coreset neighbors joins one of their regions, the one of nearest centroid in kernel space; the other
+   nodes follow along the edges. So every node has a region.
+4. The graph is contracted to its regions, the engine partitions these into k clusters by the normalized cut, and nodes
+   move.
 5. The intersection of a cluster and a region is purer than the region. The graph is contracted to these pieces, the
-   engine partitions them again, by the objective, from the clusters found, and nodes move; and once more.
+   engine partitions them by the objective, starting from the clusters found, and nodes move; this is repeated while the
+   edges become likelier.
 
-A time budget buys further coresets: what the clusters have of the regions of each is merged within the clusters again.
+A time budget buys further coresets: the intersections of clusters and new regions are merged within the clusters.
 """
 
 from __future__ import annotations
@@ -31,15 +33,15 @@ from graphclust.partition.likelihood import implied_resolution, log_likelihood
 from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Labels, Regions, Sampling, WholeGraph
 
-REGIONS_PER_CLUSTER = 2  # what merging leaves impure is merged again; more cost more, and show no more
-LINKS = 20.0  # by shared neighbors, of a coreset node: with fewer, sparse clusters and small ones are missed
-NODES_PER_REGION = 12  # of the coreset: an engine that sees fewer of a cluster misses it
+REGIONS_PER_CLUSTER = 2  # more regions cost more, and show no more clusters
+LINKS = 20.0  # of a coreset node, by shared neighbors: with fewer, sparse clusters and small ones are missed
+NODES_PER_REGION = 12  # of the coreset: the engine misses clusters of which it sees fewer nodes
 MANY_NODES = 1 << 14  # of a coreset that takes some hundredths of a second
-SETTLED = 1e-4  # of the likelihood: a round that changes less leaves nothing to the next
-CORESETS_IN_VAIN = 64  # of a time budget: after so many nothing more is tried
-NOTHING = 1e-6  # of the volume: so little likelihood is that of chance, give or take round-off
+SETTLED = 1e-4  # relative change of the likelihood in a round, below which the rounds end
+CORESETS_IN_VAIN = 64  # coresets without a gain, after which the search ends before a time budget does
+NOTHING = 1e-6  # of the volume: a likelihood so small is zero up to round-off
 LEAST_SIGNAL = 4.5  # at 5.2 all planted clusters were found, at 3.9 not always: see `is_doubtful`
-WEIGHTS_AT_A_TIME = 1 << 24  # whose squares take 128 MB
+WEIGHTS_AT_A_TIME = 1 << 24  # their squares take 128 MB
 IN_DOUBT = (
     "the coreset may be too small to show the clusters of this graph: a larger coreset_size or another method may find "
     "better ones"
@@ -47,10 +49,10 @@ IN_DOUBT = (
 
 
 def default_size(n_nodes: int, n_entries: int, k: int) -> int:
-    """So many nodes that each shares LINKS neighbors with others, on average, and NODES_PER_REGION a region.
+    """The coreset size at which a coreset node has LINKS links on average, and a region NODES_PER_REGION nodes.
 
-    As long as they are a small graph, rather so many that an average node has three coreset neighbors: then clusters
-    show even where sizes are very unequal.
+    Up to MANY_NODES it is at least so large that an average node has three coreset neighbors: then clusters show even
+    if their sizes are very unequal.
     """
     mean_degree = max(n_entries, 1) / n_nodes
     by_links, by_neighbors = LINKS * n_nodes / mean_degree**2, 3.0 * n_nodes / mean_degree
@@ -63,7 +65,7 @@ def partition_by_coreset(
 ) -> tuple[Plan, Outcome]:
     """The steps above; nodes that are left out have the label -1. A time budget is used to its end.
 
-    is_final : or else the rest of a budget is left to who called where the coreset can have missed clusters.
+    is_final : if False, the rest of a time budget is left to the caller if the coreset may have missed clusters.
     """
     regions = whole.regions(sampling)
     with whole.progress.stage("merging"):
@@ -102,10 +104,10 @@ def part_pieces(
 ) -> tuple[Partition, Plan]:
     """The partition after rounds in which pieces are partitioned again and nodes move, while the edges become likelier.
 
-    Pieces are parted at the resolution at which k is natural while that gains, then at the one that the clusters call
-    for, and so in turn: where regions hold nodes of many clusters neither is right. For the cuts they are parted by
-    modularity: of impure pieces the smallest cut is around few of them. Where that parts the pieces of a cut as they
-    were there is no round.
+    Pieces are partitioned at the resolution at which k is natural while that gains, then at the one that the clusters
+    imply, and so on in turn: if regions hold nodes of many clusters, neither is right. For the cuts, modularity
+    partitions the pieces, since the smallest cut of impure pieces separates only few of them. If modularity keeps the
+    clusters of a cut as they are, there is no round.
     """
     by = MODULARITY if aim.is_ratio else aim
     best: tuple[Partition, Plan] | None = None
@@ -144,8 +146,8 @@ def part_pieces(
 def improve_to_the_end(whole: WholeGraph, found: Partition, aim: Aim, plan: Plan, sampling: Sampling) -> Partition:
     """The best partition when time is up, or after so many coresets in vain.
 
-    Each coreset has regions of its own. What the clusters have of these is merged again within the clusters, and nodes
-    move; that is kept if the value rises. More time only adds coresets, so that it never makes the value worse.
+    Each coreset has its own regions. The intersections of clusters and regions are merged within the clusters, and
+    nodes move; the result is kept if the value rises. More time only adds coresets, so it never lowers the value.
     """
     in_vain = 0
     while in_vain < CORESETS_IN_VAIN and whole.k > 1 and not whole.progress.out_of_time():
@@ -194,7 +196,7 @@ def number_of_regions(k: int, n_linked: int) -> int:
 
 
 def evenness(weights: np.ndarray | None) -> float:
-    """The share of edges that would do as well if their weights were equal: (sum w)^2 / (n sum w^2)."""
+    """The effective share of the edges, 1 if all weights are equal: (sum w)^2 / (n sum w^2)."""
     if weights is None:
         return 1.0
     total = squares = 0.0
@@ -209,10 +211,10 @@ def is_doubtful(leaving: float, k: int, mean_links: float) -> bool:
 
     leaving : share of the volume that leaves a cluster, on average: the normalized cut over k.
 
-    A step of the walk keeps the share stays = (1 - leaving - 1/k) / (1 - 1/k) of what it knows about the cluster, two
-    steps keep stays^2. Of a graph in which a node has c links that keep the share s, clusters can be learned only if
+    A step of the random walk keeps the share stays = (1 - leaving - 1/k) / (1 - 1/k) of the information about the
+    cluster, two steps keep stays^2. If a node has c links that keep the share s, clusters can be learned only if
     c s^2 > 1 (Kesten & Stigum 1966; Decelle et al. 2011); on planted graphs of 60 blocks all were found at 5.2, and not
-    always at 3.9. Where too much was lost the cut found is larger, and so the doubt.
+    always at 3.9. If clusters were missed, the cut found is larger, which lowers `stays`.
     """
     stays = 1.0 if k == 1 else (1.0 - leaving - 1.0 / k) / (1.0 - 1.0 / k)
     return stays <= 0.0 or mean_links * stays**4 < LEAST_SIGNAL

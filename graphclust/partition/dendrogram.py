@@ -1,8 +1,8 @@
-"""From a partition into many clusters down to one cluster, union by union, for the partition into every k between.
+"""From a partition into many clusters down to one cluster, union by union, with the partition into every k between.
 
-Clusters are united in the order in which their links exceed chance, as in the tree of Bonald et al. 2018; now and then
-regions, small groups of nodes, move between the clusters at the resolution at which the k reached is natural. So a
-wrong union of small clusters is mended as soon as the large ones show that it was wrong. When time is up nothing moves.
+Clusters are united in the order of their excess over chance, as in the dendrogram of Bonald et al. 2018. Now and then
+regions, small groups of nodes, move between the clusters at the resolution at which the present k is natural: these
+moves correct unions that turn out to be wrong. When time is up, nothing moves.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
 from graphclust.partition.resolution import FLOOR, objective_of
 
-EVERY = 50  # up to this many clusters regions move after each union, since that decides which k is suggested ...
-STRIDE = 0.04  # ... above, after this share of the clusters was united: the cost would grow with the square of k
+EVERY = (
+    50  # clusters, up to which regions move after each union, since these partitions decide which k is suggested ...
+)
+STRIDE = 0.04  # ... above, after this share of the clusters was united: else the cost grows with the square of k
 
 
 class LevelStats(NamedTuple):
@@ -71,7 +73,7 @@ class Descent(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """What each region has of the graph: its volume and its nodes; and the volume of the nodes in no region."""
+    """The volume and the number of nodes of each region; and the volume of the nodes in no region."""
 
     volume: npt.NDArray[np.float64]
     n_nodes: npt.NDArray[np.int64]
@@ -79,7 +81,7 @@ class Nodes(NamedTuple):
 
 
 class Clusters:
-    """The sums of the clusters that are left, by which a union is judged, and the graph that they are part of."""
+    """The sums of the remaining clusters, from which the figures of a partition follow."""
 
     def __init__(self, aim: Aim, found: Partition, nodes: Nodes, run: Run):
         k = len(found.sums.size)
@@ -91,7 +93,7 @@ class Clusters:
         self.left = np.ones(k, bool)
 
     def link(self, objective: Objective, gain: float, a: int, b: int) -> float:
-        """The weight between two clusters, from what their union gains; minus infinity is for unlinked ones."""
+        """The weight between two clusters, from the gain of their union, which is minus infinity for unlinked ones."""
         if gain == -np.inf:
             return 0.0
         if objective.kind == CHANCE:
@@ -109,7 +111,7 @@ class Clusters:
         self.left[a] = False
 
     def figures(self, united: int | None) -> LevelStats:
-        """Of the partition as it stands; the nodes put aside are in no cluster, and count in the graph's volume."""
+        """The figures of the present partition; nodes put aside are in no cluster, but count in the graph's volume."""
         inside, mass, volume, sizes = (
             values[self.left] for values in (self.inside, self.mass, self.volume, self.sizes)
         )
@@ -148,7 +150,7 @@ def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) ->
         if progress.out_of_time():
             stop = 1  # all unions at once
         order = order_of_unions(aim, stop, excess, run)
-        beyond = max(stop - 1, 1)  # one union more than is made shows how long `stop` clusters are natural
+        beyond = max(stop - 1, 1)  # one further union shows down to which resolution `stop` clusters are natural
         gains, pairs = np.full(k, -np.inf), np.zeros((k, 2), np.int32)
         agglomerate(contract(level, found, run).coarse, Goal(order, beyond), run, gains, pairs)
         group = np.arange(k)
@@ -176,10 +178,10 @@ def descend(level: Level, found: Partition, aim: Aim, nodes: Nodes, run: Run) ->
 
 
 def order_of_unions(aim: Aim, k: int, excess: float, run: Run) -> Objective:
-    """What the next unions are chosen by, `excess` being that of the last.
+    """The objective that chooses the next unions, `excess` being that of the last one.
 
-    Below the floor of resolutions no union pays, and the least loss counts: else small groups that hang on by few edges
-    would be left as clusters.
+    Below the floor of resolutions, the union of least loss at the floor is chosen: else small groups that hang on by
+    few edges would remain as clusters.
     """
     if aim.is_ratio or isinstance(aim.resolution, float) or excess <= FLOOR:
         return objective_of(aim, k, FLOOR, run.units)[0]

@@ -1,4 +1,4 @@
-"""The same graph with some of its edges left out by chance: what is still found there is no accident."""
+"""Edge subsampling: clusters that are found again without some of the edges are stable."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
 LEAST = 1e-140  # of a degree, as every graph has them: products of two are within floating-point range
 
 
-def edges_left_out(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
+def leave_out_edges(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
     """The graph without about that share of its edges; self-loops stay, nodes may become isolated.
 
-    Edges that no degree may consist of alone, since they weigh so little, are all left out.
+    Edges lighter than the least degree that a graph may have are all left out.
     """
     rows = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
     # A hash of the two ends decides, so that both entries of an edge share its fate.

@@ -3,19 +3,18 @@
 1. Coarsening. While V-cycles over the graph would exceed the budget, local moving joins nodes to small regions, and the
    graph is contracted to these.
 2. The goal. Where k is given, a dendrogram of regions tells at which resolution k clusters are natural.
-3. V-cycles. Each begins with regions of another size: local moving at a resolution, contraction, and so on while levels
-   shrink. At the top clusters are merged pair by pair. On the way back nodes move on every level. Cuts into few
-   clusters, and clusters of a free number, are merged from more, every other time; and one cut begins with the clusters
-   of the dendrogram.
-4. Recombination. Nodes that several partitions have in one cluster become one node; the small graph of these has a
-   V-cycle of its own, and the result is refined. So a child has of each parent what is good in it. Borders of cuts are
-   made shorter by the method of Fiduccia & Mattheyses 1982.
-5. Iteration. V-cycles inside the clusters found merge their regions again, and are kept where that is better. More
-   effort buys a family tree of new partitions: some have a child, V-cycles better it, and so on with the children.
-   Where the resolution was matched to k others are tried, and a ratio of the same sums: what makes the edges likelier
-   is kept.
-6. Connection. Parts of a cluster that no edge links become clusters, or join the neighbor that loses least. This and
-   the other objectives of step 5 alone can lower the value; every other step keeps or raises it.
+3. V-cycles. Each begins with regions of another size: local moving at a resolution, then contraction, repeated while
+   levels shrink. At the top clusters are merged pair by pair; on the way back nodes move on every level. If k is free,
+   or a cut has few clusters, every other V-cycle first makes more clusters and merges these. One partition of a cut
+   starts from the clusters of the dendrogram.
+4. Recombination. Nodes that share a cluster in all of several partitions become one node; this small graph has a
+   V-cycle of its own, and the result is refined. Fiduccia & Mattheyses 1982 then shortens the borders of cuts.
+5. Iteration. V-cycles inside the clusters found merge their regions again; the better partition is kept. More effort
+   buys a family tree of new partitions: four have a child, which V-cycles improve, four children have one, and so on.
+   Where the resolution was matched to k, other resolutions and a ratio of the same sums are tried; the partition under
+   which the edges are likelier is kept.
+6. Connection. Parts of a cluster that no edge links become clusters, or join the neighbor that loses least. Only this
+   step and the other objectives of step 5 can lower the value; every other step keeps or raises it.
 
 Local moving and contraction are those of Blondel et al. 2008 (Louvain) and Traag et al. 2019 (Leiden), merging that of
 Clauset, Newman & Moore 2004, the dendrogram that of Bonald et al. 2018, refinement on every level that of Rotta & Noack
@@ -53,24 +52,24 @@ from graphclust.partition.resolution import (
     plan_for_k,
 )
 
-BUDGET = 4_000_000  # entries that the first V-cycles run over in all: some tenths of a second
-FIRST = 5  # V-cycles at normal effort, which the budget is for
-# Where k is free, local moving at FINEST times the goal's resolution makes the regions that large graphs are contracted
-# to. Clusters on the way use FINER times the goal's, in turn.
+BUDGET = 4_000_000  # entries that all first V-cycles read together: some tenths of a second
+FIRST = 5  # first V-cycles at normal effort, which share the budget
+# If k is free, large graphs are contracted to regions made at FINEST times the goal's resolution. Every other V-cycle
+# makes clusters at FINER times the goal's resolution first, in turn.
 FINEST, FINER = 16.0, (1.25, 2.0)
-MIN_REGIONS = 12  # a cluster, of a graph whose dendrogram tells at which resolution k is natural
-COARSER = 4.0  # regions are made again at so many times the resolution where they are fewer than that
-MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another look at the graph
+MIN_REGIONS = 12  # per cluster, in the graph whose dendrogram tells at which resolution k is natural
+COARSER = 4.0  # factor by which the resolution rises if it makes too few regions
+MIN_RELATIVE_CHANGE = 0.02  # of the nodes: a step that changes fewer is not worth another pass over the graph
 LARGEST_SHARE = 1.0 - MIN_RELATIVE_CHANGE
-HEAVY = 2.0  # times the mean: the weight from which an edge ties two average nodes
-WORTH_A_THREAD = 1 << 13  # entries; over fewer a V-cycle is done before another thread has woken
-FAMILY = 4  # parents that have one child; families are made side by side, up to so many whatever the number of threads
+HEAVY = 2.0  # times the mean weight: such an edge ties two average nodes together
+WORTH_A_THREAD = 1 << 13  # entries; a V-cycle over fewer ends before another thread has woken
+FAMILY = 4  # parents of one child; also the most families made side by side, whatever the number of threads
 SPARE_ENTRIES = 1 << 17  # that new partitions of a small graph read at any effort: some milliseconds ...
 MOST_SPARE = 32  # ... but no more new partitions than these
-WORTH_A_CYCLE = 2e-5  # of the value, that a V-cycle inside the clusters gains
-CYCLES_OF_A_CHILD = 3  # inside its clusters, at most, while they gain
-SAME = 1e-12  # of the value: partitions that differ by less differ by round-off
-PATIENCE = 1024  # new partitions; after so many in vain nothing more is tried
+WORTH_A_CYCLE = 2e-5  # relative gain of a V-cycle inside the clusters that is worth another
+CYCLES_OF_A_CHILD = 3  # V-cycles inside its clusters, at most, while they gain
+SAME = 1e-12  # relative difference of two values that may be round-off
+PATIENCE = 1024  # new partitions without a gain, after which the search ends
 
 
 class Effort(NamedTuple):
@@ -86,8 +85,8 @@ class Effort(NamedTuple):
     times_spare: int = 1
 
 
-# low : two parents, the fewest that have a child. normal : a first V-cycle by each pull, and inside the clusters by
-# three of them. high : as many new partitions as a tree of three generations has, FAMILY ** 3.
+# low : two parents, the fewest that have a child. normal : a first V-cycle by each pull, three inside the clusters.
+# high : as many new partitions as a tree of three generations has, FAMILY ** 3.
 EFFORTS = {"low": Effort(2, 0, 0), "normal": Effort(FIRST, 3, 0), "high": Effort(8, 3, 64, 8)}
 ONE_V_CYCLE = Effort(1, 0, 0)
 TO_THE_END = EFFORTS["high"]._replace(descent=np.inf)  # of a time budget, while anything is gained
@@ -113,7 +112,7 @@ def partition_into(level: Level, k: int, aim: Aim, effort: Effort, run: Run) -> 
 
 
 def partition_from(level: Level, at_hand: Partition, plan: Plan, aim: Aim, effort: Effort, run: Run) -> Partition:
-    """Exactly k clusters: a child of a partition that is at hand and of the best that the effort finds."""
+    """Exactly k clusters: a child of a given partition and of the best that the effort finds."""
     if not run.progress.out_of_time():
         n = n_made(aim, plan.goal.k)
         steps = coarsen(level, pull_of_regions(n, run), MIN_REGIONS * n, run)
@@ -129,19 +128,18 @@ def search_at(level: Level, steps: list[Contraction], plan: Plan, aim: Aim, effo
 
 
 def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: Run) -> tuple[Partition, Plan]:
-    """The partition, or one after V-cycles by other objectives of the same sums, where the edges are likelier under it.
+    """The partition found, or a likelier one after V-cycles by other objectives of the same sums.
 
-    Greedy unions put the range in which k is natural too low where clusters are hard to tell apart. The clusters found
-    call for another resolution. The middle on the way there is tried, that one, and the middle again: small clusters
-    come together at the one and are told apart at the other.
+    If clusters are hard to tell apart, greedy unions put the range in which k is natural too low. The clusters found
+    imply another resolution. Three are tried: halfway to the implied one, the implied one, and halfway again, since
+    small clusters are united at one of them and told apart at the other.
 
-    At one resolution for all clusters small ones come together where large ones stay whole, and large ones fall apart
-    where small ones stay apart (Fortunato & Barthélemy 2007, "Resolution limit in community detection"). A ratio weighs
-    each by its own mass. At the resolution that the clusters call for several small ones may be one region, so regions
-    are those of a higher one.
+    At any one resolution, either small clusters are united or large ones are split (Fortunato & Barthélemy 2007,
+    "Resolution limit in community detection"). So a ratio is tried last, which weighs each cluster by its own mass. At
+    the implied resolution one region may hold several small clusters, so its regions are made at a higher one.
     """
-    called_for = implied_resolution(run.units, found.sums)
-    for resolution in plan.resolutions_beyond(called_for, run.units) if n_entries(level) <= BUDGET else ():
+    implied = implied_resolution(run.units, found.sums)
+    for resolution in plan.resolutions_beyond(implied, run.units) if n_entries(level) <= BUDGET else ():
         other = plan.at(aim, resolution, run.units)
         tried = improve(level, found, other, run, 1)
         if run.progress.out_of_time() or not is_likelier(run, tried, found):
@@ -155,18 +153,18 @@ def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: R
 
 
 def plan_on(level: Level, k: int, aim: Aim, run: Run) -> Plan:
-    """The plan for k clusters of a level, by the dendrogram of its regions."""
+    """The plan for k clusters of a level, from the dendrogram of its regions."""
     steps = contract_to_regions(level, n_made(aim, k), run)
     return plan_for_k(aim, k, dendrogram_of(steps[-1].coarse if steps else level, run, k), run.units)
 
 
 def pull_of_regions(k: int, run: Run) -> float:
-    """Of the first regions made for k clusters; a guess that mostly leaves more of them than are needed."""
+    """The pull for the first regions of k clusters: a guess that mostly leaves more regions than are needed."""
     return run.units.chance * max(1.0, k / REGIONS_PER_CLUSTER[-1])
 
 
 def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
-    """Contractions to one or two dozen regions a cluster: of more, greedy unions show less well what is natural."""
+    """Contractions to one or two dozen regions per cluster: more would show less well which k is natural."""
     steps: list[Contraction] = []
     fewest = MIN_REGIONS * k
     while len(level.terms.mass) >= (2 * fewest if steps else fewest + 1):
@@ -179,7 +177,7 @@ def contract_to_regions(level: Level, k: int, run: Run) -> list[Contraction]:
 
 
 def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effort: Effort, run: Run) -> Partition:
-    """The best partition of a level that V-cycles at the top of its contractions and on itself find."""
+    """The best partition of a level by V-cycles, first at the top of its contractions and then on the level itself."""
     goal = plan.goal
     n_first = 1 if run.progress.out_of_time() else effort.first
     tries: list[Callable[[Run], Partition]] = [partial(first_v_cycle, top, plan, turn) for turn in range(n_first)]
@@ -199,12 +197,14 @@ def search(level: Level, steps: list[Contraction], top: Level, plan: Plan, effor
 
 
 def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
-    """A V-cycle from nothing, at the pull whose turn it is; few clusters, or a free number, merged from more in turn.
+    """A V-cycle from nothing, at the pull whose turn it is.
 
-    A small group that few edges leave is seldom a region by itself: in a few clusters its nodes are lost in others.
-    Among more clusters it is one of them, and gets and gives nodes until it is whole. Whole clusters are then merged.
-    Where k is free, clusters of a higher resolution come first, and are merged inside a V-cycle where that is better:
-    of regions alone unions can gain that leave one large cluster, and none of its parts gains by leaving it.
+    For few clusters of a cut, or a free number of clusters, every other V-cycle makes more clusters and merges these.
+
+    Among few clusters, the nodes of a small group that few edges leave are spread over regions of other clusters. Among
+    more clusters the group is one of them, and exchanges nodes until it is whole. Then whole clusters are merged. If k
+    is free, clusters of a higher resolution come first, and a V-cycle merges them where that is better: unions of
+    regions alone can gain step by step until one large cluster is left that no part gains by leaving.
     """
     goal, pull = plan.goal, plan.pulls[turn % len(plan.pulls)]
     if goal.k == 0 and turn % 2:
@@ -223,7 +223,7 @@ def first_v_cycle(level: Level, plan: Plan, turn: int, run: Run) -> Partition:
 def start_by_excess(level: Level, plan: Plan, run: Run) -> Partition:
     """A partition refined from the clusters of a dendrogram of regions.
 
-    Merged by the cut one cluster grows that swallows whatever is light, and clusters that should be alike are not.
+    Agglomeration by the cut itself grows one cluster that swallows all light ones, so that sizes become uneven.
     """
     steps = contract_to_regions(level, max(plan.goal.k, plan.by_way_of), run)
     top = steps[-1].coarse if steps else level
@@ -248,7 +248,7 @@ def improve(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int 
 def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
     """The better of the partition and a new one merged from groups of few nodes that heavy edges tie together.
 
-    Of two nodes that a heavy edge links neither gains by a move without the other.
+    Two nodes linked by a heavy edge gain only by moving together.
     """
     pull_of_ties = HEAVY * float(level.rows.weights.mean()) / float(level.terms.mass.mean()) ** 2
     ties = find_regions(loops.rows_within(level, found.labels), pull_of_ties, run)
@@ -257,18 +257,18 @@ def v_cycle_of_ties(level: Level, found: Partition, goal: Goal, pull: float, run
 
 
 def number_to_spare(level: Level, times: int = 1) -> int:
-    """How many new partitions a small graph has at any effort, in whole families; times as many with more effort.
+    """How many new partitions a small graph gets at any effort, in whole families.
 
-    A V-cycle reads the level twice at least.
+    times : a factor for more effort. A V-cycle reads the level at least twice.
     """
     spare = times * min(MOST_SPARE, SPARE_ENTRIES // (2 * max(n_entries(level), 1)))
     return spare - spare % FAMILY
 
 
 def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_cycles: int) -> Partition:
-    """The partition after V-cycles inside its clusters; where k is free, until so many in a row gain next to nothing.
+    """The partition after V-cycles inside its clusters; if k is free, until n_cycles in a row gain next to nothing.
 
-    At a resolution at which a graph has no clusters the first ones are far from the last that gains.
+    At a resolution at which a graph has no clusters, many V-cycles gain.
     """
     if plan.goal.k > 0:
         return improve(level, found, plan, run, n_cycles)
@@ -284,7 +284,7 @@ def improve_while_worth(level: Level, found: Partition, plan: Plan, run: Run, n_
 
 
 def coarsen(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> list[Contraction]:
-    """Contractions down to a level that the budget covers the first V-cycles of, each to so many regions at least.
+    """Contractions, each to n_regions at least, down to a level on which the budget pays for the first V-cycles.
 
     most : what a region may hold, where nodes have sizes.
     """
@@ -299,7 +299,7 @@ def coarsen(level: Level, pull: float, n_regions: int, run: Run, most: float = n
 
 
 def find_many_regions(level: Level, pull: float, n_regions: int, run: Run, most: float = np.inf) -> Partition | None:
-    """So many regions at least, made at the pull or a higher one; None where such hardly join any nodes."""
+    """At least n_regions regions, made at the pull or a higher one; None if these join hardly any nodes."""
     n = len(level.terms.mass)
     while n > n_regions:
         regions = find_regions(level, pull, run, most)
@@ -312,10 +312,10 @@ def find_many_regions(level: Level, pull: float, n_regions: int, run: Run, most:
 def v_cycle(level: Level, found: Partition | None, goal: Goal, pull: float, run: Run) -> Partition:
     """The better of the partition found, if any, and a new one merged within its clusters.
 
-    pull : of the plain objective that joins nodes to regions; the larger it is the smaller they are.
+    pull : of the plain objective that joins nodes to regions; a larger pull makes smaller regions.
     """
     if is_small(level):
-        is_k = goal.k > 0 and goal.most == np.inf  # where no two clusters fit into one, more than k are left
+        is_k = goal.k > 0 and goal.most == np.inf  # with a bound, more than k may be left: no two fit into one
         room = room_for(level, goal.k if is_k else len(level.terms.mass))
         plan = loops.Coarsening(pull, UNSETTLED, LARGEST_SHARE)
         given = loops.NO_PARTITION if found is None else found
@@ -352,7 +352,7 @@ def recombine(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) 
 
 
 def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run: Run) -> list[Partition]:
-    """What some tries make of a level; on threads where each runs on one core and is worth waking another for."""
+    """The partitions that some tries make of a level; on threads if a try runs on one core and is worth a thread."""
     runs = run.spawn(len(tries))
     if is_small(level) and n_entries(level) >= WORTH_A_THREAD:
         return map_blocks(lambda i, *_: tries[i](runs[i]), row_blocks(len(tries), 1))
@@ -360,13 +360,13 @@ def side_by_side(tries: Sequence[Callable[[Run], Partition]], level: Level, run:
 
 
 def evolve(level: Level, found: Partition, plan: Plan, n_first: float, run: Run) -> Partition:
-    """The best partition that descends from so many new ones, or from as many as there is time for; or the one found.
+    """The best partition that descends from n_first new ones, or from as many as there is time for; or the one found.
 
     Four new partitions have a child; four such children have one; and so on (a family tree). Partitions of one pool
     soon become alike; separate lines stay different. After each round the best so far is also recombined with the
     newest child. New partitions are made from regions. If all families of a round reach the value of the best so far,
-    the next are made from random clusters; if those do as well, the search ends. Where k is given merging stops short,
-    and of several families one is always made from random clusters.
+    the next are made from random clusters; if those do as well, the search ends. If k is given, one of several families
+    is always made from random clusters.
     """
     goal, best, n_new, in_vain, by_regions = plan.goal, found, 0, 0, True
     waiting: list[list[Partition]] = []  # of each generation, those without a child
@@ -404,7 +404,7 @@ def descend(level: Level, new: Callable[[Run], Partition], plan: Plan, run: Run)
 
 
 def join_line(level: Level, one: Partition, waiting: list[list[Partition]], plan: Plan, run: Run) -> Partition:
-    """The newest of a line that a partition joins: its child, and so on, where it is the parent that was missing."""
+    """Add a partition to its line; returns the newest of the line: a child, if the partition completes a family."""
     for generation in range(len(waiting) + 1):
         if generation == len(waiting):
             waiting.append([])
@@ -416,9 +416,9 @@ def join_line(level: Level, one: Partition, waiting: list[list[Partition]], plan
 
 
 def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> Partition:
-    """A child of some partitions, at least as good as the best, after V-cycles inside its clusters while they gain.
+    """A child of some partitions, at least as good as the best, after at most three V-cycles inside its clusters.
 
-    There are three at most; on graphs of clear clusters the first gains nothing.
+    They end when one gains nothing; on graphs of clear clusters the first does.
     """
     found = recombine(level, parents, plan, run)
     for _ in range(CYCLES_OF_A_CHILD):
@@ -431,12 +431,12 @@ def child(level: Level, parents: Sequence[Partition], plan: Plan, run: Run) -> P
 
 
 def v_cycle_from_regions(level: Level, k: int, plan: Plan, run: Run) -> Partition:
-    """A new partition, from regions of some size."""
+    """A new partition, by a V-cycle from regions of a random size."""
     return v_cycle(level, None, plan.goal, run.rng.choice(plan.pulls), run)
 
 
 def scatter(level: Level, k: int, plan: Plan, run: Run) -> Partition:
-    """A new partition, refined from k random clusters, where their number is free."""
+    """A new partition, refined from random clusters: as many as the goal has, or k if their number is free."""
     n = len(level.terms.mass)
     k = plan.goal.k or max(k, min(2, n))
     labels = run.rng.permutation(np.arange(n, dtype=np.int32) % np.int32(k))

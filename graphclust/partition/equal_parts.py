@@ -110,7 +110,7 @@ def balanced_partition(
         found, is_within = partition_balanced(run.finest, goal, chosen, run)
     if not is_within:
         raise ParameterError(
-            f"max_imbalance={max_imbalance}: {NO_ROOM}; {_sure_to_do(size, k)} is sure to do, or fewer parts"
+            f"max_imbalance={max_imbalance}: {NO_ROOM}; {_describe_sure_bound(size, k)} is sure to do, or fewer parts"
         )
     return clustering_with(found.labels, remarks)
 
@@ -151,7 +151,7 @@ def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clusterin
     return balanced_partition(G, k, **given)
 
 
-def _sure_to_do(size: np.ndarray, k: int) -> str:
+def _describe_sure_bound(size: np.ndarray, k: int) -> str:
     """An imbalance that some partition keeps: any node fits into the part that holds least."""
     return f"max_imbalance >= {np.ceil(100.0 * size.max() / (size.sum() / k)) / 100.0:.12g}"
 

@@ -15,8 +15,8 @@ from graphclust.partition.sibling_joins import Sizes, join_small, without_gaps
 def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """Parts of all clusters, none heavier than `sizes.most`, numbered from 0.
 
-    graph : without edges between clusters. Parts are connected, but for nodes that hang on one and the same node alone:
-    those that its part has no room for stand together.
+    graph : without edges between clusters. Parts are connected, with one exception: leaves of one node for which its
+    part has no room form a part together.
     """
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
     members = Members(labels, starts, np.argsort(labels, kind="stable").astype(np.int32))
@@ -27,9 +27,9 @@ def split_evenly(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> n
 
 
 def parts_of_clusters(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
-    """The connected parts of all clusters; nodes that hang on one and the same node alone stand together.
+    """The connected parts of all clusters; single leaves of one node form a part together.
 
-    graph : that of the clusters above, without edges between those.
+    graph : without edges between the clusters of the level above.
     """
     parts = np.empty(len(labels), np.int32)
     split_by_connection(graph.rows, labels, int(labels.max()) + 1, parts)
@@ -37,7 +37,7 @@ def parts_of_clusters(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes)
 
 
 def _unite_leaves(graph: Graph, parts: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
-    """The parts, with those of one node that hang on the same node united evenly as far as the bound allows."""
+    """The parts, with single leaves of one node united evenly, as far as the bound allows."""
     hangs = (np.diff(graph.indptr) == 1) & (np.bincount(parts)[parts] == 1)
     nodes = np.flatnonzero(hangs)
     hub = graph.indices[graph.indptr[nodes]]

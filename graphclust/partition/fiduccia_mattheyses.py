@@ -1,4 +1,4 @@
-"""Fiduccia-Mattheyses for the cuts: nodes move on where the value falls, and back to where it was highest."""
+"""Fiduccia-Mattheyses for the cuts: searches accept losing moves, then roll back to the best prefix."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from graphclust.compiled.graphs.objective import RATIO
 from graphclust.compiled.runtime.shuffling import draws_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, room_for, value, with_sums
 
-# Of the entries that a search may read after the value was highest; without this limit cuts take 2 to 3 times as long.
+# Share of the level's entries that a search may read after the value was highest; without this limit cuts take 2 to 3
+# times as long.
 IN_VAIN = 0.2
-FM_MIN_ENTRIES = 1 << 11  # and always so many entries: those of some dozen regions, as a branch of a tree is
-ROUNDS = 3  # of searches, each from all nodes of borders; a round that gains nothing is the last
+FM_MIN_ENTRIES = 1 << 11  # that a search may read on any level: those of some dozen regions, as a branch of a tree is
+ROUNDS = 3  # of searches, each from all border nodes; a round that gains nothing is the last
 
 
 def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition after searches from all nodes of its borders; the same under a plain objective, or without time."""
+    """The partition after searches from all border nodes; the same under a plain objective, or when time is up."""
     if goal.objective.kind != RATIO or len(found.sums.size) < 2 or run.progress.out_of_time():
         return found
     n = len(level.terms.mass)
@@ -28,7 +29,7 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 def climb_within(
     level: Level, size: np.ndarray, found: Partition, goal: Goal, search_limits: loops.FMLimits, run: Run
 ) -> Partition:
-    """The partition after searches that keep the bounds of the goal, or the same where it is no better.
+    """The partition after searches that keep the bounds of the goal; the one found if that is no better.
 
     size : of each node, for the bounds. A heavy node that passes through a light cluster leaves round-off in its sums.
     So the sums of the new partition are added up again before the two values are compared.

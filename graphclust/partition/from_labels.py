@@ -1,4 +1,4 @@
-"""What makes a Clustering of labels: the graph to cluster, clusters numbered by size, and what a reader should know."""
+"""From labels to a Clustering: the graph to cluster, clusters numbered by size, and remarks for the reader."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def clustering_of(
     sums: ClusterSums | None = None,
     **account: Any,
 ) -> Clustering:
-    """Number the clusters by size, on the coreset too, and say what a reader of the labels should know.
+    """Number the clusters by size, on the coreset too, and add remarks for a reader of the labels.
 
     sums : of the clusters by the terms of the objective, where they are known: then no figure reads the edges again.
     order : of the nodes, in which the first of a cluster decides where sizes are equal; by default that of the rows.

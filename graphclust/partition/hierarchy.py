@@ -114,7 +114,7 @@ def hierarchy(
 
 
 class LevelOptions(NamedTuple):
-    """Which levels are wanted: the arguments of `hierarchy`, checked; resolutions : those to use, if known."""
+    """The arguments of `hierarchy` that say which levels to make, checked; resolutions : of the levels, if known."""
 
     sizes: Sizes
     resolution: float | None
@@ -185,7 +185,7 @@ def _levels(
 
 
 def refuse_heavy_nodes(graph: Graph, sizes: Sizes) -> None:
-    """A node that alone is above the bound is in no cluster within it."""
+    """ParameterError for a node that alone is above the bound."""
     heaviest = int(sizes.of_nodes.argmax())
     if sizes.of_nodes[heaviest] > sizes.most:
         raise ParameterError(

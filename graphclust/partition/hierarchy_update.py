@@ -1,4 +1,4 @@
-"""A hierarchy after edits of its graph: levels made from the earlier ones, whose ids stay."""
+"""A hierarchy after edits of its graph: levels made from the earlier ones, with their ids."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def update_hierarchy(
 def _update_levels(
     graph: Graph, wanted: LevelOptions, earlier: EarlierLevels, rng: np.random.Generator, progress: Progress
 ) -> list[npt.NDArray[np.int32]]:
-    """The levels, coarsest first. Inside clusters of the coarsest in which nothing changed they stay as they are."""
+    """The levels, coarsest first; inside coarsest clusters without changes they stay as they are."""
     on, sizes = weigh(graph, wanted.objective), wanted.sizes
     run = run_on(on, rng, progress)
     first = wanted.resolutions[0]
@@ -90,7 +90,7 @@ def _update_levels(
     found, last = [labels], max(len(below), 1 if is_changed.all() else len(earlier.levels)) - 1
 
     def on_level(depth: int, n_left: int = 0) -> npt.NDArray[np.int32]:
-        """The clusters of a level, or if there are no more than so many below it, of the one above these."""
+        """The clusters of a level; at most as deep as the last level but n_left."""
         wide = earlier.levels[max(min(depth, len(earlier.levels) - 1 - n_left), 0)].copy()
         if len(nodes):
             wide[nodes] = below[max(min(depth, len(below) - 1 - n_left), 0)] + (int(wide.max()) + 1)
@@ -110,7 +110,7 @@ def _update_levels(
 def _find_disconnected(
     graph: Graph, coarsest: npt.NDArray[np.int32], finest: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
-    """Which nodes are in a cluster of the coarsest level that has one of the finest that is not connected; (n,)."""
+    """Whether the coarsest cluster of each node holds a disconnected cluster of the finest level; (n,)."""
     k, parts = int(finest.max()) + 1, np.empty(graph.n_nodes, np.int32)
     split_by_connection(graph.rows, finest, k, parts)
     of_cluster = np.empty(k, np.int32)
@@ -119,7 +119,7 @@ def _find_disconnected(
 
 
 def _match_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[Labels, ...], int]:
-    """Ids of the clusters of each level: those that are new on it have that of the earlier one they overlap most."""
+    """Ids of the clusters of each level; a cluster new on it takes the id of the earlier one that it overlaps most."""
     n_ids = max(int(ids.max()) + 1 for ids in old.ids) if old.n_ids is None else old.n_ids
     kept: list[Labels] = []
     given: list[int] = []
@@ -142,14 +142,14 @@ def _match_ids(old: Hierarchy, made: Hierarchy, before: Labels) -> tuple[tuple[L
 def _changes(
     old: Hierarchy, levels: Sequence[Labels], ids: Sequence[Labels], before: Labels
 ) -> tuple[ClusterChange, ...]:
-    """What became of the clusters of all levels; that one is kept, has come or is gone is told on the first level."""
+    """What became of the clusters of all levels; a cluster on several levels is told of on the first one."""
     found: dict[ClusterChange, None] = {}
     both, told = np.intersect1d(np.concatenate(old.ids), np.concatenate(ids)), np.empty(0, np.int64)
     for depth in range(max(len(old.levels), len(levels))):
         level, now = min(depth, len(old.levels) - 1), min(depth, len(levels) - 1)
         old_ids, own = old.ids[level], ids[now]
         stay = np.intersect1d(old_ids, own)
-        elsewhere = np.setdiff1d(both, stay)  # these are clusters before and after, if not on one level
+        elsewhere = np.setdiff1d(both, stay)  # clusters before and after, but not on one level
         left_out = np.union1d(told, elsewhere)
         for change in changes_between(old_ids[old.levels[level]], own[levels[now]], before, left_out):
             found.setdefault(change)

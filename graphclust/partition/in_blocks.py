@@ -1,9 +1,9 @@
 """The two-step method over blocks of rows: on the threads of a process, or on a cluster. See `WholeGraph`.
 
-It differs from that in memory in two steps. The coreset is sampled in rounds, by `parallel_sampling`. And nodes move in
-rounds too: those that would gain move all at once, but no more into a cluster than half of its mass, and the sums of
-the clusters are made again; where that lowers the value, the round is taken back, and in the next each of them moves
-with half the probability only. What is as small as the coreset or its regions is worked on in one place.
+It differs from the method in memory in two steps. The coreset is sampled in rounds, by `parallel_sampling`. And nodes
+move in rounds: in each, all nodes that would gain move at once, but no more into a cluster than half of its mass, and
+the sums of the clusters are made again. A round that lowers the value is undone, and in the next a node moves with half
+the probability. The coreset and its regions are small, and are worked on in one place.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from graphclust.partition.overlay import number_used, pieces_of
 from graphclust.partition.whole_graph import Regions, Sampling
 from graphclust.progress import Progress
 
-HASTY_ROUNDS = 2  # of moves once time is up: of a planted graph of 3M nodes 0.02 is right before, 0.9 after
+HASTY_ROUNDS = 2  # of moves once time is up: on a planted graph of 3M nodes 0.02 is right before them, 0.9 after
 MOST_ROUNDS = 30  # of moves by one objective
-VERY_FEW = 0.0001  # of the nodes: not worth a round any more
-MOST_MISSES = 3  # rounds that do harm, since too many moved at once; half the share moves in the next
-GROWTH = 0.5  # of a cluster in one round: nobody sees who else joins, and small clusters would draw in far too much
-FURTHER = 1 << 40  # numbers of the draws for further coresets: beyond those of all else that is drawn
+VERY_FEW = 0.0001  # of the nodes: so few moves are not worth a round
+MOST_MISSES = 3  # rounds that lower the value, since too many nodes moved; after each the share that moves is halved
+GROWTH = 0.5  # of a cluster's mass in one round: nodes join independently, and would overfill small clusters
+FURTHER = 1 << 40  # streams of the draws for further coresets begin here, beyond all others
 MOVE_TURNS = 1 << 8  # turns of the draws for a sequence of rounds
 
 
@@ -113,7 +113,7 @@ class InBlocks:
         return Regions(labels, n_found, coreset, links, n_labeled, remarks=remarks)
 
     def next_key(self) -> int:
-        """Of the draws of one coreset after the other; the first is that of all other draws."""
+        """The key of the draws of the next coreset; the first coreset has the key of all other draws."""
         self.n_coresets += 1
         return self.key if self.n_coresets == 1 else int(generator(self.key, FURTHER + self.n_coresets).integers(2**63))
 
@@ -162,7 +162,7 @@ class InBlocks:
         return ClusterSums(*(sum_in_order(list(column)) for column in zip(*parts, strict=True)))
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:
-        """See `WholeGraph`; the parts are told from one another in one place, which reads a few entries of each row."""
+        """See `WholeGraph`; the connected parts are found in one place, which reads a few entries of each row."""
         for _ in range(REFINEMENTS):
             connected = self.connect_once(found, goal, name)
             if connected is found:
@@ -171,7 +171,7 @@ class InBlocks:
         return self.connect_once(found, goal, name)
 
     def connect_once(self, found: Partition, goal: Goal, name: str) -> Partition:
-        """The same without moves of single nodes; the partition itself where nothing changes."""
+        """`connect` without moves of single nodes; the partition itself if nothing changes."""
         connected = self.engine.once(steps.connect_clusters, found.labels, found.sums, goal, name)
         sums = self.engine.fetch(self.engine.once(steps.sums_of_connected, connected))
         return found if sums is None else Partition(self.engine.once(first_of, connected), sums)
@@ -183,11 +183,11 @@ class InBlocks:
     def move_in_rounds(self, labels: Whole, goal: Goal, name: str, at_least: int) -> Partition:
         """The partition after rounds of moves, each of which raises the value.
 
-        The rounds end when hardly any node would gain. In a round a cluster grows by half of its mass at most: of the
-        nodes that would join it a random sample does. If more than half as many nodes as in the round before still want
-        to move, neighbors are changing places, and from then on only half of them move.
+        The rounds end when hardly any node would gain. In a round a cluster grows by half of its mass at most: a random
+        sample of the nodes that would gain joins it. If more than half as many nodes as in the round before still would
+        gain, neighbors are changing places, and from then on only half of the nodes move.
 
-        at_least : so many rounds are made even where time is up.
+        at_least : so many rounds are made even if time is up.
         """
         engine, objective, k = self.engine, goal.objective, goal.k
         sums = self.sums(labels, k, name)
@@ -224,7 +224,7 @@ class InBlocks:
 def label_by_coreset(
     engine: Engine, rows: Whole, weights: Whole, regions: Whole, n_regions: int, progress: Progress
 ) -> tuple[Whole, list[int]]:
-    """The regions carried to all nodes, and how many had none after each step."""
+    """The regions of all nodes, and how many nodes had none after each step."""
     centroids = engine.once(region_centroids, rows, weights, regions)
     labels = engine.once(join_labels, engine.each(labels_in_block, rows, centroids))
     n_missing: list[int] = []
@@ -242,7 +242,7 @@ def label_by_coreset(
 
 
 def coreset_regions(source: GraphSource, small: Graph, k: int, components: str, key: int) -> CoresetRegions:
-    """Regions of the coreset, from its two-step graph; nodes without links, and components not worth one, have none."""
+    """Regions of the coreset, from its two-step graph; nodes without links and small components have none."""
     m = small.n_nodes
     linked = np.arange(0)
     if small.n_entries:
@@ -278,7 +278,7 @@ def labels_for_the_rest(source: GraphSource, labels: np.ndarray) -> np.ndarray:
 
 
 def number_labels(source: GraphSource, labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Labels without gaps, and how many they are; isolated nodes keep -1."""
+    """Labels numbered without gaps, and how many there are; isolated nodes keep -1."""
     return number_used(labels, labels >= 0)
 
 
@@ -301,7 +301,7 @@ def units_of(source: GraphSource, name: str) -> Units:
 
 
 def mean_links(source: GraphSource, small: Graph) -> float:
-    """Mean links of the coreset nodes that have any, as far as they count."""
+    """Mean number of links of the coreset nodes that have any, times the `evenness` of the weights."""
     n_linked = int(np.count_nonzero(~small.isolated))
     return small.n_entries / max(n_linked, 1) * evenness(source.graph.weights)
 
@@ -331,5 +331,5 @@ def second_of(source: GraphSource, pair: tuple) -> object:
 
 
 def generator(key: int, number: int) -> np.random.Generator:
-    """The random numbers of one stage that is worked on in one place."""
+    """The random generator of one stage that runs in one place."""
     return np.random.default_rng([key, number])

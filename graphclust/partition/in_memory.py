@@ -27,9 +27,9 @@ from graphclust.progress import Progress
 
 
 class InMemory:
-    """A `WholeGraph` in memory. Nodes that are not searched are in any cluster, without a weight, until the end.
+    """A `WholeGraph` in memory. Nodes that are not searched are in some cluster, without mass, until the end.
 
-    searched : bool, shape (n_nodes,); whole components, so that no edge leads from a node that is searched to another.
+    searched : bool, shape (n_nodes,); whole components, so that no edge leads from a searched node to another one.
     """
 
     def __init__(self, graph: Graph, searched: np.ndarray, k: int, rng: np.random.Generator, progress: Progress):
@@ -44,8 +44,8 @@ class InMemory:
         if name not in self._runs:
             on = weigh(self.graph, name)
             aside = ~self.searched
-            if on.terms.mass[aside].any() or on.terms.loops[aside].any():  # of isolated nodes mostly neither
-                inside = self.graph.degrees - self.graph.loops  # so that what they have inside is nothing, all in all
+            if on.terms.mass[aside].any() or on.terms.loops[aside].any():  # isolated nodes mostly have neither
+                inside = self.graph.degrees - self.graph.loops  # subtracted, so that their weight inside is 0
                 loops = np.where(self.searched, on.terms.loops, -inside)
                 mass = np.where(self.searched, on.terms.mass, 0.0)
                 on = WeighedGraph(self.graph, node_terms(loops, mass, on.terms.degrees))
@@ -87,7 +87,7 @@ class InMemory:
             progress.reads(self.graph, n_read)
             labels = extended.astype(np.int32)
             labels[undecided] = -1
-            del extended, undecided, kernel  # of the size of the nodes, as all that is given back early here
+            del extended, undecided, kernel  # arrays of n_nodes, no longer needed
             spread = spread_labels(graph, labels, int(found.max()) + 1, MIN_RELATIVE_CHANGE, progress)
         out_of_reach = (spread.labels < 0) & self.searched
         labels = np.where(spread.labels < 0, spread.labels.max(), spread.labels)  # moves will place them
@@ -114,7 +114,7 @@ class InMemory:
         return np.maximum(pieces, 0), n_pieces
 
     def contract(self, labels: np.ndarray, k: int, name: str) -> Level:
-        """See `WholeGraph`; inside is all that clusters have less what leaves them, unless that is an estimate."""
+        """See `WholeGraph`; the weight inside is the volume less the weight that leaves, unless that is an estimate."""
         run = self.run(name)
         if is_estimate(self.n_entries, k):
             return contract(run.finest, with_sums(run.finest, labels, k, run), run).coarse
@@ -150,11 +150,11 @@ class InMemory:
         return self._put_back(refine(run.finest, found, goal, run, once=once))
 
     def _set_apart(self, labels: np.ndarray) -> np.ndarray:
-        """The labels with nodes that are not searched in a cluster of their own, or one could be of them alone."""
+        """The labels with the nodes that are not searched in an extra cluster: no other consists of them alone."""
         return np.where(self.searched, labels, np.int32(self.k))
 
     def _put_back(self, found: Partition) -> Partition:
-        """The partition with nodes that are not searched in the first cluster."""
+        """The partition with the nodes that are not searched in the first cluster, and without the extra one."""
         return Partition(np.where(self.searched, found.labels, np.int32(0)), without_last(found.sums))
 
     def _with_sums(self, labels: np.ndarray, sums: ClusterSums | None, k: int, run: Run) -> Partition:

@@ -1,4 +1,4 @@
-"""Labels that keep their numbers: clusters matched with those from before, and what became of each."""
+"""Labels that keep their numbers: clusters are matched with earlier ones, and changes are listed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from graphclust.partition.overlay import number_used
 __all__ = ["ClusterChange", "remap_labels"]
 
 METHODS = ("auto", "hungarian", "greedy")
-FEW_PAIRS = 4  # of clusters before and after, for each node: a table of all is the fastest way to count nodes in both
+FEW_PAIRS = 4  # per node, of clusters before and after: up to so many, a dense table counts fastest
 MOST_ID = 1 << 62  # new ids are larger than all old ones
-MOST_PAIRS = 1_000_000  # of clusters that are matched for the largest overlap; of more, the largest pairs come first
+MOST_PAIRS = 1_000_000  # of clusters, up to which the matching has the largest total overlap; beyond, it is greedy
 Labels = npt.NDArray[np.int64]
 NONE: Labels = np.empty(0, np.int64)
 
@@ -41,7 +41,7 @@ class ClusterChange(NamedTuple):
 
 
 def remap_labels(old: Any, new: Any, *, method: str = "auto") -> Any:
-    """New labels with the numbers of the old ones: each new cluster gets that of the old one that it has most nodes of.
+    """New labels with the numbers of the old ones: each new cluster is matched with an old one, by overlap.
 
     old, new : labels of the same nodes, in any form that `adjusted_rand_index` takes; or mappings from nodes to whole
         numbers, of which some nodes may be new or gone.
@@ -101,7 +101,7 @@ def renumber(before: Labels, after: Labels, method: str = "auto", first_new: int
 
 
 def number_ids(ids: Labels) -> tuple[Labels, Labels]:
-    """The ids that are used, increasing, and for each node the place of its id in them, -1 for none."""
+    """The used ids, increasing, and for each node the place of its id among them, -1 for none."""
     taken = ids >= 0
     if not taken.any():
         return np.empty(0, np.int64), np.full(len(ids), -1, np.int64)
@@ -112,7 +112,7 @@ def number_ids(ids: Labels) -> tuple[Labels, Labels]:
 
 
 def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sparse.csr_array:
-    """How many nodes each cluster after has of each cluster before, shape (n_after, n_before); -1 is for none."""
+    """How many nodes each new cluster shares with each earlier one, shape (n_after, n_before); label -1 is for none."""
     both = (before >= 0) & (after >= 0)
     if not both.all():
         before, after = before[both], after[both]
@@ -126,9 +126,9 @@ def overlap_of(before: Labels, n_before: int, after: Labels, n_after: int) -> sp
 def match_ids(
     overlap: sparse.csr_array, old_ids: Labels, sizes: Labels, first_new: int, method: str = "auto"
 ) -> Labels:
-    """The id of each cluster after: of the one before that it is matched with, or a new one; -1 for one without nodes.
+    """The id of each new cluster: that of the earlier cluster matched with it, or a new one; -1 if it has no nodes.
 
-    overlap : as of `overlap_of`. sizes : of the clusters after, of which the larger get the lower new ids.
+    overlap : as of `overlap_of`. sizes : of the new clusters; larger ones get lower new ids.
     """
     number = np.full(overlap.shape[0], -1, np.int64)
     clusters, matches = _match(overlap, method)
@@ -182,7 +182,7 @@ def list_changes(
     new_sizes: Labels,
     told: Labels = NONE,
 ) -> tuple[ClusterChange, ...]:
-    """What became of each cluster. A part of most nodes of a cluster that is new is what that one was made of.
+    """What became of each cluster. A new cluster comes from the earlier one that had most of its nodes.
 
     overlap : as of `overlap_of`. The ids, increasing, and sizes of the clusters, all of which have nodes.
     told : see `changes_between`.

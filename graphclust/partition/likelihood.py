@@ -1,12 +1,11 @@
-"""How well clusters explain the edges, whatever resolution they were made for, and the resolution that they call for.
+"""How well clusters explain the edges, whatever resolution they were made for, and the resolution that they imply.
 
-They compare the weight inside clusters with what chance would put there, in a model with one rate of edges for each
-cluster and one between all of them, so k + 1 rates for k clusters and one for a single cluster; with degrees as masses,
-the degree-corrected blocks of Karrer & Newman 2011.
+The model has one rate of edges for each cluster and one between all clusters, so k + 1 rates for k clusters and one for
+a single cluster; with degrees as masses it is the degree-corrected block model of Karrer & Newman 2011.
 
-Whether there are clusters at all is asked by description length. By the likelihood alone the best of the many
-partitions of a random graph is better than a single cluster, for it follows the noise. What it takes to say which
-partition it is makes up for that: a random graph is the shorter to describe as one cluster.
+Description length tells whether there are clusters at all. By likelihood alone the best of the many partitions of a
+random graph beats a single cluster, since it fits the noise. The nats that encode the partition outweigh that gain: a
+random graph has its shortest description as one cluster.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ def log_likelihood(units: Units, sums: ClusterSums) -> float:
 
 
 def description_length(on: WeighedGraph, sums: ClusterSums) -> float:
-    """Nats that the clusters, their rates and the edges given those take, up to a constant of the graph.
+    """Nats to describe the clusters, their rates, and the edges given both, up to a constant of the graph.
 
-    Other than the likelihood it compares partitions into any numbers of clusters; of a graph that has none, the
-    shortest is that of a single cluster. Weights count by their ratio to the mean, whatever the unit that they come in.
+    Unlike the likelihood it compares partitions into any numbers of clusters; for a graph without clusters, a single
+    cluster has the shortest description. Weights count by their ratio to the mean, whatever their unit.
 
     Source: Peixoto 2017, "Nonparametric Bayesian inference of the microcanonical stochastic block model", for the
     clusters; for a rate half the logarithm of the number of edges, as in Schwarz 1978, "Estimating the dimension of a
@@ -51,7 +50,7 @@ def description_length(on: WeighedGraph, sums: ClusterSums) -> float:
 
 
 def length_of_clusters(n_nodes: int, sizes: npt.NDArray[np.int64]) -> float:
-    """Nats that say which clusters of these sizes there are: how many, how large, and which nodes are in them."""
+    """Nats to describe clusters of these sizes: how many, how large, and which nodes are in them."""
     from scipy.special import gammaln  # takes a third of the package's import, and few calls come here
 
     n, k = n_nodes, len(sizes)
@@ -60,16 +59,15 @@ def length_of_clusters(n_nodes: int, sizes: npt.NDArray[np.int64]) -> float:
 
 
 def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
-    """By how many nats clusters make the description of the edges shorter; not above 0 where they describe noise.
+    """By how many nats clusters shorten the description of the edges; at most 0 if they describe noise.
 
-    labels : shape (n_nodes,); nodes in no cluster, -1, and isolated ones are left out. Degrees are given, as to
-    modularity. That no edge links two parts of a graph shows them to be apart without any of this.
+    labels : shape (n_nodes,); nodes in no cluster, -1, and isolated ones are left out. Degrees are given, as for
+    modularity. Components of a graph are apart without any of this.
 
-    There is one rate of each cluster and one between them, or one inside all clusters and one between them, whichever
-    is the shorter description. Weights that differ much tell less than as many edges would: they count as
-    (sum w)² / sum w² edges. Of graphs that are drawn by their degrees alone a share of exp(-x) at most exceeds x for
-    one number of clusters, of K exp(-x) for the most that K numbers save, but for what the fitted rates gain beyond
-    half a logarithm each.
+    There is one rate for each cluster and one between them, or one inside all clusters and one between them, whichever
+    gives the shorter description. Unequal weights tell less than as many edges: they count as (sum w)² / sum w² edges.
+    Among graphs drawn by their degrees alone, a share of at most exp(-x) exceeds x for one number of clusters, and of
+    K exp(-x) for the best of K numbers, apart from what the fitted rates gain beyond half a logarithm each.
 
     Source: as of `description_length`; one rate inside clusters, Zhang & Peixoto 2020, "Statistical inference of
     assortative community structures"; the bound is Markov's inequality for a ratio of likelihoods; the number of edges,
@@ -90,22 +88,22 @@ def nats_saved(graph: Graph, labels: npt.NDArray[Any]) -> float:
 
 
 def nats_of(sums: ClusterSums, units: Units, n_edges: float) -> float:
-    """`nats_saved` by the sums of the clusters under modularity, which hold all nodes with edges and no others."""
+    """`nats_saved` from the sums of the clusters under modularity; they hold all nodes with edges and no others."""
     k, n_nodes, total = len(sums.size), int(sums.size.sum()), units.volume
     if k == 1:
         return 0.0
     inside, expected = float(sums.inside.sum()) / total, units.chance * float((sums.mass**2).sum()) / total
     saved = gain_at_one_rate(inside, expected, n_edges)
-    if inside > expected:  # else they are no clusters, however much they tell of the edges between them
+    if inside > expected:  # else they are no clusters, even if they describe the edges between them well
         own_rates = log_likelihood(units, sums) * n_edges / total - 0.5 * k * np.log(n_edges)
-        saved = max(saved, own_rates) - np.log(2.0)  # for which of the two it is
+        saved = max(saved, own_rates) - np.log(2.0)  # one bit says which of the two it is
     return float(saved - length_of_clusters(n_nodes, sums.size) + np.log(n_nodes))
 
 
 def gain_at_one_rate(inside: float, expected: float, n_edges: float) -> float:
-    """Nats by which edges are shorter to describe at a rate inside clusters and one between them, less the second rate.
+    """Nats saved by one rate inside clusters and one between them instead of a single rate, less the second rate.
 
-    inside : share of the weight in clusters. expected : by chance. 0 gain where no more is inside than that.
+    inside : share of the weight inside clusters. expected : that share by chance. There is no gain if inside is less.
     """
     weight = np.array([inside, 1.0 - inside])
     gain = _times_log_ratio(weight, np.array([expected, 1.0 - expected])) if inside > expected else 0.0
@@ -113,7 +111,7 @@ def gain_at_one_rate(inside: float, expected: float, n_edges: float) -> float:
 
 
 def edges_worth(graph: Graph) -> float:
-    """As how many edges the weights count: all where they are equal, fewer the more they differ."""
+    """The effective number of edges: all if the weights are equal, fewer the more they differ."""
     n_entries = float(graph.n_entries)
     if graph.weights is None:
         return n_entries / 2.0
@@ -121,7 +119,7 @@ def edges_worth(graph: Graph) -> float:
 
 
 def implied_resolution(units: Units, sums: ClusterSums) -> float:
-    """The resolution at which modularity is the likelihood of blocks with the rates that these clusters show.
+    """The resolution at which modularity is the likelihood of a block model with the rates of these clusters.
 
     Source: Newman 2016, "Equivalence between modularity optimization and maximum likelihood methods for community
     detection", equation 17.
@@ -135,10 +133,10 @@ def implied_resolution(units: Units, sums: ClusterSums) -> float:
 
 
 def is_likelier(run: Run, found: Partition, than: Partition) -> bool:
-    """Whether the edges are likelier under one of two partitions: by their weights, and if they have any, without too.
+    """Whether the edges are likelier under `found` than under `than`: with weights, and if there are any, without too.
 
-    An edge of weight w is as likely as w edges at one place. That makes likely, where tails are heavy, what puts the
-    heaviest edges into tiny clusters, and all that is left together; most edges then run between clusters.
+    By weights alone, an edge of weight w counts as w parallel edges. If weights have heavy tails, that favors tiny
+    clusters around the heaviest edges and one cluster of all other nodes, with most edges between clusters.
     """
     if log_likelihood(run.units, found.sums) <= log_likelihood(run.units, than.sums):
         return False
@@ -150,9 +148,9 @@ def is_likelier(run: Run, found: Partition, than: Partition) -> bool:
 
 
 def is_likelier_labeling(graph: Graph, twin: str, labels: npt.NDArray[np.int32], than: npt.NDArray[np.int32]) -> bool:
-    """Whether the edges are likelier under one of two labelings, in clusters 0, 1, ....
+    """`is_likelier` for two labelings, in clusters 0, 1, ....
 
-    twin : a plain objective, of whose masses clusters are made: the sums of a cut hold no weight inside.
+    twin : a plain objective that gives the masses, since the sums of a cut hold no weight inside.
     """
     run = run_on(weigh(graph, twin))
     found, other = (with_sums(run.finest, one, int(one.max()) + 1, run) for one in (labels, than))
@@ -160,9 +158,9 @@ def is_likelier_labeling(graph: Graph, twin: str, labels: npt.NDArray[np.int32],
 
 
 def without_weights(run: Run) -> WeighedGraph:
-    """The graph of a run, each edge counting once whatever its weight; no entry is copied.
+    """The graph of a run with all weights 1; no entry is copied.
 
-    Masses that are degrees become numbers of entries; nodes without a mass, whose rows are there, are left out again.
+    Masses that are degrees become numbers of entries; nodes without mass still have none.
     """
     graph, terms = run.graph, run.finest.terms
     assert graph is not None
@@ -174,6 +172,6 @@ def without_weights(run: Run) -> WeighedGraph:
 
 
 def _times_log_ratio(weight: np.ndarray, expected: np.ndarray) -> float:
-    """Sum of w log(w / e) over the positive weights, whose limit at weight 0 is 0, as is round-off where e is none."""
+    """Sum of w log(w / e) over positive w and e; at w = 0 the limit is 0, and w at e = 0 is round-off."""
     some = (weight > 0) & (expected > 0)
     return float((weight[some] * np.log(weight[some] / expected[some])).sum())

@@ -1,7 +1,7 @@
 """Local moving over a level of any size: regions from singletons, and the refinement of a partition.
 
-A small level takes one compiled call. In a large one the same loop comes back now and then, for progress, a time budget
-and Ctrl-C; which nodes of it a refinement has to look at is found on all threads.
+A small level takes one compiled call. On a large one the same loop returns now and then, for progress, a time budget
+and Ctrl-C; the nodes that a refinement looks at first are found on all threads.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from graphclust.partition.levels import Run, is_small, n_entries, partition_in, 
 
 UNSETTLED = 0.25  # of the nodes: while a pass moves more, another follows; two passes mostly
 ENTRIES_PER_BLOCK = 1 << 21  # a block has scratch for all clusters
-OPENED_PER_NODE = 2  # clusters that there is room for, for each node that may gain
+OPENED_PER_NODE = 2  # new clusters for which there is room, for each node that may gain
 ENTRIES_PER_STEP = float(1 << 21)  # some hundredths of a second between two looks at the clock
 
 
 def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> Partition:
-    """Regions of nodes that hang together: moved from singletons by the plain objective of that pull.
+    """Regions of nodes that hang together, by local moving from singletons at the pull of a plain objective.
 
     most : what a region may hold of the sizes of nodes, where the level has any.
     """
@@ -50,11 +50,11 @@ def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> P
 def refine(
     level: Level, found: Partition, goal: Goal, run: Run, *, once: bool = False, nodes: np.ndarray | None = None
 ) -> Partition:
-    """The partition after local moving until no node that waits gains by a move.
+    """The partition after local moving until no queued node gains by a move.
 
-    Where k is free a cluster may vanish and a node may become one; else no cluster does, and all keep their numbers.
-    once : nodes that would gain at first are looked at once, and no others, whether time is up or not.
-    nodes : those that may gain, increasing; others are looked at only where a neighbor has moved. By default all may.
+    If k is free, a cluster may vanish and a node may become a cluster; else all clusters stay and keep their numbers.
+    once : only the nodes that gain at the start move, each at most once, even when time is up.
+    nodes : the nodes queued at the start, increasing, by default all that gain; others are queued by a neighbor's move.
     """
     if run.progress.out_of_time() and not once:
         return _with_sizes(found)
@@ -81,7 +81,7 @@ def refine(
 
 
 def _choose(level: Level, objective: Objective, now: loops.BlockState, run: Run) -> np.ndarray:
-    """The cluster that each node gains most by moving to as things stand, -1 for none; on all threads."""
+    """The cluster to which each node gains most by a move now, -1 for none; on all threads."""
     target = np.empty(len(now.labels), np.int32)
     blocks = entry_blocks(level.rows.indptr, ENTRIES_PER_BLOCK)
     run_in_blocks(loops.choose_moves, blocks, level.rows, level.terms, objective, now, target)
@@ -90,7 +90,7 @@ def _choose(level: Level, objective: Objective, now: loops.BlockState, run: Run)
 
 
 def _move(level, objective, rules, labels, sums, moving, run: Run) -> None:
-    """Move the nodes that wait, in steps, until none waits or time is up; labels, sums and moving are changed."""
+    """Move the queued nodes, in steps, until the queue is empty or time is up; changes labels, sums and moving."""
     n = len(labels)
     while moving.state[1] and not (rules.requeues and run.progress.out_of_time()):
         read = loops.move_nodes(ENTRIES_PER_STEP, level.rows, level.terms, objective, rules, labels, sums, moving)

@@ -1,4 +1,4 @@
-"""A clustering made from a model that was saved, and from the graph, as it was or as it has become."""
+"""A clustering made from a saved model and the graph, as it was or as it is now."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def _clustering(
 
 
 def _has_sums(clustering: Clustering, model: ClusterModel) -> bool:
-    """Whether the graph is as it was, by its volume and the sums of the clusters, which a pass over the rows makes.
+    """Whether the graph is unchanged, by its volume and the sums of the clusters, from one pass over the rows.
 
-    An edge more among ten million is seen: what differs by rounding alone is less than `ROUND_OFF` of the volume.
+    One edge more among ten million is detected: rounding alone changes less than `ROUND_OFF` of the volume.
     """
     level = level_of(weigh(clustering.graph, model.objective))
     sums = stays_and_sums(level, clustering.labels.astype(np.int32), len(model.mass))[1]

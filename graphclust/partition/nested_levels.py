@@ -1,8 +1,8 @@
 """Nested levels: partitions of which each is strictly inside the one before, all clusters of a level split at once.
 
-Edges between clusters are left out and nothing ever joins what no edge does, so one run of the engine over what is left
-partitions every cluster by itself. A cluster is judged by its own weight: each node's mass is scaled by that of its
-cluster, so that one pull is the resolution of modularity inside every one of them.
+Without the edges between clusters, one run of the engine partitions every cluster by itself, since it never joins what
+no edge links. A cluster is judged by its own weight: each node's mass is scaled by its cluster's mass, so that one pull
+is the same resolution of modularity inside every cluster.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def levels_within_bound(
 ) -> Iterator[Labels]:
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
-    On each, every heavier cluster is split into the clusters that its own subgraph shows at the resolution. Those that
-    show none wait for the last level, which splits them evenly. earlier : levels that these are made from.
+    Each level splits every heavier cluster into the clusters that its subgraph shows at the resolution. Clusters that
+    show none are split evenly on the last level. earlier : levels that these are made from.
     """
     depth = 0
     is_whole = np.zeros(graph.n_nodes, bool)  # whether the cluster of a node shows no parts
@@ -90,7 +90,7 @@ def finer_levels(
     run: Run,
     earlier: EarlierLevels | None = None,
 ) -> Iterator[Labels]:
-    """Levels below a first one at increasing resolutions, each inside the one before; none that repeats it."""
+    """Levels below a first one at increasing resolutions, each strictly inside the one before."""
     depth = 0
     for resolution in resolutions:
         part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
@@ -103,9 +103,9 @@ def finer_levels(
 
 
 def thin_levels(graph: Graph, levels: list[Labels], most: int, sizes: Sizes) -> list[Labels]:
-    """At most so many of some levels, the coarsest and the finest among them, or of one the finest.
+    """At most `most` of some levels, with the coarsest and the finest; if that is 1, the finest.
 
-    Nodes of the finest that stood together are parted where they do not hang together inside what is now above.
+    A disconnected cluster of the finest level is split into its parts inside the level that is now above it.
     """
     if len(levels) <= most:
         return levels
@@ -131,9 +131,9 @@ def judge_alone(graph: Graph, labels: Labels, resolution: float, objective: str)
 def clusters_inside(
     on: WeighedGraph, labels: Labels, goal: Goal, run: Run, earlier: EarlierLevels | None = None, depth: int = 0
 ) -> Labels:
-    """Clusters inside clusters, of a graph without edges between these; from those on a level of earlier ones, if any.
+    """Clusters inside clusters, of a graph without edges between these; made from earlier ones, if there are any.
 
-    Without, two V-cycles make them: `engine.partition` is a thousandth better, and takes twice as long.
+    Else two V-cycles make them: `engine.partition` is a thousandth better, and takes twice as long.
     """
     run = replace(run, graph=on.graph, finest=level_of(on))
     if earlier is not None:
@@ -146,9 +146,9 @@ def clusters_inside(
 def _split_as_before(
     labels: Labels, parts: Labels, earlier: EarlierLevels, nodes: npt.NDArray[np.int64], sizes: Sizes
 ) -> Labels:
-    """Parts of clusters, but of a cluster that is as it was those that it had before.
+    """Parts of clusters; an unchanged cluster keeps its earlier parts.
 
-    labels, parts, sizes : of some of the nodes. earlier : of all of them.
+    labels, parts, sizes : of some of the nodes. earlier : of all nodes.
     """
     *_, above_of_all, below_of_all = earlier.levels
     above, below = above_of_all[nodes], below_of_all[nodes]

@@ -1,6 +1,6 @@
-"""The options of `coreset_sc`: which methods have each, what it may be, and what it is when it is not given.
+"""The options of `coreset_sc`: the methods that have each, its allowed values, and its default.
 
-None stands for not given. What chooses the method is that an option is given, whatever its value.
+None stands for not given. An option that is given, whatever its value, can decide the method.
 """
 
 import numbers
@@ -24,7 +24,7 @@ PUBLISHED_OBJECTIVE = "normalized_cut"
 
 
 class Option(NamedTuple):
-    """What an option is by default, the check `check(value, name)` that it has to pass, and the methods it is for."""
+    """The default of an option, the check `check(value, name)` that it has to pass, and the methods that have it."""
 
     default: Any
     check: Callable[[Any, str], Any]
@@ -32,7 +32,7 @@ class Option(NamedTuple):
 
 
 def plain_number(value: Any) -> Any:
-    """A number as Python's own int or float, which JSON can hold; what is no number as it is.
+    """A number as Python's own int or float, which JSON can hold; any other value as it is.
 
     >>> import numpy as np
     >>> [plain_number(value) for value in (np.int64(5), np.float32(0.5), 2, "auto", None)]
@@ -82,7 +82,7 @@ def check_options(k: int, **options: Any) -> dict[str, Any]:
 
 
 def method_of_options(given: dict[str, Any]) -> Method | None:
-    """The method that was asked for by giving an option of its own: the published one, that of coresets, or bounds'."""
+    """The only method that has one of the given options, or None: paper, two-step (coresets) or multilevel (bounds)."""
     owners: tuple[tuple[Any, Method], ...] = (
         (_PAPER, "paper"), (_CORESETS, "two-step"), (_MULTILEVEL, "multilevel"),
     )  # fmt: skip
@@ -93,7 +93,7 @@ def method_of_options(given: dict[str, Any]) -> Method | None:
 
 
 def settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Every option as it was given, or else its default; an option given that the method does not have is an error."""
+    """Every option as given, else its default; ParameterError for a given option that the method does not have."""
     for name, value in given.items():
         able = OPTIONS[name].methods
         if method not in able:
@@ -120,6 +120,6 @@ def settings_of_method(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def graph_settings(weight: str | None, symmetrize: str | None, time_budget: float | None) -> dict[str, Any]:
-    """Those of the other arguments that labels depend on, for the record, where they are not the defaults."""
+    """The other arguments on which labels depend, for the record, unless they are the defaults."""
     asked = {"weight": weight, "symmetrize": symmetrize, "time_budget": plain_number(time_budget)}
     return {name: value for name, value in asked.items() if value != ("weight" if name == "weight" else None)}

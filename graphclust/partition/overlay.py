@@ -1,4 +1,4 @@
-"""Overlay: what all of several partitions have in one cluster, and the connected parts of clusters."""
+"""The overlay of partitions, whose clusters are their intersections, and the connected parts of clusters."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from graphclust.compiled.graphs import overlay as loops
 from graphclust.compiled.graphs.levels import Level, Partition
 from graphclust.partition.levels import Run, with_sums
 
-CRUMB = 0.02  # of an average region; a smaller piece is a few stray nodes, which moves took to another cluster
+CRUMB = 0.02  # of an average region's volume; a smaller piece is a few nodes that moved to another cluster
 
 
 def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partition:
-    """The partition whose clusters are what all of some partitions have in one cluster.
+    """The partition into the sets of nodes that share a cluster in each of some partitions.
 
     Source: Ovelgönne & Geyer-Schulz 2012, "An ensemble learning strategy for graph clustering" (core groups).
     """
@@ -27,7 +27,7 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
 
 
 def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
-    """The partition in which every connected part of a cluster is one by itself; the same where all are connected."""
+    """The partition whose clusters are the connected parts of those found; the same if all are connected."""
     parts, n_parts = connected_parts(level, found, run)
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
 
@@ -41,9 +41,9 @@ def connected_parts(level: Level, found: Partition, run: Run) -> tuple[np.ndarra
 
 
 def pieces_of(volumes: np.ndarray, labels: np.ndarray, regions: np.ndarray) -> tuple[np.ndarray, int]:
-    """What each cluster has of each region, int32, and how many pieces that makes; crumbs of a cluster are one piece.
+    """The intersections of clusters and regions, int32, and how many there are; all crumbs of a cluster are one piece.
 
-    volumes : of the nodes; less than CRUMB of an average region is a crumb. Nodes with label -1 have none.
+    volumes : of the nodes; a piece of less than CRUMB of an average region is a crumb. Nodes with label -1 have none.
     """
     taken = labels >= 0
     n_regions = int(regions.max()) + 1

@@ -70,8 +70,8 @@ class ClusterPath:
     seed : that gives the path again, as `rng`, as that of a `Clustering`. options : the other arguments.
     ordered, order : the graph in the order of its nodes that it was worked on in, and the row of each of these.
     sizes, bounds : of the nodes that are searched, None without bounds; and the bounds by their names.
-    aim, kept, descent, ranges, key : what the suggestion is made of; see `dendrogram.py` and `resolution_profile.py`.
-        kept : the nodes that are searched, rows of `ordered`.
+    aim, kept, descent, ranges, key : for the suggestion; see `dendrogram.py` and `resolution_profile.py`. kept : the
+        nodes that are searched, rows of `ordered`.
     cut_short : whether a time budget ran out on the way.
     """
 
@@ -124,11 +124,11 @@ class ClusterPath:
         return html_table("ClusterPath", rows, self._remarks)
 
     def __getitem__(self, k: int) -> Clustering:
-        """The partition into k clusters, sought further on the first asking; kept from then on.
+        """The partition into k clusters, improved on the first call and kept from then on.
 
-        That takes about as long as `coreset_sc(G, k)`. What it finds is as good by the objective, though not the same:
-        a child of the path's partition and of one sought for this k alone. It keeps to the resolution of the path, and
-        is never exchanged for a likelier partition, as one of `coreset_sc` is.
+        The first call takes about as long as `coreset_sc(G, k)`. Its partition is as good by the objective, but not the
+        same: a child of the path's partition and of one made for this k alone. It keeps the resolution of the path, and
+        is never replaced by a likelier partition, as one of `coreset_sc` may be.
 
         Raises KeyError where k is not on the path, TypeError where it is no whole number.
         """
@@ -156,17 +156,17 @@ class ClusterPath:
         return found
 
     def best_range(self, k: int) -> tuple[float, float]:
-        """From which resolution to which the partition into k is worth more than every other on the way to 1.
+        """From which resolution to which the partition into k is worth more than all others of the path.
 
-        It compares numbers of clusters; `path[k].natural_range` is about the clusters of one. For the cuts, which have
-        no resolution, it is the one of modularity or the constant Potts model.
+        It compares numbers of clusters; `path[k].natural_range` is about the clusters of one partition. For the cuts,
+        which have no resolution, it is the range by modularity or the constant Potts model.
         """
         low, high = self.ranges[k]
         return low * self.usual_resolution, high * self.usual_resolution
 
     @property
     def usual_resolution(self) -> float:
-        """Where chance is the measure: 1 for modularity, the mean weight between two nodes for the Potts model."""
+        """The resolution that compares with chance: 1 for modularity, the mean weight of two nodes for Potts."""
         return OBJECTIVES[self.aim.definition.twin].unit_of_resolution(self._run.units)
 
     def resolution(self, k: int) -> float | None:
@@ -354,7 +354,7 @@ class ClusterPath:
 
 
 def match_numbers(before: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], k: int) -> npt.NDArray[np.int32]:
-    """Numbers 0 to k - 1 for clusters: those of the clusters before that they share most nodes with."""
+    """Numbers 0 to k - 1 for clusters: those of the earlier clusters with which they share most nodes."""
     found = renumber(before.astype(np.int64), labels.astype(np.int64))
     new = np.unique(found[found >= k])
     number = np.arange(k + len(new))

@@ -33,15 +33,15 @@ __all__ = ["cluster_path"]
 
 MOST_CLUSTERS, PER_SQUARE_ROOT = 1_000, 3.0  # with 3 sqrt(n) clusters the mean one has sqrt(n) / 3 nodes
 MOST_COMPONENTS, BEYOND_COMPONENTS = 4_000, 1.25  # more components are united; a path goes a quarter beyond
-# A path is made longer where its finest partition still has so much of the weight inside, and a number beyond its end
-# is natural over so large a range, as a logarithm: cliques, and 200 planted blocks of 12 nodes, have 2.7 to 3.5, the
-# pairs of a cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
+# A path is extended if its finest partition still has this share of the weight inside, and a number beyond its end is
+# natural over this range, a logarithm: cliques, and 200 planted blocks of 12 nodes, have 2.7 to 3.5, the pairs of a
+# cycle or a path 1.3, grids, nearest neighbors, trees and random graphs 0.7 or less.
 INSIDE_AT_THE_END, WIDE_BEYOND = 0.5, 2.0
-TRIAL = 0  # the seed of the path that tells, so that no seed of a caller's decides how far a path goes
-# The first partition is made without one of more clusters before it, so the few below it are less good: the path starts
-# above the largest k that it is asked for.
+TRIAL = 0  # the seed of the longer path on trial, so that the caller's seed does not decide how far a path goes
+# The first partitions of a path are less good, since few moves come before them: so it starts above the largest k that
+# is asked for.
 AHEAD, AHEAD_AT_LEAST = 1.3, 10
-FEWEST = 50  # clusters that the regions are made for: a path of few clusters needs as good regions as one of many
+FEWEST = 50  # clusters for which the regions are made at least: a path of few clusters needs equally good regions
 
 
 def cluster_path(
@@ -154,7 +154,7 @@ def longest_path(
     progress: Progress,
     is_default: bool,
 ) -> ClusterPath:
-    """The path for increasing ks; where nobody asked for them, a longer one if the graph shows more clusters."""
+    """The path for increasing ks; if these are the default, a longer one if the graph shows more clusters."""
     if not is_default:
         return path_over(graph, kept, ks, aim, remarks, key, progress)
     n_components = len(np.unique(graph.components[kept]))
@@ -184,7 +184,7 @@ def path_over(
     key: int,
     progress: Progress,
 ) -> ClusterPath:
-    """The path for increasing ks, of which the largest is at most the number of the nodes that are kept."""
+    """The path for increasing ks, the largest of which is at most the number of the nodes that are kept."""
     part = graph if len(kept) == graph.n_nodes else graph.subgraph(kept)
     aside = graph.total_volume - part.total_volume
     most = ks[-1]
@@ -209,7 +209,7 @@ def path_over(
 
 
 def default_ks(graph: Graph) -> range:
-    """The numbers of clusters where none are given: where a node is likely to have others like it in its cluster."""
+    """The default numbers of clusters: up to 3 sqrt(n), so that clusters have several nodes."""
     n_linked = int((~graph.isolated).sum())
     return range(1, min(MOST_CLUSTERS, int(PER_SQUARE_ROOT * sqrt(n_linked)), n_linked) + 1)
 

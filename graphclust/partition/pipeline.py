@@ -11,7 +11,7 @@ from graphclust.checks import Seed, as_choice, as_seeded, as_whole_number
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.compiled.runtime.blocks import coarse_blocks
-from graphclust.coreset import paper as paper
+from graphclust.coreset import paper
 from graphclust.coreset.outcome import Outcome
 from graphclust.errors import ParameterError
 from graphclust.graph.container import Graph, GraphLike
@@ -230,8 +230,8 @@ def coreset_sc(
             plan, outcome = clusters_within(ordered, k, aim, options, size[order], remarks, rng, progress)
             remarks += outcome.remarks
         else:
-            plan, outcome = _best(ordered, k, aim, options, remarks, chosen_here, rng, progress)
-    if k_given is None and plan is not None:  # why k was taken is said already
+            plan, outcome = _partition_nodes(ordered, k, aim, options, remarks, chosen_here, rng, progress)
+    if k_given is None and plan is not None:  # the remark on the suggested k says enough
         remarks = [remark for remark in remarks if remark not in remarks_on(plan)]
 
     return clustering_of(
@@ -255,7 +255,7 @@ def coreset_sc(
 
 
 def _stated_resolution(graph: Graph, objective: str, given: float | str | None) -> float | None:
-    """The resolution of labels that were cut short: the one given, or the usual one; None where there is none."""
+    """The resolution of interrupted labels: the one given, or the usual one; None if the objective has none."""
     made_of = DEFINITIONS[objective]
     if made_of.is_ratio:
         return None
@@ -274,7 +274,7 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
 def _suggest_k(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], progress: Progress) -> int:
     """The number of clusters that the graph shows; the remarks say why.
 
-    The path is the one that a suggestion would make for itself, so that it makes no other.
+    The path has the seed of a suggestion, which so needs no second path.
     """
     searched = given.get("components", "large")
     with progress.stage("choosing k"):
@@ -316,7 +316,7 @@ def _by_blocks(
 def partition_by_blocks(
     engine: Engine, n_entries: int, k: int, aim: Aim, options, rng, progress: Progress, collect: Collect = bring_labels
 ) -> tuple[Plan, Outcome]:
-    """The same wherever the steps run."""
+    """The two-step method in steps over blocks, wherever an engine runs them."""
     whole = InBlocks(engine, n_entries, k, options["components"], int(rng.integers(2**63)), progress, collect)
     if options["coreset_size"] is None:
         options["coreset_size"] = default_size(whole.n_points, n_entries, whole.k)
@@ -325,12 +325,13 @@ def partition_by_blocks(
     return plan, outcome.with_remark(IN_DOUBT) if outcome.doubtful else outcome
 
 
-def _best(
+def _partition_nodes(
     graph: Graph, k: int, aim: Aim, options, remarks: list[str], chosen_here: bool, rng, progress: Progress
 ) -> tuple[Plan, Outcome]:
-    """The new methods, on the nodes that have edges, in the components that take part.
+    """The multilevel or the two-step method, on the nodes with edges in the components that take part.
 
-    chosen_here : whether "two-step" was the choice of this program, which then has to notice if it chose wrongly.
+    chosen_here : whether the caller left the choice of the method open; if a coreset is then in doubt, multilevel is
+    tried as well.
     """
     with progress.stage("components"):
         searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
@@ -371,7 +372,7 @@ def _refine_on_nodes(
     graph: Graph, searched: np.ndarray, aim: Aim, plan: Plan, outcome: Outcome, rng: np.random.Generator,
     progress: Progress,
 ) -> Outcome:  # fmt: skip
-    """What a coreset showed after V-cycles on the whole graph."""
+    """The partition of the two-step method after V-cycles on the whole graph."""
     part = _part(graph, searched)
     run = run_on(weigh(part, aim.name), rng, progress)
     progress.watch(part)
@@ -384,7 +385,7 @@ def _refine_on_nodes(
 
 
 def _sums_if_exact(part: Graph, found: Partition) -> ClusterSums | None:
-    """The sums of clusters that were made on a graph; None where links may have been estimated on the way."""
+    """The sums of clusters made on a graph; None if links may have been estimated on the way."""
     return None if sequential_contraction.is_estimate(part.n_entries, part.n_nodes) else found.sums
 
 

@@ -50,7 +50,7 @@ def contract_graph(graph: Graph, labels: np.ndarray, k: int) -> Graph:
         leaving = np.asarray(between.sum(axis=1)).ravel()
         loops = np.maximum(volumes - leaving, 0.0)
         volumes = leaving + loops
-    # What a cluster has inside is none at all where round-off is all that is left.
+    # Where only round-off is left inside a cluster, it is 0.
     links = sparse.csr_array(between + sparse.dia_array((loops[None, :], [0]), shape=(k, k)))
     links.eliminate_zeros()
     links.sort_indices()

@@ -1,4 +1,4 @@
-"""Better partitions from ones at hand: nodes move, regions move, clusters are split and joined."""
+"""Refinement of given partitions: nodes move, regions move, clusters are split and joined."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def move_nodes(
 
 
 def _weigh_part(on: WeighedGraph, part, nodes: np.ndarray) -> WeighedGraph:
-    """Some nodes with the terms that they have in the whole graph: their links to others count against them."""
+    """Some nodes with their terms in the whole graph, so that links to other nodes count as links out of a cluster."""
     return WeighedGraph(part, node_terms(*(values[nodes] for values in on.terms)))
 
 

@@ -1,8 +1,8 @@
-"""At which resolution k clusters are natural: read off a dendrogram, whose unions come in the order of their excess.
+"""The resolution at which k clusters are natural, read off a dendrogram whose unions come in the order of their excess.
 
 The excess of two clusters is the weight between them over what chance would put there. At a resolution below it their
-union raises modularity. A number of clusters is natural at the resolutions at which a union would gain down to it, and
-none beyond.
+union raises modularity. k is natural at the resolutions at which the union that leaves k clusters gains, and the next
+union does not.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from graphclust.objective.objective import Aim, Units, chance_objective, plain_o
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.levels import Run
 
-# Where a graph has many more natural clusters than k, the resolution that matches k is tiny, and almost nothing but
-# small groups that hang on by few edges is worth cutting off. Mean agreement with annotated classes hardly depends on
-# the floor between 0.25 and 0.5; see the table of floors in the benchmarks' results.
+# If a graph has many more natural clusters than k, the resolution that matches k is tiny, and only small groups that
+# hang on by few edges are worth cutting off. Mean agreement with annotated classes hardly depends on the floor between
+# 0.25 and 0.5; see the table of floors in the benchmarks' results.
 FLOOR = 0.3
-REGIONS_PER_CLUSTER = (4, 8, 16)  # that V-cycles begin with, where k is given: on these cuts and modularity agree
-FEW_CLUSTERS = 20  # fewer of a cut are merged from so many, every other time: the smallest cuts run around small groups
-REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)  # and where it is free, the resolution of the regions over that of the goal
+# Regions with which V-cycles begin. If k is given, as many per cluster: cuts and modularity agree on these numbers. If
+# k is free, those at so many times the resolution of the goal.
+REGIONS_PER_CLUSTER = (4, 8, 16)
+REGION_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0)
+FEW_CLUSTERS = 20  # every other V-cycle of a cut into fewer makes so many first: small cuts run around small groups
 
 
 class Dendrogram(NamedTuple):
-    """The unions of the nodes of a level by excess: `excess[t]` is that of the union which leaves t clusters.
+    """The unions of the nodes of a level: `excess[t]` is the excess of the union that leaves t clusters.
 
-    float64, (n,), in units of chance; minus infinity where nothing is linked, and where unions are not followed. It
+    float64, (n,), in units of chance; minus infinity for unlinked clusters, and below the last union that was made. It
     never rises from union to union (Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling"),
     except on graphs with hubs, where merging takes excesses that differ by less than an eighth as equal.
     """
@@ -37,7 +39,7 @@ class Dendrogram(NamedTuple):
     excess: np.ndarray
 
     def natural_range(self, k: int) -> tuple[float, float]:
-        """From which resolution to which k clusters are natural: when k + 1 become k, and when those become k - 1."""
+        """From which resolution to which k clusters are natural: excess of the union to k - 1, and of that to k."""
         highest = float(self.excess[k]) if k < len(self.excess) else np.inf
         return max(float(self.excess[min(k, len(self.excess)) - 1]), 0.0), max(highest, 0.0)
 
@@ -56,11 +58,10 @@ def dendrogram_of(level: Level, run: Run, k: int = 1) -> Dendrogram:
 class Plan(NamedTuple):
     """What a search is for, and how its V-cycles begin.
 
-    pulls : of the plain objective that joins nodes to the regions of one V-cycle after the other. resolution : as a
-    caller states it; None where the objective has none. below_natural : whether more clusters than k are natural
-    even at the lowest resolution that is used, so that some are united for the number alone. highest : the resolution
-    up to which k is natural, in units of chance. by_way_of : the number of clusters that every other V-cycle makes
-    first.
+    pulls : of the plain objective that makes the first regions, for one V-cycle after the other. resolution : as a
+    caller states it; None if the objective has none. below_natural : whether more clusters than k are natural even at
+    the lowest resolution that is used, so that some are united for the number alone. highest : the resolution up to
+    which k is natural, in units of chance. by_way_of : the number of clusters that every other V-cycle makes first.
     """
 
     goal: Goal
@@ -75,16 +76,16 @@ class Plan(NamedTuple):
         objective, stated = objective_of(aim, self.goal.k, resolution, units)
         return self._replace(goal=Goal(objective, self.goal.k), resolution=stated)
 
-    def resolutions_beyond(self, called_for: float, units: Units) -> tuple[float, ...]:
-        """What to try on the way to the resolution that clusters call for, where k is not natural there any more.
+    def resolutions_beyond(self, implied: float, units: Units) -> tuple[float, ...]:
+        """The resolutions to try up to the one that clusters imply, if k is not natural there any more.
 
-        Where k is natural below 1 only, so that fewer clusters are asked for than modularity finds by itself, what
-        looks like a likelier partition leaves out the few large clusters that a small k asks for.
+        None if k is natural below 1 only: then k is smaller than what modularity finds by itself, and a partition that
+        looks likelier would split the few large clusters that a small k asks for.
         """
-        if not 1.0 < self.highest < called_for:
+        if not 1.0 < self.highest < implied:
             return ()
-        middle = middle_of(self.goal.objective.pull / units.chance, called_for)
-        return middle, called_for, middle
+        middle = middle_of(self.goal.objective.pull / units.chance, implied)
+        return middle, implied, middle
 
 
 def plan_for_any_number(goal: Goal) -> Plan:
@@ -93,12 +94,12 @@ def plan_for_any_number(goal: Goal) -> Plan:
 
 
 def n_made(aim: Aim, k: int) -> int:
-    """How many clusters V-cycles make on the way to k: k itself, but of a cut FEW_CLUSTERS at least."""
+    """How many clusters V-cycles make on the way to k: k itself, and at least FEW_CLUSTERS for a cut."""
     return max(k, FEW_CLUSTERS) if aim.is_ratio else k
 
 
 def numbers_of_regions(aim: Aim, k: int) -> tuple[int, ...]:
-    """What V-cycles begin with, one after the other; every other one of a cut into few clusters with small regions."""
+    """Numbers of regions with which V-cycles begin, in turn; every other one is larger for a cut into few clusters."""
     of_k, n = tuple(size * k for size in REGIONS_PER_CLUSTER), n_made(aim, k)
     if n == k:
         return of_k
@@ -115,7 +116,7 @@ def plan_for_k(aim: Aim, k: int, dendrogram: Dendrogram, units: Units) -> Plan:
 
 
 def remarks_on(plan: Plan) -> tuple[str, ...]:
-    """What the reader of the labels should know of k; nothing where it is not too small."""
+    """A remark if k is smaller than what the graph shows at any resolution that is used."""
     if not plan.below_natural:
         return ()
     return (
@@ -125,7 +126,7 @@ def remarks_on(plan: Plan) -> tuple[str, ...]:
 
 
 def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Objective, float | None]:
-    """The objective of an aim, and its resolution as a caller states it; `matched` is where the aim leaves it open."""
+    """The objective of an aim, and its resolution as a caller states it; `matched` is used if the aim names none."""
     if aim.is_ratio:
         return ratio_objective(units), None
     unit = aim.definition.unit_of_resolution(units)
@@ -134,7 +135,7 @@ def objective_of(aim: Aim, k: int, matched: float, units: Units) -> tuple[Object
 
 
 def middle_of(lowest: float, highest: float) -> float:
-    """The middle of a range on a logarithmic scale; where an end is open, a resolution that is not beyond the other."""
+    """The middle of a range on a logarithmic scale; if an end is open, a usual resolution within the range."""
     if not np.isfinite(highest):
         return max(lowest, FLOOR)
     return float(np.sqrt((lowest or min(FLOOR, highest)) * highest))

@@ -1,8 +1,8 @@
-"""Of many partitions, for which resolutions is each the best: the upper envelope of the lines a - g b.
+"""The resolutions at which each of many partitions is the best: the upper envelope of the lines a - g b.
 
-At resolution g a partition is worth a - g b, a being the share of the weight that is inside its clusters and b the sum
-of the squares of their shares of the mass; of modularity, mass is volume. So each partition is a line in g, and where
-it lies above all others its number of clusters is the best one.
+At resolution g a partition is worth a - g b: a is the share of the weight inside its clusters, b the sum of the squares
+of their shares of the mass, which is the volume for modularity. So each partition is a line in g, and is the best where
+its line is the highest.
 
 Source: Weir, Emmons, Gibson, Taylor & Mucha 2017, "Post-processing partitions to identify domains of modularity
 optimization" (CHAMP).

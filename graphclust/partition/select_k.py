@@ -1,15 +1,15 @@
 """Which number of clusters a graph shows: the one that is natural over the widest range of resolutions, and stable.
 
 On planted graphs the planted k is natural over a factor of 2 to 70 in resolution, all others over 1.5 or less; on
-random graphs no k stands out. Numbers within a twentieth of one another are one answer, for of many clusters some may
-be two. The best is looked at again on a path that starts near it, and all are sought again where edges were left out.
-All of it is drawn from one fixed seed, so that the answer is that of the graph and the ks, not of the path's seed.
+random graphs no k stands out. Numbers within a twentieth of one another count as one answer. The best number is checked
+on a second path that starts near it, and all candidates on paths with some edges left out. One fixed seed draws all of
+it, so that the answer depends on the graph and the ks, not on the path's seed.
 
-Where none stands out and the clusters of none describe the edges in fewer bits than a single cluster does, there are no
-clusters. Where there are, the range tells the scale and the edges the number: clusters are made for numbers near the
-best, and those taken that describe the graph in the fewest bits. Farther away that is no guide, for nearest-neighbor
-graphs are the shorter to describe the more clusters there are. On LFR graphs of mixing 0.4 it is within a tenth of the
-truth.
+If no number stands out, and no clusters describe the edges in fewer bits than a single cluster does, there are no
+clusters. If there are clusters but no number stands out, the range tells the scale and the description length the
+number: of the numbers near the best, the one with the shortest description is taken. Farther away description length is
+no guide, since for nearest-neighbor graphs it falls with the number of clusters. On LFR graphs of mixing 0.4 the answer
+is within a tenth of the truth.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from graphclust.html_table import html_text
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import OBJECTIVES, weigh
 from graphclust.partition.components import nodes_to_partition
-from graphclust.partition.edge_subsampling import edges_left_out
+from graphclust.partition.edge_subsampling import leave_out_edges
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import (
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from graphclust.partition.path import ClusterPath
 
 DRAWS = 0  # the seed of all that a suggestion draws
-LOWEST = 0.05  # resolutions below say only that parts hang together by next to nothing
+LOWEST = 0.05  # lower resolutions only show components, or parts linked by next to nothing
 NEAR = 0.05  # relative to k; planted graphs with power-law sizes spread over no more
-WELL_BELOW_TOP = 0.85  # of the first k of a path: partitions above were not made from better ones
-CLOSER = 1.2  # where the second path starts, as a multiple of the best k, and how far numbers near it may be
+WELL_BELOW_TOP = 0.85  # of the first k of a path: partitions above have few unions and moves behind them
+CLOSER = 1.2  # the second path starts at so many times the best k; also how far numbers near it may be
 N_CANDIDATES = 4  # the best and three runners-up, as many as a reader looks over
-N_TIMES, SHARE_LEFT_OUT = 3, 0.1  # a time costs a path; of the edges so many are left out as for `certainty`
-# Widths are logarithms. Of 20 planted graphs the least clear had 0.7 and 2 to its runner-up, agreeing to 0.56 with
-# itself without a tenth of the edges; random and regular graphs, grids, trees and cycles miss one of these or more. On
-# a network of friends 2 clusters have 0.57, and others are the widest for 3 of 19 draws of the paths.
+N_TIMES, SHARE_LEFT_OUT = 3, 0.1  # paths with edges left out, and the share left out, as for `certainty`
+# Width (a logarithm), lead over the runner-up, and stability of a clear answer. The least clear of 20 planted graphs
+# had 0.7, 2 and 0.56; random and regular graphs, grids, trees and cycles miss one of the bounds or more. On a network
+# of friends 2 clusters have 0.57, and others are the widest for 3 of 19 draws of the paths.
 CLEAR_WIDTH, CLEAR_LEAD, STABLE = 0.6, 2.0, 0.5
-# The least for an unclear answer: on LFR graphs of mixing 0.4 the right k has 0.5 and 0.43, on random graphs the widest
-# has 0.45 and 0.39, not both. Where no k has it, what others ask for, at resolution 1, is as good.
+# Width and stability of any usable answer: on LFR graphs of mixing 0.4 the right k has 0.5 and 0.43, on random graphs
+# the widest has 0.45 and 0.39, not both. If no k reaches them, the number at resolution 1 is as good.
 WIDE, FOUND_AGAIN = 0.35, 0.4
 SMALLER_LEAD, VERY_STABLE = 1.5, 0.75  # half as far above 1 as a clear lead, and half as far below 1 as STABLE
 
@@ -60,10 +60,11 @@ SMALLER_LEAD, VERY_STABLE = 1.5, 0.75  # half as far above 1 as a clear lead, an
 class SuggestedK(NamedTuple):
     """A number of clusters that may be the right one.
 
-    best_range : from which resolution to which it is the best of the path. width : the logarithm of the factor over
-    which it, or a number within a twentieth of it, is. stability : mean adjusted Rand index of its partition with those
-    into as many clusters found without a tenth of the edges; NaN where a time budget left no time to look. nats_saved :
-    by how much its clusters shorten the description of the edges, before nodes moved; see `likelihood.nats_saved`.
+    best_range : from which resolution to which its partition is the best of the path. width : the logarithm of the
+    factor over which it, or a number within a twentieth of it, is the best. stability : mean adjusted Rand index of its
+    partition and partitions into as many clusters without a tenth of the edges; NaN if a time budget left no time.
+    nats_saved : by how much its clusters shorten the description of the edges, before nodes moved; see
+    `likelihood.nats_saved`.
     """
 
     k: int
@@ -75,20 +76,20 @@ class SuggestedK(NamedTuple):
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Which k a graph shows; the same for every seed of the path, since what it looks at is drawn from a fixed one.
+    """The k that a graph shows; the same for every seed of the path, since all draws have a fixed seed.
 
-    k : the number of clusters. clear : whether the graph shows it; otherwise it is a way to look at the graph: of the
-        numbers near the best candidate the one whose clusters describe the edges in the fewest bits, or the number that
-        is natural at the usual resolution, of the constant Potts model the mean weight of two nodes, where no stable
-        one has a wide range. It unites no two connected
-        components that are searched, unless the path ends before; `reasons` say where a path ends. Where nothing shows
-        that there are clusters, k is 1, or the number of the components.
+    k : the number of clusters. If the graph shows no sign of clusters, it is 1, or the number of the components. It
+        unites no two connected components that are searched, unless the path ends before; `reasons` say where it ends.
+    clear : whether the graph shows k clearly. If not, k is one way to look at the graph: of the numbers near the best
+        candidate the one whose clusters describe the edges in the fewest bits; or, if no stable candidate has a wide
+        range, the number that is natural at the usual resolution, which for the constant Potts model is the mean weight
+        between two nodes.
     reasons : plain sentences; `str(suggestion)` is all of them.
-    candidates : those with the widest ranges, the widest first. runners_up : of them, those other than k.
+    candidates : the numbers with the widest ranges, the widest first. runners_up : the candidates other than k.
     seed, origin : those of the path.
-    nats_saved : the most by which the clusters of any number tried shorten the description of the edges. Not above 0,
-        they describe no more than noise. For one number of clusters it is above 5 in one of 100 graphs without clusters
-        at most, for K numbers above 5 + ln K.
+    nats_saved : the most by which the clusters of any number tried shorten the description of the edges; if it is not
+        above 0, they describe no more than noise. For one number of clusters it is above 5 in at most one of 100 graphs
+        without clusters, for K numbers above 5 + ln K.
     """
 
     k: int
@@ -112,7 +113,7 @@ class Suggestion:
 
 
 def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
-    """Which k of a path its graph shows; the work of one more, and of some up to the best candidates."""
+    """The k of a path that its graph shows; it takes one more path, and some shorter ones."""
     rng = np.random.default_rng(DRAWS)
     with progress.stage("suggesting"), progress.within(None):
         own = own_path(path, rng, progress)
@@ -157,7 +158,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
 
 
 def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) -> ClusterPath:
-    """A path over the same ks by a draw of the suggestion's own; the path itself where that is it, or time is up."""
+    """A path over the same ks with the suggestion's seed; the path itself if it has that seed, or time is up."""
     from graphclust.partition.path_builder import path_over
 
     key = int(rng.integers(2**63))
@@ -167,7 +168,7 @@ def own_path(path: ClusterPath, rng: np.random.Generator, progress: Progress) ->
 
 
 def all_agree(without: list[ClusterPath], k: int) -> bool:
-    """Whether each of the paths without some edges has its widest range at k or near it; small groups may be gone."""
+    """Whether each path without some edges has its widest range at k or near it; small groups may be gone."""
     best = [rank_by_width(path)[:1] for path in without]
     return all(len(found) == 1 and abs(found[0][0] - k) <= (2.0 * NEAR + SHARE_LEFT_OUT) * k for found in best)
 
@@ -175,10 +176,10 @@ def all_agree(without: list[ClusterPath], k: int) -> bool:
 def most_nats_saved(
     path: ClusterPath, ks: list[int], saved: list[float], rng: np.random.Generator, progress: Progress
 ) -> float:
-    """The most nats that any number of clusters tried saves; NaN where none was.
+    """The most nats that clusters of any number tried save; NaN if none was tried.
 
-    ks, saved : what is known before nodes move. Where that is nothing, clusters are made for the best of these ks, the
-    one that seems to save most by the figures of the path, and the least.
+    ks, saved : known before nodes move. If none saves anything, clusters are made for the best of these ks, for the k
+    that seems to save most by the figures of the path, and for the smallest.
     """
     most = max(saved, default=-np.inf)
     several = [k for k in path.ks if k > 1]
@@ -203,9 +204,9 @@ def seems_to_save(path: ClusterPath, k: int) -> float:
 
 
 def rank_by_width(path: ClusterPath) -> list[tuple[int, float]]:
-    """Numbers of clusters and the logarithmic width of their ranges with those near them, the widest first.
+    """Numbers of clusters, each with the logarithmic width of its range and of those near it; the widest first.
 
-    Numbers that unite connected components are left out where the path holds larger ones.
+    Numbers that unite connected components are left out if the path holds larger ones.
     """
     fewest, most = max(2, smallest_k_by_components(path)), WELL_BELOW_TOP * len(path.descent.unions)
     ks = np.array([k for k in path.ks if fewest <= k <= max(most, fewest)], np.int64)
@@ -223,12 +224,12 @@ def rank_by_width(path: ClusterPath) -> list[tuple[int, float]]:
 
 
 def smallest_k_by_components(path: ClusterPath) -> int:
-    """The least number of clusters on the path that unites no two components; its largest where all do."""
+    """The smallest k of the path that unites no two components; the largest k if all unite some."""
     return next((k for k in path.ks if k >= path.n_components), path.ks[-1])
 
 
 def end_of(path: ClusterPath) -> str:
-    """What was not looked at, being beyond the end of a path."""
+    """What was not looked at, since it lies beyond the end of a path."""
     most, n_components = path.ks[-1], path.n_components
     if n_components > most:
         return (
@@ -243,7 +244,7 @@ def _are_near(ks: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.bool_]:
 
 
 def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Progress) -> int:
-    """The best k among those near k, on a path that starts only a little above: fewer unions can have gone wrong."""
+    """The best k near a given one, on a path that starts only a little above, where fewer unions can be wrong."""
     from graphclust.partition.path_builder import path_over
 
     ks = [other for other in path.ks if other <= CLOSER * k]
@@ -255,7 +256,7 @@ def refine_k(path: ClusterPath, k: int, rng: np.random.Generator, progress: Prog
 def stabilities(
     path: ClusterPath, ks: list[int], rng: np.random.Generator, progress: Progress
 ) -> tuple[list[float], list[ClusterPath]]:
-    """For each k how well its partition agrees with those found without a tenth of the edges; NaN without any time.
+    """For each k the agreement of its partition with those found without a tenth of the edges; NaN if time is up.
 
     And the paths without these edges, which go a little beyond the largest of the ks.
     """
@@ -268,7 +269,7 @@ def stabilities(
     for row in agreement:
         if progress.out_of_time():
             break
-        less = edges_left_out(path.part, SHARE_LEFT_OUT, rng)
+        less = leave_out_edges(path.part, SHARE_LEFT_OUT, rng)
         # Crumbs come off with the edges.
         kept = np.flatnonzero(nodes_to_partition(less, middle_of_ks(path.ks), "large", [], progress, k_is_open=True))
         possible = [k for k in path.ks if k <= min(max(ks), len(kept))]
@@ -284,7 +285,7 @@ def stabilities(
 def shortest_description(path: ClusterPath, k: int, progress: Progress) -> int:
     """The number on the path near k whose clusters describe the edges in the fewest bits.
 
-    Clusters of the path would not do: they are of the better quality the wider the range that k is natural over.
+    Clusters are made for each number: those of the path are better the wider the range over which k is natural.
     """
     rng, on = np.random.default_rng([DRAWS, 2]), weigh(path.part, path.aim.name)
     lengths: dict[int, float] = {}
@@ -308,12 +309,12 @@ def shortest_description(path: ClusterPath, k: int, progress: Progress) -> int:
 
 
 def is_usable(candidate: SuggestedK) -> bool:
-    """Whether a candidate is more than an accident, clear or not; where time ran out its width has to do."""
+    """Whether a candidate is more than an accident; if its stability is unknown, the width decides."""
     return candidate.width >= WIDE and not candidate.stability < FOUND_AGAIN
 
 
 def is_clear(candidates: tuple[SuggestedK, ...]) -> bool:
-    """Whether the first of several stable candidates stands out from the others."""
+    """Whether the first candidate stands out from the others and is stable."""
     lead = candidates[0].width / candidates[1].width if len(candidates) > 1 else np.inf
     stands_out = lead >= CLEAR_LEAD or (lead >= SMALLER_LEAD and candidates[0].stability >= VERY_STABLE)
     return bool(stands_out and candidates[0].width >= CLEAR_WIDTH and candidates[0].stability >= STABLE)
@@ -327,7 +328,7 @@ def k_at_resolution(path: ClusterPath, resolution: float) -> int:
 
 
 def sentences(path: ClusterPath, candidates: tuple[SuggestedK, ...]) -> list[str]:
-    """What speaks for each of the candidates."""
+    """A sentence on the range and the stability of each candidate."""
     said = []
     for place, candidate in enumerate(candidates):
         low, high = candidate.best_range

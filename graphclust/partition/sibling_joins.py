@@ -1,4 +1,4 @@
-"""Clusters below a size joined to the sibling that they are tied to most."""
+"""Union of small clusters with the sibling to which they have most weight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphclust.partition.overlay import number_used
 
 
 class Sizes(NamedTuple):
-    """What each node weighs, float64, shape (n,), and how little and how much a cluster may."""
+    """The weight of each node, float64, shape (n,), and the least and the most that a cluster may weigh."""
 
     of_nodes: npt.NDArray[np.float64]
     least: float
@@ -36,8 +36,8 @@ def without_gaps(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
 def join_small(graph: Graph, labels: npt.NDArray[np.int32], sizes: Sizes) -> npt.NDArray[np.int32]:
     """The partition after each cluster lighter than `sizes.least` joined the one that it shares most weight with.
 
-    graph : without edges between clusters that are no siblings. The lightest cluster is first; it joins only where the
-    union is not above `sizes.most`, and stays where there is none.
+    graph : without edges between clusters that are no siblings. The lightest cluster joins first, and only if the union
+    is not above `sizes.most`.
     """
     weight = sizes.of_clusters(labels)
     k, is_small = len(weight), weight < sizes.least

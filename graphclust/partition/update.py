@@ -1,4 +1,4 @@
-"""A clustering after edits of its graph: what changed is worked on, what did not keeps its label."""
+"""A clustering after edits of its graph: only nodes near the edits move, all others keep their labels."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Labels = npt.NDArray[np.int64]
 class Requirements(NamedTuple):
     """What a clustering is made for.
 
-    k : how many clusters there are to be, 0 for as many as the resolution makes. sizes : of the nodes, None where
-    nothing is asked of the sizes of clusters. least, most : what a cluster may hold.
+    k : the number of clusters, 0 for as many as the resolution makes. sizes : of the nodes, None without bounds on the
+    sizes of clusters. least, most : what a cluster may hold.
     """
 
     k: int
@@ -64,10 +64,10 @@ def update_clustering(
 def remake(
     clustering: Clustering, edit: Edited, rng: Seed, progress: ProgressLike, *, everywhere: bool = False
 ) -> Clustering:
-    """The clustering of the edited graph, made from that of the graph before.
+    """The clustering of the edited graph, made from the clustering before.
 
-    everywhere : whether edges may have changed that the edit does not tell; then all nodes are looked at, and of the
-    graph before nothing is asked.
+    everywhere : whether edges may have changed that the edit does not list; then all nodes are looked at, and the
+    earlier graph is not used.
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     if edit.graph.n_entries == 0:
@@ -93,7 +93,7 @@ def _partition_again(
     taken = (kept >= 0) | (edit.n_changed > 0)
     has_isolated = not wanted.k or clustering.objective == "edge_cut" or "cut" in clustering.parameters
     taken = taken | (edit.before < 0) if has_isolated else taken & ~graph.isolated
-    # A component that was put aside stays so unless an edge links it to clusters now.
+    # A component that was put aside stays aside, unless an edge now links it to clusters.
     is_aside = (kept < 0) & (edit.before >= 0) & ~graph.isolated
     if everywhere or (is_aside & taken).any():
         taken = np.where(_are_in_components_of(graph, is_aside), _are_in_components_of(graph, kept >= 0), taken)
@@ -119,7 +119,7 @@ def _partition_again(
 
 
 def _are_in_components_of(graph: Graph, nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which nodes are in the component of one of some nodes, bool, shape (n_nodes,)."""
+    """Whether each node is in a component that has one of the given nodes, shape (n_nodes,)."""
     return np.isin(graph.components, graph.components[nodes])
 
 
@@ -156,7 +156,7 @@ def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
 
 
 def _part_of(graph: Graph, taken: npt.NDArray[np.bool_]) -> Graph:
-    """The graph between some nodes; where the others are isolated no row is read."""
+    """The graph between some nodes; if the others are isolated, no row is read."""
     if taken.all():
         return graph
     nodes = np.flatnonzero(taken)
@@ -170,13 +170,13 @@ def _run_on(
     rng: np.random.Generator,
     progress: Progress,
 ) -> Run:
-    """A run over the graph; of equal parts the mass of a node is its size."""
+    """A run over the graph; for equal parts the mass of a node is its size."""
     run = run_on(on, rng, progress, sizes)
     return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)
 
 
 def _requirements_of(clustering: Clustering, edit: Edited) -> Requirements:
-    """What the clustering was made for, as far as it depends on the nodes that there are now."""
+    """The number and the bounds that the clustering was made for, with the sizes of the present nodes."""
     asked, objective = clustering.parameters, clustering.objective
     k = clustering.k if objective == "edge_cut" or "method" in asked or "cut" in asked else 0
     min_size, max_size, max_imbalance = (asked.get(name) for name in ("min_size", "max_size", "max_imbalance"))
@@ -197,7 +197,7 @@ def _node_sizes(clustering: Clustering, edit: Edited) -> npt.NDArray[np.float64]
 
 
 def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goal:
-    """What the clustering was made for, on the graph as it is now."""
+    """The goal that the clustering was made for, on the present graph."""
     k, _, least, most = wanted
     objective, resolution = clustering.objective, 1.0 if clustering.resolution is None else clustering.resolution
     if objective == "edge_cut":
@@ -211,7 +211,7 @@ def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goa
 
 
 def _keep_ids(clustering: Clustering, edit: Edited, labels: Labels, k: int) -> dict[str, Any]:
-    """Labels and ids that stay where clusters overlap most with those before, and what became of these."""
+    """Labels and ids kept from the clusters before with the largest overlap, and what became of those."""
     ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
     overlap, sizes = overlap_of(labels_before(clustering, edit), len(ids), labels, k), n_placed[1:]
     n_ids = len(ids) if clustering.n_ids is None else clustering.n_ids
@@ -244,7 +244,7 @@ def _ids_by_label(new_ids: Labels, ids_before: Labels) -> Labels:
 
 
 def _keep_sums(found: Clustering, labels: Labels, sums: ClusterSums) -> None:
-    """The next update begins with the cuts of this one, and no figure of quality reads the edges."""
+    """Keep the cuts and volumes, so that the next update and figures of quality need not read the edges."""
     k = len(sums.size)
     number = np.empty(k + 1, np.int64)
     number[labels] = found.labels  # the last is that of nodes in no cluster

@@ -30,7 +30,7 @@ def labels_before(clustering: Clustering, edit: Edited) -> Labels:
 
 
 def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
-    """Labels of all nodes; those without one are clusters by themselves, or where k is given, join their neighbors."""
+    """Labels of all nodes; a node without one becomes a cluster or, if k is given, joins its neighbors' cluster."""
     alone, labels = np.flatnonzero(kept < 0), kept.copy()
     if not k:
         labels[alone] = n_before + np.arange(len(alone))
@@ -43,7 +43,7 @@ def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
         alone = alone[choices < 0]
     sizes = np.bincount(labels, minlength=k)
     empty = np.flatnonzero(sizes == 0).tolist()
-    while empty:  # a cluster that is gone is made again, of single nodes of the largest
+    while empty:  # an empty cluster gets a node of the largest one
         largest = np.flatnonzero(labels == sizes.argmax())
         taken = largest[: min(len(empty), len(largest) - 1)]
         labels[taken] = [empty.pop() for _ in range(len(taken))]
@@ -52,7 +52,7 @@ def start_labels(graph: Graph, kept: Labels, n_before: int, k: int) -> Labels:
 
 
 def _nearest_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]) -> Labels:
-    """The cluster that each of some nodes shares most weight with, the first of several, -1 for none."""
+    """The cluster to which each of some nodes has most weight, the first of several, -1 for none."""
     starts, lengths = graph.indptr[nodes], graph.indptr[nodes + 1] - graph.indptr[nodes]
     place, which = ranges(starts, lengths), np.repeat(np.arange(len(nodes)), lengths)
     near = labels[graph.indices[place]]
@@ -68,7 +68,7 @@ def _nearest_clusters(graph: Graph, labels: Labels, nodes: npt.NDArray[np.int64]
 class Start(NamedTuple):
     """A partition to begin with, and which nodes may gain by a move, bool, shape (n,).
 
-    may_part : nodes of which every cluster has one that is not connected any more, bool, shape (n,); None for all.
+    may_part : bool, shape (n,); each cluster that the edits may have disconnected has one of these nodes. None for all.
     """
 
     found: Partition
@@ -79,13 +79,13 @@ class Start(NamedTuple):
 def start_from(
     clustering: Clustering | None, edit: Edited, nodes: Labels, before: Labels, labels: Labels, run: Run
 ) -> Start:
-    """The start from labels of some nodes of the edited graph, numbered without gaps and with the sums of its clusters.
+    """The start from labels of some nodes of the edited graph, numbered without gaps, and the sums of the clusters.
 
-    before : the labels that they had, -1 for none.
+    before : the labels that these nodes had, -1 for none.
 
-    The sums follow from those before and from the edges that changed, and only nodes that lost weight to their cluster
-    or won some to another may gain. Where nodes that had edges have another cluster than before, all nodes with changes
-    may, and a pass over the rows makes the sums; where no clustering before is given all nodes may.
+    The sums follow from the earlier sums and the changed edges, and only nodes that lost weight to their cluster or won
+    weight to another may gain. If nodes that had edges have changed their cluster, a pass over the rows makes the sums,
+    and all nodes with changed edges may gain. Without an earlier clustering, all nodes may gain.
     """
     (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
     if clustering is None:
@@ -105,7 +105,7 @@ def start_from(
 
 
 def _has_moved(clustering: Clustering, edit: Edited, moved: Labels) -> bool:
-    """Whether one of the nodes that have another cluster than before had edges."""
+    """Whether one of the nodes that changed their cluster had edges."""
     before = edit.before[moved]
     return bool(clustering.graph.degrees[before[before >= 0]].any())
 
@@ -113,9 +113,9 @@ def _has_moved(clustering: Clustering, edit: Edited, moved: Labels) -> bool:
 def _cuts_after(
     clustering: Clustering, edit: Edited, nodes: Labels, labels: Labels, k: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """The weight of the edges that leave each of k clusters after the edits, which nodes that are gone still are in.
+    """The cut of each of k clusters after the edits, in which removed nodes still count.
 
-    And which of the nodes lost weight to their cluster or won some to another.
+    And which nodes lost weight to their cluster, or won weight to another.
     """
     source, target, weight = edit.changes
     n_before, rows = len(clustering.labels), edit.rows[nodes]

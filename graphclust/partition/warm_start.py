@@ -1,10 +1,11 @@
-"""Partitions made from earlier ones: what there is stays, unless something else is better.
+"""Partitions made from earlier ones: clusters stay as they are unless a change raises the value.
 
-1. Clusters of which many edges changed are opened: they are partitioned again, beside all others as single nodes.
-2. Nodes whose edges changed, and those next to a node that changed its cluster, move.
-3. Parts of clusters that no edge links any more come apart.
+1. Clusters with many changed edges are opened: the engine partitions them again, with all other clusters as single
+   nodes.
+2. Nodes with changed edges, and neighbors of nodes that changed their cluster, move.
+3. Disconnected parts of clusters are separated.
 
-Only the rows of the nodes concerned are read, so that the time goes with the number of changes.
+Only the rows of these nodes are read, so that the time grows with the number of changes.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from graphclust.partition.resolution import plan_for_any_number
 from graphclust.partition.within_bounds import cycle as cycle_within
 
 Labels = npt.NDArray[np.int32]
-SHARE = 1.0  # of the entries of a cluster: by so many changes it is opened once, at 0.5 as good and a tenth slower
-SHARE_LOOKED_AT = 0.05  # of the nodes; where more changed all clusters are looked at, for most of them changed
-SHARE_OF_SMALL = 0.05  # the same on a level of no more than SPARE_ENTRIES, on which the work takes milliseconds
+SHARE = 1.0  # of the entries of a cluster: so many changes open it once on average; 0.5 is as good and a tenth slower
+SHARE_OF_SMALL = 0.05  # the same on a level of up to SPARE_ENTRIES, on which the work takes milliseconds
+SHARE_LOOKED_AT = 0.05  # of the nodes: if more changed, connectivity is checked in all clusters
 
 
 class EarlierLevels(NamedTuple):
-    """What there was before edits.
+    """The levels before edits.
 
     levels : labels of the nodes on each level, -1 for new nodes; shape (n,) each, coarsest first.
     n_changed : how many edges of each node changed, shape (n,).
@@ -49,7 +50,7 @@ class EarlierLevels(NamedTuple):
         return EarlierLevels([labels[nodes] for labels in self.levels], self.n_changed[nodes])
 
     def start(self, depth: int, inside: Labels | None = None) -> Labels:
-        """Labels 0, 1, ... of a level, parted by the clusters `inside`; each new node is a cluster by itself."""
+        """Labels 0, 1, ... of a level, intersected with the clusters `inside`; each new node is a cluster by itself."""
         if depth >= len(self.levels):
             return np.zeros(len(self.n_changed), np.int32) if inside is None else inside
         labels = self.levels[depth].copy()
@@ -71,11 +72,11 @@ def restart(
 ) -> Partition:
     """A partition of a level from an earlier one, after so many edges of each node changed; the value does not fall.
 
-    waits : which nodes may gain by a move; by default those with changes. may_part : nodes, bool, shape (n,), of which
-    every cluster has one that is not connected; by default that may be any.
+    waits : which nodes may gain by a move; by default those with changes. may_part : bool, shape (n,); each cluster
+    that may be disconnected has one of these nodes; by default any cluster may be.
 
-    A cluster is opened with a chance that makes it one while `SHARE` of its entries change. So no account of earlier
-    edits is needed: many small ones open a cluster as often as a large one.
+    A cluster is opened with a probability equal to the share of its entries that changed, over `SHARE`. So earlier
+    edits need not be recorded: many small edits open a cluster as often as a large one.
     """
     k, before = len(found.sums.size), found.labels
     nodes = np.flatnonzero(n_changed)
@@ -95,7 +96,7 @@ def restart(
 
 
 def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], goal: Goal) -> Labels:
-    """The same of the finest level, from labels 0..k-1, all used."""
+    """`restart` on the finest level, from labels 0..k-1, all used."""
     found = with_sums(run.finest, labels, int(labels.max()) + 1, run)
     return restart(run.finest, found, n_changed, goal, run).labels
 
@@ -103,9 +104,9 @@ def restart_labels(run: Run, labels: Labels, n_changed: npt.NDArray[np.int64], g
 def repartition(
     level: Level, found: Partition, is_open: npt.NDArray[np.bool_], goal: Goal, run: Run
 ) -> tuple[Partition, npt.NDArray[np.int64]]:
-    """The partition after a V-cycle in which all but the open clusters are single nodes; and the nodes that it moved.
+    """The partition after a V-cycle in which each closed cluster is a single node; and the nodes that it moved.
 
-    is_open : shape (k,).
+    is_open : which clusters are open, shape (k,).
     """
     nodes = np.flatnonzero(is_open[found.labels])
     if not len(nodes):
@@ -127,16 +128,16 @@ def repartition(
 
 
 def _cycle(level: Level, found: Partition, goal: Goal, pull: float, run: Run) -> Partition:
-    """The partition after a V-cycle, with k clusters where k is given.
+    """The partition after a V-cycle, with k clusters if k is given.
 
-    Where no two clusters fit into one, a V-cycle of the engine leaves more than k; then one within the bounds is made.
+    If no two clusters fit into one, the engine's V-cycle leaves more than k; then a V-cycle within the bounds follows.
     """
     made = v_cycle(level, found, goal, pull, run)
     return made if goal.k in (0, len(made.sums.size)) else cycle_within(level, found, goal, pull, run)
 
 
 def find_moved(before: Partition, after: Partition) -> npt.NDArray[np.bool_]:
-    """Whether each node is in another cluster than most members of its earlier cluster; shape (n,)."""
+    """Whether each node left its cluster: it is in another one than most members of the earlier cluster; shape (n,)."""
     pairs = overlap_of(after.labels, len(after.sums.size), before.labels, len(before.sums.size)).tocoo()
     order = np.lexsort((pairs.data, pairs.row))
     most = order[np.append(np.diff(pairs.row[order]) > 0, True)]
@@ -224,7 +225,7 @@ def mark_neighbors(level: Level, nodes: npt.NDArray[np.int64], marks: npt.NDArra
 def has_changed(
     labels: npt.NDArray[np.integer], before: npt.NDArray[np.integer], marks: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Whether each cluster has a marked node, or other nodes than every cluster before; labels -1 are for none."""
+    """Whether each cluster has a marked node, or differs from every cluster before; label -1 is for none."""
     k, n_before = int(labels.max()) + 1, int(before.max(initial=-1)) + 1
     pairs = overlap_of(before.astype(np.int64), n_before, labels.astype(np.int64), k).tocoo()
     sizes, sizes_before = np.bincount(labels, minlength=k), np.bincount(before[before >= 0], minlength=n_before)
@@ -238,7 +239,10 @@ def has_changed(
 def parts_of_some(
     level: Level, found: Partition, taken: npt.NDArray[np.bool_], run: Run
 ) -> tuple[npt.NDArray[np.int32], int]:
-    """`connected_parts` where clusters that are not taken, bool, shape (k,), are connected: their rows are not read."""
+    """`connected_parts` if all clusters that are not taken are connected, whose rows are not read.
+
+    taken : bool, shape (k,).
+    """
     nodes, rows = np.flatnonzero(taken[found.labels]), level.rows
     lengths = np.diff(rows.indptr)[nodes]
     source, target = np.repeat(nodes, lengths), rows.indices[ranges(rows.indptr[nodes], lengths)]
@@ -259,9 +263,9 @@ def parts_of_some(
 def connect_near(
     level: Level, found: Partition, goal: Goal, run: Run, may_part: npt.NDArray[np.bool_] | None = None
 ) -> Partition:
-    """`connect`, for a partition of which few clusters are not connected: only the rows of the small parts are read.
+    """`connect` for a partition with few disconnected clusters: only the rows of the small parts are read.
 
-    may_part : which clusters may not be connected, bool, shape (k,); by default any.
+    may_part : which clusters may be disconnected, bool, shape (k,); by default any.
     """
     for refines_left in (True, False):
         if may_part is None or not refines_left:

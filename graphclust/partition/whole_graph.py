@@ -1,4 +1,4 @@
-"""What the two-step method asks of the whole graph, whether that is in memory or works block by block."""
+"""The operations that the two-step method needs of the whole graph, in memory or block by block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphclust.coreset.sampling import Coreset
 from graphclust.objective.objective import Units
 from graphclust.progress import Progress
 
-Labels = Any  # of all nodes, int32, -1 for nodes that are left out; or what stands for them where they are
+Labels = Any  # of all nodes, int32, -1 for nodes that are left out; or a handle to such labels elsewhere
 
 
 class Sampling(NamedTuple):
@@ -24,12 +24,12 @@ class Sampling(NamedTuple):
 
 
 class Regions(NamedTuple):
-    """A region for every node, from a coreset, and what is known of the coreset.
+    """A region for every node, from a coreset, and facts about the coreset.
 
-    labels, k : the region of each node, all from 0 to k - 1 used. coreset : what was drawn; links : mean links of its
-    nodes, as far as they count. n_labeled : how many nodes had a label from the coreset, from its neighbors, and after
-    each round. out_of_reach : bool, shape (n_nodes,), True for nodes farther from the coreset than labels spread, where
-    that is known node by node.
+    labels, k : the region of each node; all from 0 to k - 1 are used. coreset : the one drawn. links : mean number of
+    links of its nodes, times the `evenness` of the weights. n_labeled : how many nodes had a label from the coreset,
+    from its neighbors, and after each round. out_of_reach : bool, shape (n_nodes,), True for nodes farther from the
+    coreset than labels spread; None if that is not known node by node.
     """
 
     labels: Labels
@@ -42,10 +42,10 @@ class Regions(NamedTuple):
 
 
 class WholeGraph(Protocol):
-    """A graph that is to be parted into k clusters; labels that it was given are never changed in place.
+    """A graph that is to be partitioned into k clusters; labels given to it are never changed in place.
 
-    name : of the objective whose terms count. n_points : how many nodes take part;
-    n_entries : of the rows.
+    n_points : how many nodes take part. n_entries : of the rows. name, of the methods : the objective whose terms
+    count.
     """
 
     k: int
@@ -55,13 +55,13 @@ class WholeGraph(Protocol):
     progress: Progress
 
     def units(self, name: str) -> Units:
-        """What the numbers of an objective are measured in."""
+        """The units of an objective."""
 
     def regions(self, sampling: Sampling) -> Regions:
         """A coreset, its regions, and all nodes labeled by them."""
 
     def pieces(self, labels: Labels, regions: Labels) -> tuple[Labels, int]:
-        """What each cluster has of each region, see `overlay.pieces_of`, and how many pieces that makes."""
+        """The intersections of clusters and regions, see `overlay.pieces_of`, and how many there are."""
 
     def contract(self, labels: Labels, k: int, name: str) -> Level:
         """The level whose nodes are the k clusters."""
@@ -70,12 +70,12 @@ class WholeGraph(Protocol):
         """A label of each cluster as one of its nodes."""
 
     def restrict(self, labels: Labels, clusters: Labels, k: int) -> np.ndarray:
-        """The label of each of k clusters of nodes that all have the same, int32."""
+        """The label of each of k clusters, int32; all nodes of a cluster have the same label."""
 
     def refine(self, labels: Labels, sums: ClusterSums | None, goal: Goal, name: str) -> Partition:
-        """The partition after moves of single nodes; only the most urgent ones once time is up.
+        """The partition after moves of single nodes; once time is up, after a minimum of moves.
 
-        sums : of the clusters, where they are known; their sizes need not be.
+        sums : of the clusters, if known; their sizes are counted again.
         """
 
     def connect(self, found: Partition, goal: Goal, name: str) -> Partition:

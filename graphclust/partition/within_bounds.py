@@ -1,14 +1,14 @@
 """Exactly k clusters within bounds on what they hold, under any objective.
 
-1. The engine's partition without bounds. Where it is within them it is the answer.
+1. The engine's partition without bounds. If it is within them, it is the answer.
 2. Parents: V-cycles whose every step keeps the bounds, from nothing and inside the clusters of step 1; and k parts of
-   about equal size where these must hold about the same.
-3. Children: V-cycles inside what two parents have in one cluster.
-4. The best one with connected clusters. Where there is none yet, V-cycles look for one that undo every step after which
-   a cluster is in parts.
+   about equal size, if the bounds are tight.
+3. Children: V-cycles inside the overlay of two parents.
+4. The best one with connected clusters. If there is none yet, V-cycles that undo every step which disconnects a cluster
+   look for one.
 
-A cluster that is outside the bounds gives nodes away or takes some, always those that cost the objective least; the
-nodes then move within the bounds. Every partition that is compared with another has k clusters.
+A cluster that is outside the bounds gives away or takes the nodes that cost the objective least; then nodes move within
+the bounds. Only partitions into k clusters are compared.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ from graphclust.partition.overlay import overlay, split_disconnected
 from graphclust.partition.resolution import Plan
 from graphclust.progress import Progress
 
-REGION_SHARE = 0.15  # of what a cluster may hold: larger regions would not fill clusters evenly
-TIGHT = 1.5  # times the mean: where clusters may hold less than that, equal parts are a parent too
-BEST, ROUNDS = 2, 8  # partitions whose parts join neighbors, and how often
-TRIES = 8  # of growing connected clusters from random nodes
-FEW_ENTRIES = 1 << 13  # of a level whose clusters are balanced by moves that keep them connected
+REGION_SHARE = 0.15  # of the upper bound: larger regions would not fill clusters evenly
+TIGHT = 1.5  # times the mean: if the upper bound is lower, equal parts are a parent too
+BEST, ROUNDS = 2, 8  # how many partitions are reconnected, and in how many rounds
+TRIES = 8  # at growing connected clusters from random nodes
+FEW_ENTRIES = 1 << 13  # of a level, up to which clusters are balanced by moves that keep them connected
 CHILDREN = {"low": 0, "normal": 2, "high": 48}  # no generation, one and 24: a child costs two V-cycles
-SPARE_CHILDREN = 4  # of levels of few entries, on which they take some milliseconds
+SPARE_CHILDREN = 4  # of small levels, on which they take some milliseconds
 
 
 def partition_within(
@@ -93,7 +93,7 @@ def partition_within(
 
 
 def bring_within(found: Partition, plan: Plan, bounds: Bounds, run: Run) -> tuple[Partition, list[str]]:
-    """A partition of the finest level, changed where it is outside the bounds; and what is to be said of it."""
+    """A partition of the finest level, changed if it is outside the bounds; and remarks on it."""
     rows, terms = run.finest
     level = read_only_level(rows, Terms(terms.loops, terms.mass, bounds.size))
     run, goal = replace(run, finest=level), plan.goal._replace(least=bounds.least, most=bounds.most)
@@ -103,7 +103,7 @@ def bring_within(found: Partition, plan: Plan, bounds: Bounds, run: Run) -> tupl
 
 
 def remark_on_parts(found: Partition, run: Run) -> list[str]:
-    """A remark where clusters of the finest level are in parts that no components of the graph are the reason of."""
+    """A remark if clusters of the finest level are disconnected for another reason than the graph's components."""
     n_parts, n_components = _n_parts(run.finest, found, run), 1 if run.graph is None else run.graph.n_components
     if n_parts <= max(len(found.sums.size), n_components):
         return []
@@ -111,7 +111,7 @@ def remark_on_parts(found: Partition, run: Run) -> list[str]:
 
 
 def search_within(level: Level, free: Partition, plan: Plan, n_children: float, run: Run) -> Partition:
-    """The best partition within the bounds that is found; free : one that need not be within them."""
+    """The best partition within the bounds that is found, starting also from `free`, which need not be within them."""
     goal, pulls = plan.goal, plan.pulls
     steps = _contract(level, free, goal, pulls[0], BUDGET // FIRST, run)
     top = steps[-1].coarse if steps else level
@@ -141,7 +141,7 @@ def cycle(
 ) -> Partition:
     """The better of the partition found, if any, and a new one merged within its clusters; see `settle`.
 
-    is_connected : whether steps are undone after which a cluster is in parts.
+    is_connected : whether steps that disconnect a cluster are undone.
     """
     settled = settle_connected if is_connected else settle
     steps = _contract(level, found, goal, pull, 0, run)
@@ -157,7 +157,7 @@ def cycle(
 
 
 def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """k clusters within the bounds, as far as the nodes of the level allow, refined."""
+    """Merge to k clusters, rebalance as far as the nodes of the level allow, and refine."""
     if len(found.sums.size) > goal.k:
         step = contract(level, found, run)
         found = step.project(agglomerate(step.coarse, goal._replace(least=0.0, most=np.inf), run))
@@ -165,7 +165,7 @@ def settle(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 
 
 def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition after Fiduccia-Mattheyses, which lets nodes change places, where some cluster has no room."""
+    """The partition after Fiduccia-Mattheyses, which lets nodes change places, if some cluster has no room."""
     heaviest = float(level.terms.size.max())
     has_room = is_within(level, found, goal._replace(most=goal.most - heaviest))
     if has_room or not is_within(level, found, goal) or run.progress.out_of_time():
@@ -174,7 +174,7 @@ def climb(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
 
 
 def settle_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The same where clusters are connected afterwards; else the partition found, or that one connected."""
+    """`settle`, if that leaves all clusters connected; else the partition found, connected if that is possible."""
     for tried in (settle(level, found, goal, run), found):
         if len(tried.sums.size) == goal.k:
             made = connect(level, tried, goal, run)
@@ -184,7 +184,7 @@ def settle_connected(level: Level, found: Partition, goal: Goal, run: Run) -> Pa
 
 
 def reconnect(level: Level, found: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition after rounds in which parts of clusters join neighbors without room, which then give nodes away."""
+    """The partition after rounds: parts of clusters join full neighbors, which then give nodes away."""
     for _ in range(ROUNDS):
         found = connect_once(level, found, goal._replace(least=0.0, most=np.inf), run)
         found = connect_once(level, balance(level, found, goal)[0], goal, run)
@@ -199,9 +199,9 @@ def _n_parts(level: Level, found: Partition, run: Run) -> int:
 
 
 def _merge(level: Level, goal: Goal, run: Run) -> Partition:
-    """The nodes merged into k clusters that hold the least each, or more clusters where no two fit into one.
+    """The nodes merged into k clusters that meet the lower bound, or into more clusters if no two fit into one.
 
-    Nodes are merged down to where, for the last time, k clusters are that heavy; lighter ones join these.
+    Merging goes as far as to the last partition with k clusters that heavy; the lighter clusters join these.
     """
     size = level.terms.size
     if size.min() >= goal.least:
@@ -228,7 +228,7 @@ def _merge(level: Level, goal: Goal, run: Run) -> Partition:
 
 
 def _join_light(level: Level, merged: Partition, goal: Goal, run: Run) -> Partition:
-    """The partition whose clusters below the least have joined neighbors, or any cluster where none has room."""
+    """The partition in which clusters below the lower bound have joined neighbors, or any cluster if none has room."""
     step = contract(level, merged, run)
     size = step.coarse.terms.size
     is_heavy = size >= goal.least
@@ -244,7 +244,7 @@ def _join_light(level: Level, merged: Partition, goal: Goal, run: Run) -> Partit
 def _contract(
     level: Level, found: Partition | None, goal: Goal, pull: float, enough: int, run: Run
 ) -> list[Contraction]:
-    """Contractions to regions inside the clusters found, down to so few entries or until levels hardly shrink."""
+    """Contractions to regions inside the clusters found, until `enough` entries are left or levels hardly shrink."""
     steps: list[Contraction] = []
     while n_entries(level) > enough:
         inner = level if found is None else rows_within(level, found.labels)
@@ -284,12 +284,12 @@ def _edge_cut(level: Level, run: Run) -> Objective:
 
 
 def _rank(level: Level, found: Sequence[Partition], goal: Goal) -> list[Partition]:
-    """The best of some partitions by value, among those within the bounds if there are any."""
+    """The best partitions by value, best first; only those within the bounds if there are any."""
     return select([one for one in found if is_within(level, one, goal)] or found, goal)
 
 
 def _child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Partition:
-    """A child of two partitions: V-cycles of the better one inside what both have in one cluster."""
+    """A child of two partitions: V-cycles of the better one inside their overlay."""
     goal, pull = plan.goal, run.rng.choice(plan.pulls)
     better, other = (sorted(run.rng.permutation(len(pool))[:2]) * 2)[:2]
     shared = overlay(level, [pool[better], pool[other]], run)
@@ -314,7 +314,7 @@ def _connected_candidates(level: Level, pool: Sequence[Partition], plan: Plan, r
 
 
 def _finish(level: Level, steps: list[Contraction], pool: Sequence[Partition], plan: Plan, run: Run) -> Partition:
-    """The first of a pool whose clusters are connected on the nodes; else the best that is, or the best."""
+    """The first of a pool whose clusters are connected on the nodes; else the best connected one, or the best."""
     goal, top = plan.goal, steps[-1].coarse if steps else level
     n_components = 1 if run.graph is None else run.graph.n_components
     fewest = max(goal.k, n_components)
@@ -338,7 +338,7 @@ def _finish(level: Level, steps: list[Contraction], pool: Sequence[Partition], p
 
 
 def _grow(level: Level, goal: Goal, run: Run) -> Candidate | None:
-    """Connected clusters within the bounds from random ones, the first that are; None where no try succeeds."""
+    """Connected clusters within the bounds, grown from random nodes; None if no try succeeds."""
     for _ in range(TRIES):
         made = settle_connected(
             level, balance_connected(level, grow_connected(level, goal.k, run), goal, run), goal, run
@@ -359,9 +359,10 @@ class Candidate(NamedTuple):
 def _project_to_nodes(
     level: Level, steps: list[Contraction], pool: Sequence[Partition], keeps_connected: bool, goal: Goal, run: Run
 ) -> Iterator[Candidate]:
-    """Partitions of the coarsest level on the nodes, those within the bounds, up to the first with connected clusters.
+    """Project partitions of the coarsest level to the nodes; yields those within the bounds.
 
-    keeps_connected : all of them, and whether steps are undone after which a cluster is in parts.
+    The first with connected clusters is the last. keeps_connected : all are projected, and steps that disconnect a
+    cluster are undone.
     """
     for one in pool:
         for step in reversed(steps):
@@ -392,8 +393,8 @@ def clusters_within(
 ) -> tuple[Plan, Outcome]:  # fmt: skip
     """`partition_within` on the nodes with edges, in the components that take part.
 
-    size : of each node, float64 (n_nodes,). options : as `options.settings` gives them. Remarks say what is left out,
-    and which clusters are not connected.
+    size : of each node, float64 (n_nodes,). options : as `options.settings` gives them. Remarks name what is left out,
+    and whether clusters are disconnected.
     """
     with progress.stage("components"):
         searched = nodes_to_partition(graph, k, options["components"], remarks, progress)

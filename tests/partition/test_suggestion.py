@@ -12,7 +12,7 @@ from graphclust.generators import planted_partition
 from graphclust.io.graph_input import as_graph
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import weigh
-from graphclust.partition.edge_subsampling import edges_left_out
+from graphclust.partition.edge_subsampling import leave_out_edges
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
@@ -343,20 +343,20 @@ def test_edges_left_out(weighted):
     rng = np.random.default_rng(0)
     A = np.triu((rng.random((200, 200)) < 0.3) * (rng.random((200, 200)) if weighted else 1.0))
     graph = as_graph(A + np.triu(A, 1).T)
-    less = edges_left_out(graph, 0.1, np.random.default_rng(1))
+    less = leave_out_edges(graph, 0.1, np.random.default_rng(1))
     before, after = graph.to_scipy().toarray(), less.to_scipy().toarray()
     assert (after == after.T).all() and (after.diagonal() == before.diagonal()).all()
     assert ((after == 0) | (after == before)).all()
     assert np.count_nonzero(after) / np.count_nonzero(before) == pytest.approx(0.9, abs=0.02)
     assert less.degrees == pytest.approx(after.sum(axis=1)) and (less.weights is None) == (graph.weights is None)
-    other = edges_left_out(graph, 0.1, np.random.default_rng(2)).to_scipy().toarray()
+    other = leave_out_edges(graph, 0.1, np.random.default_rng(2)).to_scipy().toarray()
     assert (other != after).any()
 
 
 def test_nodes_keep_no_degree_whose_square_is_zero_where_edges_are_left_out():
     pairs = np.kron(np.eye(50), [[0.0, 1.0], [1.0, 0.0]])
     graph = as_graph(np.where(pairs > 0.0, pairs, 1e-200) * (1.0 - np.eye(100)))
-    degrees = edges_left_out(graph, 0.5, np.random.default_rng(0)).degrees
+    degrees = leave_out_edges(graph, 0.5, np.random.default_rng(0)).degrees
     assert 0 < np.count_nonzero(degrees) < 100 and (degrees[degrees > 0.0] ** 2 > 0.0).all()
 
 
