@@ -44,7 +44,7 @@ def with_hints(function: Function) -> Function:
 
 
 def _by_name_hint(function: str, by_place: list[str], n_given: int, names: list[str]) -> str:
-    """What a call with too many arguments by place is told: those that go by name, the first of them by theirs."""
+    """The hint for a call with too many arguments by place: which go by place, and an example of one by name."""
     placed = [name for name in by_place if name != "self"]
     n_given -= len(by_place) - len(placed)
     others = [name for name in names if name not in by_place]

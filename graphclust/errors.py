@@ -78,7 +78,7 @@ class Interrupted(KeyboardInterrupt):
     best : what the interrupted function would have returned, as far as it had come: complete and valid. Of kernel
         k-means, whose centers take long to make, it is the labels alone.
 
-    Whoever does not ask for it sees an ordinary KeyboardInterrupt.
+    Code that does not use `best` sees an ordinary KeyboardInterrupt.
 
     >>> try:
     ...     raise Interrupted([0, 0, 1])

@@ -105,7 +105,7 @@ class Progress:
         self._deadline = min(self._deadline, working_time() + self.time_budget)
 
     def aside(self) -> "Progress":
-        """One for a part of the work with seconds of its own; listener and deadline are the same."""
+        """A Progress for a part of the work, with its own seconds and the same listener and deadline."""
         other = Progress(self.listener)
         other.time_budget, other._deadline = self.time_budget, self._deadline
         return other
@@ -121,7 +121,7 @@ class Progress:
         )
 
     def out_of_time(self) -> bool:
-        """Whether the budget is used up; to be asked only where work is left out if it is."""
+        """Whether the budget is used up. Ask only where work is then left out, since the remark will say so."""
         late = working_time() >= self._deadline
         if late and not self.cut_short:
             self.cut_short = self._stage or "improving"
@@ -129,7 +129,7 @@ class Progress:
         return late
 
     def offer(self, make: Callable[[], Any]) -> None:
-        """Say how to make the best result so far of the running work, should it be interrupted."""
+        """Register how to make the best result so far, in case the work is interrupted."""
         if self._is_outermost:
             return  # nobody would ask for it
         for made_whole in reversed(self._made_whole):
@@ -140,7 +140,7 @@ class Progress:
 
     @contextmanager
     def within(self, made_whole: Callable[[Any], Any] | None) -> Iterator[None]:
-        """What is offered inside is of a part; `made_whole` makes a result of the whole of it, None: cannot be."""
+        """Results offered inside are of a part; `made_whole` turns them into results of the whole, None: impossible."""
         self._made_whole.append(made_whole)
         try:
             yield
@@ -151,7 +151,7 @@ class Progress:
     def interruptible(self, finished: Callable[[Any], Any] | None = None) -> Iterator[None]:
         """Ctrl-C inside carries the best result so far, if there is one.
 
-        finished : makes of what was offered inside what the caller returns; None: it is that.
+        finished : turns the offered result into what the caller returns; None: it is that already.
         """
         with self.within(_identity if finished is None else finished):
             if self._is_outermost:
@@ -165,7 +165,7 @@ class Progress:
                 finally:
                     self._is_outermost, self._best = True, None
                     self._clear()
-            else:  # a part of something larger, which will see to it
+            else:  # the outermost call handles Ctrl-C
                 yield
 
     def _clear(self) -> None:

@@ -1,4 +1,4 @@
-"""limit_threads: how many threads the functions of this package work on."""
+"""limit_threads: the number of threads on which the functions of this package run."""
 
 from __future__ import annotations
 

@@ -340,7 +340,7 @@ def test_labels_do_not_depend_on_how_often_the_hook_is_looked_at(monkeypatch):
     assert len(found) == 1
 
 
-def test_impossible_budgets():
+def test_impossible_budgets_are_named():
     with pytest.raises(graphclust.ParameterError, match="time_budget=0 is out of range"):
         graphclust.coreset_sc(PLANTED, 2, time_budget=0)
     with pytest.raises(TypeError, match="time_budget='1' is a str"):

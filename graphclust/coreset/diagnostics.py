@@ -1,4 +1,4 @@
-"""How good a coreset of some size is: by drawing others, as large and twice as large."""
+"""How good a coreset of some size is, by other coresets of the same size and of larger ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from graphclust.objective.agreement import adjusted_rand_index
 
 __all__ = ["CoresetQuality"]
 
-LARGER = (2, 8)  # times as large; below the size that shows clusters at all, twice as large shows no more
-# Less than a hundredth of the cost is not worth the time; of five and five equal ones, 21 of 25 pairs are in the right
-# order by chance in one case of 20 (Mann & Whitney 1947). Costs have heavy tails, so that standard errors say little.
+LARGER = (2, 8)  # times as large; if a coreset is too small to show any clusters, one twice as large may be too
+# A gain of less than a hundredth of the cost is not worth the time. Of five and five equal coresets, 21 of 25 pairs are
+# in the right order by chance in one case of 20 (Mann & Whitney 1947). Costs have heavy tails, so that standard errors
+# say little.
 WORTHWHILE, IN_ORDER = 0.01, 0.84
-SAME = 0.9  # agreement of coresets of one size above which larger ones are not tried beyond the first
+SAME = 0.9  # agreement of coresets of one size, above which only the first larger size is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +26,8 @@ class CoresetQuality:
     """What clusterings of several coresets of one size cost, on the coreset and on all points.
 
     size : draws of a coreset.
-    cost_on_coreset, cost_on_all : means over the coresets. A partition found on a coreset is the better one there, so
-        the first is the smaller; far apart, the coreset is too small for what it shows to be true of all points.
+    cost_on_coreset, cost_on_all : means over the coresets. A partition fits the coreset on which it was found better
+        than all points, so the first is smaller; if they are far apart, the coreset is too small.
     costs, costs_of_larger : float64, shape (n_repeats,), on all points, of coresets of this and of the larger size.
     larger_size : draws of the larger ones: twice as many, or eight times where that does not help either.
     agreement : mean adjusted Rand index of two clusterings of different coresets of this size.

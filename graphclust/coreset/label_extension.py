@@ -1,8 +1,8 @@
 """Label every node by the nearest coreset centroid in kernel space.
 
-Jourdan et al. (2025), Algorithm 3, line 6. The inner product of a node with a centroid is non-zero only where the
-centroid's cluster owns a neighbor of the node, and K is symmetric: all of them accumulate from the rows of the coreset
-nodes, in O(n + volume of the coreset).
+Jourdan et al. (2025), Algorithm 3, line 6. The inner product of a node with a centroid is non-zero only if the
+centroid's cluster has a neighbor of the node, and K is symmetric. So the rows of the coreset nodes yield all inner
+products, in O(n + volume of the coreset).
 """
 
 from math import ceil
@@ -25,7 +25,7 @@ from graphclust.objective.kernel import NormalizedCutKernel
 __all__ = ["ExtendedLabels", "extend_labels"]
 
 N_BLOCKS = 8  # more would keep more threads busy, but each block searches every coreset row for its first node
-LEAST_ROWS = 1 << 15  # of a block: for fewer the rows of the coreset are not worth being searched again
+LEAST_ROWS = 1 << 15  # of a block: fewer are not worth another search of the coreset's rows
 
 
 class ExtendedLabels(NamedTuple):
@@ -55,8 +55,8 @@ def extend_labels(
     coreset : its nodes increasing, each once, with edges; weights >= 0: a node of weight 0 is no member of its cluster.
     coreset_labels : cluster of each coreset node, shape (m,); clusters may be empty, and are then never chosen.
     induced : `coreset_graph(kernel, coreset)`, shape (m, m), to save making it again.
-    met_only : whether a node gets one of the clusters that its coreset neighbors are in, if it has any. Of a sparse
-        graph's nodes half may be nearer to a cluster that they have nothing to do with, one of very small norm.
+    met_only : whether a node with coreset neighbors gets one of their clusters. Else half of a sparse graph's nodes may
+        get a cluster of very small norm to which they have no link.
 
     Returns `ExtendedLabels`. Raises GraphValidationError for a coreset, labels or an `induced` that do not fit,
     TypeError for labels that are no whole numbers, and for another kernel or coreset.
@@ -109,7 +109,7 @@ def centroids_of(weights: np.ndarray, labels: np.ndarray, induced: sparse.csr_ar
 def centroids_of_rows(
     source: KernelSource, rows: ChosenRows, weights: np.ndarray, places: np.ndarray, labels: np.ndarray
 ) -> Centroids:
-    """The same from the rows of the coreset nodes alone; labels : of the coreset nodes in these places."""
+    """`centroids_of` from the rows of the coreset nodes alone; labels : of the coreset nodes in these places."""
     induced = coreset_graph(kernel_among(rows, weights), Coreset(places, weights[places]))
     centroids = centroids_of(weights[places], labels, induced)
     return centroids._replace(members=places[centroids.members])

@@ -1,4 +1,4 @@
-"""Spread labels along the edges, from nodes that have one to their neighbors that have none."""
+"""Label propagation along the edges, from labeled nodes to unlabeled neighbors."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Spread(NamedTuple):
 
 
 def spread_labels(graph: Graph, labels: np.ndarray, k: int, few: float, progress: Progress) -> Spread:
-    """In each round every node with edges and without a label takes the label that it has most edge weight to.
+    """In each round every unlabeled node with edges takes the label to which it has most edge weight.
 
     labels : int32 in [-1, k), shape (n_nodes,). few : the last round is the one in which at most this share of the
     nodes without a label gets one. A round reads the rows of all nodes without a label.

@@ -1,8 +1,8 @@
 """The published algorithm, stage by stage: coreset, coreset graph, its spectral clustering, label extension.
 
-Coreset spectral clustering (Jourdan, Schwartzman, Macgregor & Sun, ICLR 2025, Algorithm 3): weighted kernel k-means
-with K = D^-1 A D^-1, W = D has the normalized cut as its objective, so a coreset for the one is clustered as a small
-graph for the other, and its centroids label every node.
+Coreset spectral clustering (Jourdan, Schwartzman, Macgregor & Sun, ICLR 2025, Algorithm 3). Weighted kernel k-means
+with K = D^-1 A D^-1, W = D minimizes the normalized cut. So a coreset for kernel k-means is clustered as a small graph
+by its normalized cut, and its centroids label every node.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ EMBEDDINGS = ("auto", "eigsh", "power")
 DEGREES = ("row_sums", "weights")
 N_INIT = 10  # as of scikit-learn's SpectralClustering; the points are those of the coreset, so a run is quick
 FEW_CLUSTERS = 64  # up to here exact eigenvectors are cheap
-# Where planted and annotated clusters are found, all nodes are decided and those of the coreset have 5 neighbors in it
-# or more; where nothing is, 9 % are undecided or more, or those have 2.2 neighbors or fewer.
+# On graphs whose planted or annotated clusters are found, all nodes are decided and coreset nodes have 5 coreset
+# neighbors or more; where nothing is found, at least 9 % are undecided, or coreset nodes have 2.2 neighbors or fewer.
 MANY_UNDECIDED, FEW_LINKS = 0.05, 3.0
 
 
@@ -76,7 +76,7 @@ def partition_by_paper(
 
 
 def _doubts(kernel: NormalizedCutKernel, induced: sparse.csr_array, undecided: np.ndarray, empty: float) -> list[str]:
-    """What in the figures of a run shows that its labels are worth little."""
+    """Figures of a run that show its labels to be worth little, in words."""
     doubts = []
     n_coreset, n_points = induced.shape[0], len(kernel.points)
     if undecided.sum() > MANY_UNDECIDED * n_points:

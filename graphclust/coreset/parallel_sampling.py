@@ -1,9 +1,9 @@
 """Oversampled D²-sampling and importance sampling, block by block: the coreset of a graph that lies in many places.
 
-A few rounds take the place of drawing the seeds one after the other (k-means||, Bahmani et al. 2012, in the sparse
-feature space of Jourdan et al. 2025). In a round every node draws for itself, in proportion to its mass and by the
-counter (key, round, node); then the rows of the drawn nodes, and nothing else, go to all blocks. That suffices since
-x*, the node of least self-affinity, is the first seed: a later one comes near to its neighbors only.
+A few rounds replace drawing the seeds one after the other (k-means||, Bahmani et al. 2012, in the sparse feature space
+of Jourdan et al. 2025). In a round every node is drawn independently, in proportion to its mass, by the counter
+(key, round, node); then only the rows of the drawn nodes go to all blocks. That suffices, since x*, the node of least
+self-affinity, is the first seed: a later seed is nearer than x* only to its neighbors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IMPORTANCE_TURNS = 1 << 16  # the turns of a key below are those of the rounds
 
 
 class Distances(NamedTuple):
-    """Where the nodes of a block stand to the seeds so far.
+    """The distances of the nodes of a block to the seeds so far.
 
     sq_distances, nearest : squared distance to, and rank of, the nearest seed.  mass : sum of weight x distance.
     tally : entries read and distances clipped so far, int64.
@@ -82,7 +82,7 @@ def sample_by_blocks(
 
 
 class SeedingRounds:
-    """The rounds of D²-sampling on a graph, as `sample_in_rounds` wants them."""
+    """The rounds of D²-sampling on a graph, as `sample_in_rounds` takes them."""
 
     def __init__(self, engine: Engine, key: int):
         self.engine, self.key = engine, key
@@ -155,7 +155,7 @@ def distances_at_first(source: KernelSource, first: int, last: int, least: float
 def approach_distances(
     source: KernelSource, first: int, last: int, before: Distances, rows: ChosenRows, rank: int
 ) -> Distances:
-    """The distances once the seeds with these rows, of ranks from `rank` on, are there too."""
+    """The distances after adding the seeds with these rows, of ranks from `rank` on."""
     terms = source.terms(slice(first, last))
     after = SeedDistances(before.sq_distances.copy(), before.nearest.copy(), before.tally.copy())
     loops.approach_seeds(first, last, rank, rows, terms, after)
@@ -164,14 +164,14 @@ def approach_distances(
 
 
 def mass_and_tally(source: KernelSource, first: int, last: int, distances: Distances) -> tuple[float, np.ndarray]:
-    """What the sums over all blocks are made of."""
+    """The mass and the tally of a block, to be summed over all blocks."""
     return distances.mass, distances.tally
 
 
 def draw_independent_rows(
     source: KernelSource, first: int, last: int, distances: Distances, factor: float, key: int, turn: int
 ) -> ChosenRows:
-    """The rows of the nodes of a block that draw themselves."""
+    """The rows of the nodes of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
     weights = source.terms(slice(first, last)).point_weights
     n_drawn = counter_rng.draw_each(key, turn, first, factor, weights, distances.sq_distances, drawn)

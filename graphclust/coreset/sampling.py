@@ -149,12 +149,12 @@ def construct_coreset(
     """A coreset for k clusters: D²-sampling of ceil(oversampling k) seeds, then importance sampling.
 
     size : draws of the last round. When there are no more points than that, all of them are the coreset, exactly.
-    sampling : "tree" or "naive", see `d2_seeding`; "parallel", which draws about as many seeds in five rounds, in
-        each of which every node decides for itself, and so can be shared out over machines (k-means||); or "uniform", a
-        baseline that draws all nodes alike. second_term : see `sampling_probabilities`.
-    rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4), whose sizes are
-        in proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; a round that has no
-        fewer draws than the coreset has nodes is left out. The papers' experiments use one round.
+    sampling : "tree" or "naive", see `d2_seeding`; "parallel" (k-means||), which draws about as many seeds in five
+        rounds, in each of which every node is drawn independently, so that machines can share the work; or "uniform", a
+        baseline with equal probabilities. second_term : see `sampling_probabilities`.
+    rounds : with more than one, each round samples from the coreset of the round before (Algorithm 4). The sizes are in
+        proportion to eps_i^-2 log|X_(i-1)|, eps_i ~ (log^(i) n)^(-1/4), and end at `size`; a round with no fewer draws
+        than the coreset has nodes is left out. The papers' experiments use one round.
 
     Raises ParameterError when size < k, ParameterError or TypeError for other arguments that cannot be used,
     GraphClustError when no node has a distance to any other (see `d2_seeding`).

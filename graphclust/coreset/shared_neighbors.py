@@ -1,11 +1,10 @@
 """The two-step coreset graph: coreset nodes are linked by the neighbors they share.
 
-In a sparse graph two nodes of one cluster rarely share an edge but share many neighbors, so the coreset graph of
-K = D^-1 A D^-1 falls apart where that of two steps along edges does not. Its graph is A_H = B B^T with
-B = W' D_C^-1 A[C, :] D^-1/2. Two steps fold a bipartite structure: they link the nodes of one side only. Whoever
-clusters A_H must therefore ask for more than k regions and merge them by the links of the whole graph, as
-`coreset_sc` does; adding the one-step links of the lazy walk instead drowns a sample, since the few edges that it
-holds weigh as much as all its paths.
+In a sparse graph two nodes of one cluster rarely share an edge but share many neighbors. So the coreset graph of
+K = D^-1 A D^-1 falls apart, while the graph of two steps along edges, A_H = B B^T with B = W' D_C^-1 A[C, :] D^-1/2,
+does not. Two steps fold a bipartite structure: they link only nodes of one side. So A_H must be partitioned into more
+than k regions, which the links of the whole graph then merge, as in `coreset_sc`. The one-step links of the lazy walk
+are no remedy: the few edges of a sample weigh as much as all its paths.
 """
 
 from math import ceil
@@ -24,18 +23,18 @@ from graphclust.objective.kernel import NormalizedCutKernel
 
 __all__ = ["two_step_coreset_graph", "two_step_factor"]
 
-MOST_NEIGHBORS = 1.5  # times those of an average node; of 5M nodes with hubs all make six times the links, for nothing
-MOST_VISITORS = 16  # of the same nodes 32 make a quarter more links and no better clusters
+MOST_NEIGHBORS = 1.5  # times the mean; on 5M nodes with hubs, all neighbors make six times the links, for nothing
+MOST_VISITORS = 16  # on the same graph 32 make a quarter more links and no better clusters
 
 
 def two_step_coreset_graph(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
     """Links w'_x (D^-1 A D^-1 A D^-1)_xy w'_y between different coreset nodes, from their rows alone.
 
     Returns a weighted Graph of m nodes, symmetric up to round-off. It has no diagonal: in the square of a sampled
-    matrix it outweighs the rest by one over the sampling rate. Hubs would make most of the links, and show no more by
-    them: a coreset node with more than one and a half times the neighbors of an average node is linked through so many
-    of them, and a node with more than 16 coreset neighbors links them in runs of 16, in either case with the weights
-    scaled up. So work and memory stay linear in the size of the coreset.
+    matrix it outweighs the rest by one over the sampling rate. Hubs would make most of the links without more
+    information. So a coreset node is linked through at most one and a half times the mean number of neighbors, and a
+    node with more than 16 coreset neighbors links them in runs of 16; the weights are scaled up. Work and memory stay
+    linear in the size of the coreset.
 
     >>> import networkx as nx
     >>> kernel = NormalizedCutKernel.of(nx.star_graph(3))
@@ -55,7 +54,7 @@ def link_coreset(kernel: NormalizedCutKernel, coreset: Coreset) -> Graph:
 
 
 def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Graph:
-    """The same from the rows of the coreset nodes; of all other nodes only the degrees of their neighbors are read."""
+    """`link_coreset` from the rows of the coreset nodes; of other nodes, only the degrees of neighbors are read."""
     whole = Rows(rows.indptr, rows.indices, rows.weights)
     some = copy_row_subset(whole, np.arange(len(rows.nodes)), most_neighbors(source.graph))
     met, columns = np.unique(some.indices, return_inverse=True)
@@ -64,12 +63,12 @@ def link_rows(source: KernelSource, rows: ChosenRows, weights: np.ndarray) -> Gr
 
 
 def most_neighbors(graph: Graph) -> int:
-    """Through how many of its neighbors a coreset node is linked at most."""
+    """The most neighbors through which a coreset node is linked."""
     return ceil(MOST_NEIGHBORS * graph.n_entries / max(int(np.count_nonzero(~graph.isolated)), 1))
 
 
 def _link(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarray) -> Graph:
-    """Links between the nodes of some rows, of which the whole ones have these lengths.
+    """Links between the nodes of some rows, which may be shortened; `lengths` are those of the whole rows.
 
     degrees : of all columns, in the numbering of the rows' entries.
     """
@@ -97,9 +96,9 @@ def _link(rows: Rows, degrees: np.ndarray, scale: np.ndarray, lengths: np.ndarra
 def two_step_factor(kernel: NormalizedCutKernel, coreset: Coreset) -> sparse.csr_array:
     """B = W' D_C^-1 A[C, :] D^-1/2, shape (m, n_nodes): B B^T is the two-step graph, diagonal included, never formed.
 
-    B B^T = W' D_C^-1 A[C, :] D^-1 A[:, C] D_C^-1 W' counts paths of two edges: D has the implied loops in it, A has
-    not. The square of the kernel, (A + loops) in place of A, has three terms more, of paths that stay at one end; with
-    them the rows of a coreset of all nodes would sum to D, without them they sum to less. See the module.
+    B B^T = W' D_C^-1 A[C, :] D^-1 A[:, C] D_C^-1 W' counts paths of two edges: D includes the implied loops, A does
+    not. The square of the kernel, with A + loops instead of A, has three more terms, of paths that stay at one end;
+    with them the rows of a coreset of all nodes would sum to D, without them they sum to less. See the module.
 
     Its entries are those of the coreset's rows, however large a hub is. See `block_power_embedding`.
 

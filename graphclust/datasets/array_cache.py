@@ -103,7 +103,7 @@ def _write(file: pathlib.Path, header: dict, arrays: dict[str, np.ndarray]) -> N
 
 
 def _read(file: pathlib.Path, without: str = "") -> tuple[dict, dict[str, np.ndarray]] | None:
-    """Header and arrays, but those with something in their names.
+    """The header and the arrays, but for arrays whose names hold a given text.
 
     Pickles are never looked into, and no more memory is taken than the file has bytes.
     """

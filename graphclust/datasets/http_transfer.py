@@ -1,7 +1,7 @@
-"""One attempt to get the bytes of a file over HTTP, by the requests library, adding to what came before.
+"""One attempt to get the bytes of a file over HTTP, by the requests library, continuing an earlier attempt.
 
-Of the downloaders that fetch a file in one call, pooch among them, none goes on with an interrupted file; requests, on
-which they stand, gives what that needs: the connection, its certificates and proxies, and the bytes as they come.
+Downloaders that fetch a file in one call, such as pooch, do not resume an interrupted file. Their base, requests, gives
+what resuming needs: the connection, certificates and proxies, and the bytes as they come.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEAST_RATE = 100  # bytes a second, below which a server only seems to be alive
 
 
 class Refused(Exception):
-    """The server's answer will be no other the next time."""
+    """The server refuses, and would refuse again."""
 
 
 class BrokenOff(Exception):

@@ -180,7 +180,7 @@ def fetch_file(
 
 
 def parse(file: pathlib.Path, read: Callable[[], Any]) -> Any:
-    """What a reader makes of a downloaded file, which is removed with its record if it is broken or another's."""
+    """The result of reading a downloaded file; a file that is broken or another one is removed with its record."""
     try:
         return read()
     except (UnsafeArchiveError, IntegrityError):

@@ -1,4 +1,4 @@
-"""The command line: its parser, its exit codes, and how it tells of errors; the commands are in `commands`.
+"""The command line: its parser, exit codes and error messages; the commands are in `commands`.
 
 Results go to stdout, errors to stderr, and so does progress where that is a terminal. What takes time to import is
 imported where it is used, so that Ctrl-C is quiet at any time.

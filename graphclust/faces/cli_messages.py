@@ -1,4 +1,4 @@
-"""What the library says in Python's words, in those of the shell: `weights="abs"` is `--weights abs`."""
+"""Messages of the library with arguments in the form of the shell: `--weights abs` for `weights="abs"`."""
 
 import re
 

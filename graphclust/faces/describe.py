@@ -1,4 +1,4 @@
-"""What a person wants to know of a graph before clustering it, as numbers and as text."""
+"""Facts about a graph, to be read before clustering it, as numbers and as text."""
 
 import shlex
 from typing import Any
@@ -94,7 +94,7 @@ def kind_of(facts: dict[str, Any]) -> str:
 
 
 def proposals_for(facts: dict[str, Any], reading: str = "") -> list[str]:
-    """What to do next with a graph of that kind, one command each and what it is for.
+    """Commands to run next on a graph of that kind, and the purpose of each.
 
     reading : the options by which its file was read, in the shell's words.
     """

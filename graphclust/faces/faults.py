@@ -1,4 +1,4 @@
-"""The faults of an edge list beyond the first, for a person who mends them."""
+"""All faults of an edge list, not only the first, for its correction."""
 
 import argparse
 import os

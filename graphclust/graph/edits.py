@@ -1,4 +1,4 @@
-"""Edits of a graph: edges added, removed and given other weights, nodes that come and go; rows are spliced."""
+"""Edits of a graph: edges are added, removed and reweighted, nodes added and removed; rows are spliced."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Edited(NamedTuple):
     """A graph after edits, and what became of its nodes.
 
     before : the row that each node had before, -1 for new ones; int64, shape (n_nodes,).
-    n_changed : how many edges of each node changed; int64, shape (n_nodes,). A neighbor that is gone counts.
-    rows : the row that each node has in `changes`: the one before, or of new nodes one after these.
-    changes : the edges that changed, each once or a few times, and by how much.
+    n_changed : how many edges of each node changed, those to removed nodes too; int64, shape (n_nodes,).
+    rows : the row of each node in `changes`: the earlier row; new nodes follow after the earlier rows.
+    changes : the edges that changed, each once or several times, and by how much.
     """
 
     graph: Graph
@@ -37,7 +37,7 @@ class Edited(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Edges as rows of their ends, and of each a weight, 0 for none, or the change of its weight; (m,) each."""
+    """Edges by the rows of their ends, each with a weight, 0 for none, or with a change of weight; (m,) each."""
 
     source: npt.NDArray[np.int64]
     target: npt.NDArray[np.int64]
@@ -47,7 +47,8 @@ class Changes(NamedTuple):
 class Entries(NamedTuple):
     """Both entries of some edges in the order of the rows, (m,) each; a self-loop has one.
 
-    edge : which of the edges. place : where the entry stands or would stand. is_there : whether it does.
+    edge : index of the edge. place : of the entry in the rows, or where it would be inserted. is_there : whether the
+    entry exists.
     """
 
     row: npt.NDArray[np.int64]
@@ -154,7 +155,7 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
 
 
 def without_rows(graph: Graph, kept: npt.NDArray[np.int64]) -> Graph:
-    """The graph of some nodes, in increasing order, where all others are isolated; without names."""
+    """The graph of some nodes, in increasing order, if all others are isolated; without names."""
     number = np.zeros(graph.n_nodes, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     indptr = np.concatenate([graph.indptr[kept], graph.indptr[-1:]])

@@ -35,8 +35,8 @@ def as_csr(matrix, pattern: bool) -> tuple[sparse.csr_array, tuple[str, ...]]:
 def as_checked_csr(matrix: Any, name: str) -> sparse.csr_array:
     """A SciPy matrix of any format in CSR, no entry stored beyond the last row; shares its arrays where it is CSR.
 
-    Whoever follows the arrays of another's matrix, SciPy included, takes them from here: a row start or an index that
-    is out of range leads out of the memory of the process.
+    All code that follows the arrays of a caller's matrix, SciPy's too, takes them from here: a row start or an index
+    out of range would lead out of the memory of the process.
 
     name : of the argument. Raises GraphValidationError for arrays that are damaged.
     """

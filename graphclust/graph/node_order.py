@@ -1,7 +1,6 @@
-"""An order of the nodes that depends on the graph, not on how it was written down.
+"""An order of the nodes that depends on the graph, not on the order of the input.
 
-Nodes are ordered by a hash of what surrounds them. Those that this cannot tell apart are in the order of their names,
-or without names in the order they came in.
+Nodes are ordered by a hash of their neighborhoods. Ties are in the order of the names or, without names, of the input.
 
 Source: Weisfeiler & Lehman 1968 for the refinement of the hash.
 """
@@ -16,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_names
+from graphclust.compiled.runtime.splitmix64 import mix_bits
 from graphclust.graph.container import Graph
 from graphclust.graph.matrices import plain, scipy_csr
 
 MOST_ENTRIES = 1 << 22  # of a graph put in order of its structure; beyond, that takes half as long as clustering
-ROUNDS = 3  # of refinement: a node is told by what is within three steps of it
+ROUNDS = 3  # of refinement: the hash depends on all nodes within three steps
+mix_words = mix_bits.py_func  # the formula as it is written, which NumPy applies to arrays of uint64
 NUMBER, TEXT, SEQUENCE, OTHER = range(4)  # kinds of names, in their order
 
 
@@ -33,21 +34,21 @@ def node_names(graph: Graph) -> Sequence[Hashable]:
 
 
 def listing_order(graph: Graph) -> npt.NDArray[np.int64]:
-    """The nodes in the order to list them in, int64, shape (n_nodes,): of their names, or without names as they are."""
+    """The nodes in the order of their names or, without names, of the rows; int64, shape (n_nodes,)."""
     return np.arange(graph.n_nodes) if graph.nodes is None else order_of_names(graph.nodes)
 
 
 def node_order(graph: Graph) -> npt.NDArray[np.int64]:
-    """The nodes in the order to work on them in: of their structure, ties by name, or by position; shape (n_nodes,).
+    """The nodes in the order of their neighborhoods, ties by name or by row; shape (n_nodes,).
 
-    A graph of more than 4 million entries is taken in the order of the names alone, or as it is.
+    For a graph of more than 4 million entries it is `listing_order`.
     """
     named = listing_order(graph)
     return named if graph.n_entries > MOST_ENTRIES else named[order_of_structure(graph, named)]
 
 
 def order_of_names(names: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Where each name stands in the order of all: numbers before texts, each by value; int64, shape (n,).
+    """The places of the names in increasing order: numbers before texts, each by value; int64, shape (n,).
 
     >>> order_of_names(["b", 10, "a", 9.5])
     array([3, 1, 2, 0])
@@ -64,7 +65,7 @@ def order_of_names(names: Sequence[Hashable] | npt.NDArray[Any]) -> npt.NDArray[
 
 
 def _rank(name: Any) -> tuple[Any, ...]:
-    """What a name is compared by; names of other kinds by their type and how they are written."""
+    """The key by which a name is compared; names of unusual types go by type and representation."""
     if isinstance(name, str):
         return TEXT, name
     if isinstance(name, Real) and name == name:
@@ -79,9 +80,10 @@ def _rank(name: Any) -> tuple[Any, ...]:
 
 
 def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Places in the order before, by a hash of what is within a few steps; ties stay.
+    """Places in the order before, sorted by a hash of each node's neighborhood; ties stay.
 
-    Not by number of neighbors first: of equal gains the lower number is taken, and so would be the smaller node.
+    The hash does not begin with the number of neighbors: at equal gains the lower node is taken, which would then be
+    the one with fewer neighbors.
     """
     n_neighbors = np.diff(graph.indptr)
     edges = np.uint64(1) if graph.weights is None else _mix((graph.weights / graph.weights.max()).view(np.uint64))
@@ -93,18 +95,15 @@ def order_of_structure(graph: Graph, before: npt.NDArray[np.int64]) -> npt.NDArr
 
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Numbers that look random, the same for the same; 1 or more bits of the input change half of them.
+    """Numbers that look random, equal for equal values.
 
     Source: Steele, Lea & Flood 2014 (SplitMix).
     """
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    return mix_words(values + np.uint64(0x9E3779B97F4A7C15))
 
 
 def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:
-    """The graph with its nodes in that order; names and remarks are left. The same graph where they are in it."""
+    """The graph with its nodes in that order, without names and remarks; the same graph if it is in that order."""
     n = graph.n_nodes
     if np.array_equal(order, np.arange(n)):
         return graph
@@ -118,7 +117,7 @@ def in_order(graph: Graph, order: npt.NDArray[np.int64]) -> Graph:
 
 
 def in_rows(values: npt.NDArray[Any], order: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """Values of the nodes in that order as those of the rows: what `in_order` did is undone."""
+    """Values in the order of `in_order` as values in the order of the rows."""
     found = np.empty_like(values)
     found[order] = values
     return found

@@ -1,4 +1,4 @@
-"""NumPy's files, .npy and .npz, from anywhere: what they claim is checked before memory is taken for it.
+"""NumPy's files, .npy and .npz, from any source: the sizes that they claim are checked before memory is taken.
 
 `numpy.load` and `scipy.sparse.load_npz` allocate whatever a header asks for, and a damaged byte ends in any of a dozen
 exceptions. Here the directory of an archive, the sizes of its members and the headers of their arrays come first. They
@@ -44,7 +44,7 @@ BROKEN = (
 
 @contextmanager
 def name_failures(path: str, complaint: str) -> Iterator[None]:
-    """Turn every failure of the block into one error with the path: GraphFormatError, or for memory ResourceLimitError.
+    """Turn every failure of the block into an error with the path: GraphFormatError, or ResourceLimitError for memory.
 
     complaint : what the file is not, such as "holds no matrix". Errors of this package, and those of the system that
     name a file, stay as they are.
@@ -247,7 +247,7 @@ def _open(file: str | os.PathLike | IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a JSON text holds; ValueError for what is none, also where it is nested too deep."""
+    """The value of a JSON text; ValueError for other text, and for values nested too deep."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: into a new file beside it, which then takes its name; but a pipe straight."""
+"""Write a file whole or not at all: into a new file that then takes its name. Pipes are written directly."""
 
 import errno
 import os

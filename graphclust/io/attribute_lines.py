@@ -68,7 +68,7 @@ def has_attributes(line: bytes) -> bool:
 
 
 def _match(line: bytes) -> re.Match[bytes] | None:
-    """The ids, what parts them from the dict, and the dict; None for a line of names, of which one may be in braces.
+    """The ids, the separator, and the dict; None for a line of names, one of which may be in braces.
 
     Where a line ends with a brace, the pattern matches at once or not at all; elsewhere it would try every brace.
     """

@@ -1,4 +1,4 @@
-"""Which columns of a table hold the two ends and the weight of an edge: those that the caller names, or the table."""
+"""Which columns of a table hold the two ends and the weight of an edge, by the caller's names or the table's."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _WHOLE = re.compile(r"-?[0-9]+")
 
 
 class Columns(NamedTuple):
-    """What the caller says of the columns: names, places from 0, or None for what the file shall say itself."""
+    """The caller's choice of columns: names, places from 0, or None to let the file decide."""
 
     source: Column = None
     target: Column = None
@@ -101,7 +101,7 @@ def choose(
 def _ends_by_name(
     names: list[str], weight: int | None, sure: bool, rows: Callable[[], list[list[str]]], path: str
 ) -> Choice:
-    """The columns of the two ends by their names; by the rows where the names leave a choice; refused where both do."""
+    """The columns of the two ends by their names, or by the rows if several fit; refused if these do not decide."""
     pairs = [pair for pair in find_ends(names) if weight not in pair]
     if len(pairs) == 1:
         return Choice(*pairs[0], weight, sure)

@@ -63,7 +63,7 @@ _NO_ENDS = {
 
 
 def plain_name(field: str) -> str:
-    """A name without what different writers write differently."""
+    """The name in lower case, without spaces, dots, dashes, underscores and quotes."""
     return re.sub(r"[\s_.\-\"']+", "", field.lower())
 
 
@@ -118,13 +118,13 @@ def find_ends(names: list[str]) -> list[tuple[int, int]]:
 
 
 def _goes_on(words: list[list[str]], one: int, other: int) -> bool:
-    """Whether a third name goes on where two begin to count: a, b, c, or node1, node2, node3."""
+    """Whether a third name continues a sequence: a, b, c, or node1, node2, node3."""
     third = [_THIRD.get(pair, pair[0]) for pair in zip(words[one], words[other], strict=False)]
     return third != words[one] and third in words
 
 
 def is_of_an_edge(name: str) -> bool:
-    """Whether a column of this name numbers, dates or describes the edges, and so is no end where others may be."""
+    """Whether a column of this name numbers, dates or describes the edges, and so is no end if others can be."""
     plain = plain_name(name)
     return plain in _ROW_NUMBERS | _TIMES | _OF_AN_EDGE or plain.startswith("unnamed:")
 
@@ -136,7 +136,7 @@ def is_table_of_nodes(names: list[str]) -> bool:
 
 
 def weight_among(names: list[str]) -> tuple[int | None, bool]:
-    """Where the weights stand, by the names, and whether that is sure."""
+    """The place of the weights by the names of the columns, and whether it is certain."""
     plain = [plain_name(name) for name in names]
     for known in (_SURE_WEIGHTS, WEIGHT_NAMES):
         for column, name in enumerate(plain):

@@ -1,4 +1,4 @@
-"""What an archive of the SuiteSparse collection holds beside its matrix: names, coordinates, classes, communities.
+"""The files beside the matrix in an archive of the SuiteSparse collection: names, coordinates, classes, communities.
 
 Their .mtx files are read here, with the loops of `matrix_market`, and only where they are asked for.
 """

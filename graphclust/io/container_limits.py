@@ -1,6 +1,6 @@
-"""The memory that a container may use, by Linux's control groups: less than the machine has, and beyond it no error.
+"""The memory that a container may use, by Linux's control groups.
 
-A process that takes more is killed without a word, so a limit has to be known before.
+A process that takes more is killed without an error, so the limit has to be known before.
 """
 
 from __future__ import annotations

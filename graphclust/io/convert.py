@@ -5,7 +5,7 @@
    sends each line to the buckets of its two ends (16 bytes, 32 with weights).
 3. Bucket by bucket the keys are sorted, the two directions of an edge joined, and the rows appended to the store.
 
-What is on the disk is noted at every step, so that a conversion that was stopped or killed goes on where it was.
+Notes at every step say what is on the disk, so that a conversion that was stopped or killed can resume.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _is_loaded_first(source: str | os.PathLike[str]) -> bool:
 
 
 def _limit_of_loading(source: str | os.PathLike[str], limit: int | None) -> int | None:
-    """What a file that is loaded whole may ask for: as `load_graph` has it, or the limit where that is larger."""
+    """The memory limit of a file that is loaded whole: that of `load_graph`, or the given limit if it is larger."""
     return max(limit, allowed_bytes(os.path.getsize(source), None)) if limit and os.path.isfile(source) else None
 
 
@@ -196,14 +196,14 @@ class _Conversion:
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything is on the disk that another call could go on with."""
+        """Whether anything is on the disk from which another call can resume."""
         return self.book.notes["step"] != "reading" or self.book.notes["stream"] is not None
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
     def has_store(self) -> bool:
-        """Whether the store that is being made is still here; once it has its name, the one that it replaced may be."""
+        """Whether the unfinished store is still here; once published, its place may hold the store it replaced."""
         if self.book.notes["step"] != "sealed":
             return os.path.isdir(self.store)
         with suppress(GraphFormatError):
@@ -211,7 +211,7 @@ class _Conversion:
         return False
 
     def run(self, stream: Any, symmetrize: str | None, memory_limit: int, overwrite: bool) -> list[str]:
-        """Do what is left to do; returns what was repaired."""
+        """Do the remaining steps; returns the repairs."""
         notes = self.book.notes
         if notes["step"] == "reading":
             with self.progress.stage("reading"):
@@ -228,7 +228,7 @@ class _Conversion:
         return notes["repairs"]
 
     def read(self, stream: Any) -> None:
-        """The lines of the file, as numbers, to the disk."""
+        """Write the lines of the file, as numbers, to the disk."""
         notes = self.book.notes
         resumed = notes["stream"] is not None and stream.source.compression is None
         if resumed:
@@ -254,7 +254,7 @@ class _Conversion:
             yield (sources, targets, weights), end
 
     def count_rows(self) -> np.ndarray:
-        """Entries of the row of each node, (n_nodes,); ids that no line has are no nodes, from now on."""
+        """The number of entries in each row, (n_nodes,); from now on, ids on no line are no nodes."""
         said, n_bytes = self.book.notes["edges"], self.book.notes["n_bytes"]
         ids = None
         if said["gaps"] and said["n_nodes"] - 1 >= max(2 * self.book.notes["n_rows"], 1 << 20):
@@ -282,7 +282,7 @@ class _Conversion:
         return counts
 
     def distribute(self, as_weighted: bool, memory_limit: int) -> None:
-        """The lines to the buckets of their ends."""
+        """Write the lines to the buckets of their ends."""
         notes = self.book.notes
         counts = self.count_rows()
         weighted = as_weighted or any(part[2] is not None for part, _ in islice(read_parts(self.path("lines")), 1))

@@ -1,7 +1,7 @@
-"""What a conversion keeps on the disk between its steps: edges as they were read, buckets of keys, growing arrays.
+"""The files of a conversion between its steps: edges as they were read, buckets of keys, growing arrays.
 
-Every file only grows. A step notes how long its files are once they are on the disk; a process that goes on after a
-kill cuts them to that length first.
+Every file only grows. A step notes the lengths of its files once they are on the disk; a process that resumes after a
+kill first cuts the files to these lengths.
 """
 
 import io
@@ -72,7 +72,7 @@ class GrowingArray(GrowingFile):
 
 
 def append_parts(file: GrowingFile, parts: list[Part]) -> None:
-    """Append lines to a file of records, each the counts of its lines and of the bytes of an id, and then the lines."""
+    """Append parts as records: the number of lines, the bytes of an id, whether there are weights, and the lines."""
     for sources, targets, weights in parts:
         if len(sources):
             file.append(np.array([len(sources), sources.itemsize, weights is not None], _COUNTS))

@@ -1,6 +1,6 @@
-"""A graph on the disk that is not read but mapped: only the rows that are looked at come into memory.
+"""A graph on the disk that is mapped: only the rows that are used come into memory.
 
-Source of the arrangement: what SciPy cannot hold, int64 row starts beside int32 neighbors, in plain .npy files.
+The arrays are plain .npy files, with int64 row starts and int32 neighbors, which SciPy's matrices cannot combine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Temporaries beside the file or folder that is being written: their names, their locks, and who removes them.
+"""Temporaries beside the file or folder that is being written: their names, their locks, and their removal.
 
 A writer holds a lock (flock) on its temporary; the system releases the lock when the process ends, however it ends.
-Whoever gets the lock knows that the writer is dead, and removes the temporary before it writes into the same folder.
+Another writer that gets the lock knows that the first one is dead, and removes its temporary.
 Without locks (Windows, some network file systems) nothing is removed, since a writer may live. Names of temporaries are
 short, whatever the target is called.
 """
@@ -34,7 +34,7 @@ _RENAME_EXCHANGE, _AT_FDCWD = 2, -100  # of Linux
 
 
 def check_length(path: str) -> None:
-    """Raise OSError for a name that is longer than the file system allows, which would only be noticed at the end."""
+    """Raise OSError for a name that is longer than the file system allows, before any work is done."""
     with suppress(FileNotFoundError):
         os.lstat(path)
 

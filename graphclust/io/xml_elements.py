@@ -1,4 +1,4 @@
-"""Elements of an XML file, read as they come: no tree is built, and no document type or entity is defined by the file.
+"""Elements of an XML file, read one by one: no tree is built, and document types and entities are refused.
 
 Encodings are those of its declaration or byte order mark, as the expat parser knows them.
 """

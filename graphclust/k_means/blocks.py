@@ -1,4 +1,4 @@
-"""One iteration of k-means taken apart, for data that lie in several places: sums of a block, and labels of a block."""
+"""The steps of a k-means iteration for data in several places: sums of a block, and labels of a block."""
 
 from __future__ import annotations
 

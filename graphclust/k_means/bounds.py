@@ -1,4 +1,4 @@
-"""The bounds that an exact assignment keeps between iterations, and the groups of centroids they are kept for.
+"""The bounds that an exact assignment keeps between iterations, one for each group of centroids.
 
 Memory: for each point an upper and a lower bound (float64) and one lower bound a group (float32). A group is one
 centroid, or about 48 where the points have few features, or more where the bounds would take more than a gibibyte.

@@ -61,7 +61,7 @@ def candidates_by_blocks(
 
 
 class PointRounds:
-    """The rounds of k-means||, as `sample_in_rounds` wants them; the first candidate is drawn by weight alone."""
+    """The rounds of k-means||, as `sample_in_rounds` takes them; the first candidate is drawn by weight alone."""
 
     def __init__(self, engine: Engine, parts: ByBlock, key: int):
         self.engine, self.parts, self.key = engine, parts, key
@@ -81,7 +81,7 @@ class PointRounds:
         return float(sum_in_order(self.engine.fetch(self.engine.each(mass_of, self.distances))))
 
     def draw(self, turn: int, factor: float) -> int:
-        """Candidates drawn with probability factor x mass, each point for itself; how many they were."""
+        """Draw each point as a candidate with probability factor x mass, independently; returns how many were drawn."""
         before = self.n_drawn
         self._approach(self.engine.each(draw_by_mass, self.parts, self.distances, factor, self.key, turn))
         return self.n_drawn - before
@@ -123,7 +123,7 @@ def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float
 def draw_by_mass(
     source: Any, first: int, last: int, part: Part, distances: PointDistances, factor: float, key: int, turn: int
 ) -> Drawn:
-    """The points of a block that draw themselves."""
+    """The points of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
     n_drawn = counter_rng.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
     return Drawn(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
@@ -170,7 +170,7 @@ def approach_distances(
     source: Any, first: int, last: int, part: Part, before: PointDistances, new: Drawn,
     bounds: list[tuple[np.ndarray, np.ndarray]], n_before: int,
 ) -> PointDistances:  # fmt: skip
-    """The distances once the new candidates are there too."""
+    """The distances after adding the new candidates."""
     points, weights = part
     nearest = NearestSeeds(before.nearest.copy(), before.sq_distances.copy())
     for some, (to_seeds, near) in zip(candidate_slices(new), bounds, strict=True):

@@ -1,4 +1,4 @@
-"""Where an algorithm starts: the centroids it is given, or those that a seeding finds."""
+"""The centroids from which an algorithm starts: given ones, or those of a seeding."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Distances between points, dense or sparse, by one formula each: what a library proposed is measured again here."""
+"""Distances between points, dense or sparse, by one formula each, also for candidates that a library proposed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of nodes in every form that people hold them, as one whole number a node.
+"""Labels of nodes, in any usual form, as one whole number a node.
 
 A result with `labels`, a mapping from nodes, communities (a collection of sets of nodes, as NetworkX has them), or one
 label a node in the order of the rows: whole numbers, or names of classes.
@@ -63,7 +63,7 @@ def align_labels(labels: LabelsLike, other: LabelsLike) -> tuple[npt.NDArray[np.
 
 
 def order_alike(labels: LabelsLike, other: LabelsLike, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
-    """The same, not yet numbers, nor counted; names : of the two in messages."""
+    """Two labelings in the same order of the nodes, neither numbered nor checked; names : of the two, for messages."""
     both = _by_index(_as_lists(labels), _as_lists(other), names)
     by_name = [isinstance(one, Mapping) or _are_communities(one) for one in both]
     of_graphs = [hasattr(one, "labels") and hasattr(one, "graph") for one in both]
@@ -84,7 +84,7 @@ def order_alike(labels: LabelsLike, other: LabelsLike, names: tuple[str, str]) -
 
 
 def _by_index(labels: Any, other: Any, names: tuple[str, str]) -> tuple[Any, Any]:
-    """Series of pandas as mappings from their indices, where the other labeling names its nodes as well."""
+    """pandas Series as mappings from their indices, if the other labeling names its nodes too."""
     series = [_is_indexed(one) for one in (labels, other)]
     if all(series):
         numbered = any(_is_numbered(one.index) for one in (labels, other))

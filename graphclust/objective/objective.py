@@ -26,13 +26,13 @@ from graphclust.graph.container import Graph
 
 
 class Definition(NamedTuple):
-    """One objective: all that tells it from the others.
+    """The definition of an objective.
 
-    words : what a partition is made for, as reports say it. is_ratio : whether the score is inside / mass, and has no
-    resolution. by_degree : whether a node's mass is its degree, or 1. less_degree : whether what a node brings to
-    `inside` by itself is its loop less its degree, so that `inside` is minus the cut. is_relative : whether the
-    resolution is a multiple of chance and the value a share of all weight; or the resolution is the weight between two
-    units of mass, and the value a weight. twin : the plain objective of the same masses.
+    words : its name in reports. is_ratio : whether the score is inside / mass, without a resolution. by_degree :
+    whether a node's mass is its degree; else it is 1. less_degree : whether a node adds to `inside` its loop less its
+    degree, so that `inside` is minus the cut. is_relative : whether the resolution is a multiple of chance and the
+    value a share of all weight; else the resolution is the weight between two units of mass, and the value a weight.
+    twin : the plain objective with the same masses.
     """
 
     words: str
@@ -43,11 +43,11 @@ class Definition(NamedTuple):
     is_relative: bool = True
 
     def inside(self, cut: np.ndarray, volume: np.ndarray) -> np.ndarray:
-        """What the clusters of these cuts and volumes have inside; and of what they have inside, the cuts."""
+        """The weight inside clusters, from their cuts and volumes; or their cuts, from the weight inside."""
         return -cut if self.less_degree else volume - cut
 
     def unit_of_resolution(self, units: Units) -> float:
-        """What a caller's resolution is divided by to make it a multiple of chance."""
+        """The unit of a caller's resolution: divided by it, the resolution is a multiple of chance."""
         return 1.0 if self.is_relative else units.chance
 
 
@@ -66,7 +66,7 @@ PLAIN_OBJECTIVES = tuple(name for name, one in OBJECTIVES.items() if not one.is_
 
 
 class Aim(NamedTuple):
-    """What a partition is wanted for: the name of an objective and, for those that have one, a resolution or "auto"."""
+    """The name of an objective and a resolution or "auto"; None for objectives without a resolution."""
 
     name: str
     resolution: float | str | None
@@ -85,7 +85,7 @@ CUT, MODULARITY = Aim("normalized_cut", None), Aim("modularity", "auto")
 
 
 class Units(NamedTuple):
-    """What the numbers of an objective are measured in: the total weight of a graph, and the mass of all its nodes."""
+    """The units of an objective: the total weight of a graph, and the mass of all its nodes."""
 
     volume: float
     mass: float
@@ -98,7 +98,7 @@ class Units(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WeighedGraph:
-    """A graph, and what its nodes bring to the sums of a cluster: what a partition of it is judged by."""
+    """A graph, and what each node adds to the sums of its cluster under an objective."""
 
     graph: Graph
     terms: NodeTerms
@@ -152,7 +152,7 @@ def plain_objective(units: Units, k: int, resolution: float) -> Objective:
 
 
 def chance_objective(units: Units) -> Objective:
-    """For unions only: those first whose links exceed chance most.
+    """The objective that orders unions by their excess over chance.
 
     Source: Bonald et al. 2018, "Hierarchical graph clustering using node pair sampling".
     """

@@ -1,4 +1,4 @@
-"""The best other cluster for a node that has no link to it, without a look at every pair of node and cluster."""
+"""The best other cluster for a node without a link to it, without comparing all pairs of nodes and clusters."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from graphclust.objective.gains import gain_of_joining
 def best_unlinked(
     objective: Objective, terms: NodeTerms, labels: npt.NDArray[np.int64], sums: ClusterSums
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """For each node the other cluster that gains most by it if no link counts, and the gain; -1 and -inf for none.
+    """For each node the other cluster that gains most by taking it, without links, and the gain; -1 and -inf for none.
 
     labels : cluster of each node, shape (n,), -1 for nodes to leave out.
 
     A plain objective loses pull * mass (2 M_c + mass): the cluster of least mass M_c is the best. A ratio objective
     gains mass (r - s_c) / (M_c + mass), where r is the node's own loop over its mass and s_c the cluster's score: the
     negative slope of the line from the point (-mass, r) to the point (M_c, s_c), times the mass. The least slope is
-    that of a tangent to the lower convex hull of the k points, which bisection finds: O(k log k + n log k), and O(k)
-    more for each cluster on the hull whose own nodes have to look at the others.
+    that of a tangent to the lower convex hull of the k points, which bisection finds: O(k log k + n log k). If the
+    tangent meets the node's own cluster, the hull is made again without that cluster: O(k) more for each such cluster.
     """
     n, k = len(labels), len(sums.mass)
     best, gains = np.full(n, -1, np.int64), np.full(n, -np.inf)
@@ -76,10 +76,10 @@ def _tangents(
     from_x: npt.NDArray[np.float64],
     from_y: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64]:
-    """Which point of a lower hull the line of least slope from each point to the left of it meets.
+    """For each point to the left of a lower hull, the hull's point that the line of least slope meets.
 
-    The hull's edges, extended to the left, are the lower at from_x the farther right they are; the tangent ends where
-    the first edge begins that runs below the point.
+    Extended to the left, an edge of the hull lies the lower at from_x the farther right the edge is. The tangent ends
+    where the first edge begins that passes below the point.
     """
     slopes = np.diff(y) / np.diff(x)
     low, high = np.zeros(len(from_x), np.int64), np.full(len(from_x), len(slopes), np.int64)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from graphclust.compiled.graphs import cluster_sums as sums_loops
 from graphclust.compiled.graphs.label_propagation import choose_clusters
@@ -22,7 +21,7 @@ from graphclust.graph.container import Graph
 from graphclust.objective.kernel import KernelTerms, kernel_terms
 from graphclust.objective.objective import WeighedGraph, weigh
 from graphclust.partition.connectivity import connect_once
-from graphclust.partition.contraction import links_of_nodes
+from graphclust.partition.contraction import links_of_nodes, rows_of_entries
 from graphclust.partition.levels import run_on, with_one_more, without_last
 
 
@@ -181,6 +180,4 @@ def level_of_links(source: GraphSource, parts: list[MadeRows], sums: ClusterSums
     rows = np.concatenate([np.repeat(np.arange(k), part.lengths) for part in parts])
     columns = np.concatenate([part.indices for part in parts])
     entries = np.concatenate([part.weights for part in parts])
-    links = sparse.coo_array((entries, (rows, columns)), shape=(k, k)).tocsr()
-    made = Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)
-    return Level(made, Terms(sums.inside, sums.mass))
+    return Level(rows_of_entries(rows, columns, entries, k), Terms(sums.inside, sums.mass))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from graphclust.compiled.graphs import contraction as loops
 from graphclust.compiled.graphs.bounds import loads_of
@@ -89,3 +90,9 @@ def links_of_clusters(rows: Rows, labels: np.ndarray, k: int) -> Rows:
     blocks = entry_blocks(entries, ENTRIES_PER_BLOCK)
     most_entries = np.add.reduceat(np.minimum(np.diff(entries), k), blocks[:-1]) + 1
     return Rows(*rows_in_blocks(loops.link_clusters, blocks, most_entries, rows, loops.Members(labels, starts, nodes)))
+
+
+def rows_of_entries(row: np.ndarray, column: np.ndarray, weights: np.ndarray, n: int) -> Rows:
+    """Rows of n nodes from entries; the weights of equal entries are summed."""
+    links = sparse.coo_array((weights, (row, column)), shape=(n, n)).tocsr()
+    return Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from graphclust.graph.container import Graph
+from graphclust.graph.node_order import mix_words
 
 FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
 LEAST = 1e-140  # of a degree, as every graph has them: products of two are within floating-point range
@@ -18,10 +19,7 @@ def leave_out_edges(graph: Graph, share: float, rng: np.random.Generator) -> Gra
     low, high = np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)
     bits = low.astype(np.uint64) * np.uint64(FACTORS[0]) + high.astype(np.uint64) * np.uint64(FACTORS[1])
     bits += rng.integers(2**64, dtype=np.uint64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64's finalizer
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    bits ^= bits >> np.uint64(31)
-    stays = bits >= np.uint64(share * 2.0**64)
+    stays = mix_words(bits) >= np.uint64(share * 2.0**64)
     if graph.weights is not None:
         stays &= graph.weights > LEAST
     stays |= low == high

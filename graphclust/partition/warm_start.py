@@ -20,7 +20,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.objective import ClusterSums, Rows
 from graphclust.graph.edits import ranges
 from graphclust.partition.connectivity import join_parts
-from graphclust.partition.contraction import Contraction, contract, links_of_nodes
+from graphclust.partition.contraction import Contraction, contract, links_of_nodes, rows_of_entries
 from graphclust.partition.engine import SPARE_ENTRIES, evolve, number_to_spare, v_cycle
 from graphclust.partition.label_matching import overlap_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, with_sums
@@ -207,14 +207,6 @@ def _add_rows_of_rests(
     return Rows(indptr, indices, np.concatenate([back.data, weights]))
 
 
-def _rows_of(row: np.ndarray, column: np.ndarray, weights: np.ndarray, n: int) -> Rows:
-    """Rows of n nodes from entries, of which those between the same two add up."""
-    from scipy import sparse
-
-    links = sparse.coo_array((weights, (row, column)), shape=(n, n)).tocsr()
-    return Rows(links.indptr.astype(np.int64), links.indices.astype(np.int32), links.data)
-
-
 def mark_neighbors(level: Level, nodes: npt.NDArray[np.int64], marks: npt.NDArray[np.bool_]) -> None:
     """Mark some nodes and their neighbors."""
     rows = level.rows
@@ -249,7 +241,7 @@ def parts_of_some(
     run.reads(level, len(target))
     stays = found.labels[source] == found.labels[target]
     number = np.cumsum(taken[found.labels], dtype=np.int32) - np.int32(1)
-    inner = _rows_of(number[source[stays]], number[target[stays]], np.ones(int(stays.sum())), len(nodes))
+    inner = rows_of_entries(number[source[stays]], number[target[stays]], np.ones(int(stays.sum())), len(nodes))
     numbers = np.cumsum(~taken, dtype=np.int32) - np.int32(1)
     parts, n_whole = numbers[found.labels], int(np.count_nonzero(~taken))
     if not len(nodes):

@@ -1,18 +1,18 @@
-"""The one place that asks for eigenvectors, and takes no solver at its word.
+"""Top eigenvectors, with a check of every solver's result.
 
 LAPACK's solvers of a part of the spectrum return too few pairs of a multiple eigenvalue, and a Lanczos process from one
-vector never sees more than one of its eigenvectors, however good the residuals: both without a word. So whatever a
-solver returns is held against the matrix: count, finite numbers, orthonormality and residuals; and after a Lanczos
-process, whether an eigenvalue was missed. For that a second one starts from a random vector orthogonal to all that was
-found. Its polynomial p_j, for which v_(j+1) = p_j(N) v_1, says how far: a Ritz value above t proves that an eigenvalue
-was missed, and one above t that is still hidden means a start that has less than 1/p_j(t) of its eigenvector, which for
-a random one is as unlikely as p_j(t) is large (van Dorsselaer, Hochstenbach & van der Vorst, "Computing probabilistic
-bounds for extreme eigenvalues of symmetric matrices with the Lanczos method", SIAM J. Matrix Anal. Appl. 22, 2000).
+vector finds only one of its eigenvectors, however good the residuals. Neither reports it. So a result is checked
+against the matrix: count, finite numbers, orthonormality and residuals; and after a Lanczos process, whether it missed
+an eigenvalue. For this check a second process starts from a random vector orthogonal to all vectors found. A Ritz value
+above t proves that an eigenvalue was missed. An eigenvalue above t stays hidden only if the start has a share of less
+than 1/p_j(t) in its eigenvector, where p_j is the process's polynomial, v_(j+1) = p_j(N) v_1; for a random start that
+is as unlikely as p_j(t) is large (van Dorsselaer, Hochstenbach & van der Vorst, "Computing probabilistic bounds for
+extreme eigenvalues of symmetric matrices with the Lanczos method", SIAM J. Matrix Anal. Appl. 22, 2000).
 
-What was missed is asked of ARPACK again, on the complement of what was found. What fails goes to the next solver:
-LAPACK on the full matrix where that is small, else a block Lanczos process with thick restarts (Wu & Simon,
-"Thick-restart Lanczos method for large symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 22, 2000). None may
-take more than a bounded number of products; then ConvergenceError says what was found.
+If an eigenvalue was missed, ARPACK runs again on the complement of the vectors found. If a solver fails, the next one
+is tried: LAPACK on the full matrix if that is small, else a block Lanczos process with thick restarts (Wu & Simon,
+"Thick-restart Lanczos method for large symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 22, 2000). The number
+of products is bounded; beyond it, ConvergenceError says what was found.
 """
 
 from itertools import pairwise
@@ -46,7 +46,7 @@ SHORTEST = 1e-300  # a step of length 0 has reached all that the start has a par
 
 
 class _Failed(Exception):
-    """A solver's answer will not do; n_converged of its pairs are eigenpairs none the less."""
+    """A solver's result is refused; n_converged of its pairs are eigenpairs."""
 
     def __init__(self, why: str, n_converged: int = 0):
         super().__init__(why)
@@ -218,7 +218,7 @@ def _orthonormalize(columns, basis, rng) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Deflated(LinearOperator):
-    """N - shift V V^T: the eigenvalues of known eigenvectors, orthonormal columns of V, become less by the shift."""
+    """N - shift V V^T: lowers the eigenvalues of known eigenvectors, orthonormal columns of V, by the shift."""
 
     def __init__(self, operator: LinearOperator, known: np.ndarray, shift: float):
         super().__init__(np.float64, operator.shape)
@@ -271,7 +271,7 @@ def _product(operator: LinearOperator, columns: np.ndarray) -> np.ndarray:
 
 
 def _check(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a solver returned, by decreasing eigenvalue, if its first k pairs are orthonormal eigenpairs."""
+    """The pairs by decreasing eigenvalue; _Failed unless the first k are orthonormal eigenpairs."""
     n = operator.shape[0]
     if len(values) < k or vectors.shape != (n, len(values)):
         raise _Failed(f"only {len(values)} pairs came back")
@@ -292,7 +292,7 @@ def _check(operator, k: int, values: np.ndarray, vectors: np.ndarray) -> tuple[n
 def _has_missed_one(operator, values: np.ndarray, vectors: np.ndarray, rng) -> bool:
     """Whether there is an eigenvalue above the last of these, with an eigenvector orthogonal to all of them; see above.
 
-    Without orthogonalization: a Lanczos process that forgets finds the largest eigenvalue all the same.
+    Without reorthogonalization, which the largest eigenvalue does not need.
     """
     budget = _Budget(operator)
     n = len(vectors)
@@ -324,7 +324,7 @@ def _has_missed_one(operator, values: np.ndarray, vectors: np.ndarray, rng) -> b
 
 
 def _any_basis(values: np.ndarray, vectors: np.ndarray, k: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """k of the eigenpairs; of equal eigenvalues, eigenvectors that do not depend on the solver's choice of them.
+    """k of the eigenpairs, with eigenvectors of equal eigenvalues that do not depend on the solver.
 
     They are the parts in the eigenspace of random columns, made orthonormal.
     """

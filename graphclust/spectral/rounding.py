@@ -1,6 +1,6 @@
-"""From k eigenvectors to k clusters without k-means: turn the vectors until each points at one cluster.
+"""From k eigenvectors to k clusters without k-means: rotate the vectors until each stands for one cluster.
 
-k orthonormal vectors of piecewise constant rows are the marks of k clusters but for a rotation. Products of many rows
+k orthonormal vectors with piecewise constant rows are a rotation of the indicators of k clusters. Products of many rows
 are taken by NumPy's own sums, not by BLAS, whose last bits depend on its threads.
 """
 

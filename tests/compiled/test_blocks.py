@@ -58,7 +58,7 @@ def test_every_row_is_visited_once(threads, n_threads):
     assert (seen == 1).all()
 
 
-def test_nothing_to_do():
+def test_no_rows_make_no_call():
     calls = []
     run_in_blocks(lambda *arguments: calls.append(arguments), row_blocks(0))
     assert calls == []

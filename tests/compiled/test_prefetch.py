@@ -132,7 +132,7 @@ def test_nodes_move_until_none_that_waits_gains(copies, disturbed):
     assert levels.value(better, goal) > levels.value(found, goal)
 
 
-def test_labels_spread(one, copies):
+def test_labels_spread_alike_with_and_without_prefetching(one, copies):
     many, times = copies
     labels = np.where(np.arange(one.graph.n_nodes) % 40 == 0, one.labels, -1).astype(np.int32)
     found = spread_labels(many, np.tile(labels, times), K, 0.0, Progress())
@@ -141,7 +141,7 @@ def test_labels_spread(one, copies):
     assert found.n_labeled == [times * n for n in expected.n_labeled]
 
 
-def test_links_by_shared_neighbors(copies, monkeypatch):
+def test_links_by_shared_neighbors_are_the_same_with_prefetching(copies, monkeypatch):
     monkeypatch.setattr(shared_neighbors, "MOST_NEIGHBORS", 10**6)
     many, _ = copies
     kernel = NormalizedCutKernel.of(many)

@@ -62,7 +62,7 @@ def under(install: Callable, function: Callable):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["coreset_sc", "kmeans", "kernel_kmeans", "load_graph"])
-def test_the_same_when_watched(tmp_path, name):
+def test_profiling_and_tracing_change_no_result(tmp_path, name):
     function = work(tmp_path)[name]
     expected = function()
     assert np.array_equal(profiled(function), expected)

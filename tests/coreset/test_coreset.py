@@ -170,7 +170,7 @@ def test_rounds_shrink_step_by_step_to_the_size_asked_for():
     assert _round_sizes(1_000_000, 2_000, 1) == [2_000]
 
 
-def test_impossible_sizes():
+def test_impossible_coreset_arguments_are_named():
     kernel = NormalizedCutKernel.of(nx.path_graph(9))
     with pytest.raises(ParameterError, match="size=2 is less than k=3"):
         construct_coreset(kernel, 3, 2)

@@ -64,7 +64,7 @@ def test_on_the_whole_graph_both_costs_are_the_same(loops):
     assert cost_on_coreset(kernel, whole, labels) == pytest.approx(expected)
 
 
-def test_coresets_of_points():
+def test_a_larger_coreset_of_points_costs_less_and_spreads_less():
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(center, 1.0, (100, 2)) for center in ([0, 0], [20, 0], [0, 20], [20, 20])])
     few = kernel_coreset_quality(points, 4, coreset_size=8, kernel="linear", rng=1)

@@ -107,7 +107,7 @@ def test_memory_is_that_of_the_lines_of_the_file():
         ({"entries": (1, float("nan"))}, ParameterError),
     ],
 )
-def test_searches_for_nothing(options, error):
+def test_impossible_searches_are_named(options, error):
     with pytest.raises(error, match=next(iter(options))):
         find(**options)
 
@@ -128,7 +128,7 @@ def test_the_nearest_of_a_wrong_name_comes_first(wrong, right):
     assert nearest[0] == right and len(nearest) == 3 and "2,904" in str(raised.value)
 
 
-def test_addresses():
+def test_an_address_names_its_catalog_entry_and_other_paths_none():
     assert entry_at("suitesparse:SNAP/com-DBLP") == entry_named("SNAP/com-DBLP")
     assert entry_at("snap:com-DBLP") == entry_named("com-DBLP", "snap")
     for path in ("graph.mtx", "http://x/y", "suitesparse/x", 3, b"snap:com-DBLP", "C:graph.mtx"):

@@ -413,7 +413,7 @@ def test_without_the_extra_its_name_is_told(server, monkeypatch):
 
 
 @pytest.mark.slow
-def test_real_archives(server, data_folder):
+def test_real_archives_are_fetched_as_the_collection_packs_them(server, data_folder):
     """As the collection packs them: partitions, coordinates and other graphs beside the matrix."""
     archives = list((data_folder / "files" / "suitesparse").glob("*/*.tar.gz"))
     for file in archives:

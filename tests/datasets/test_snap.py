@@ -33,7 +33,7 @@ def test_snap_graphs_with_communities(server):
     assert part.nodes.tolist() == [1, 2, 5, 9] and cut.labels.tolist() == [0, 0, 1, 1]
 
 
-def test_snap_departments_and_categories(server):
+def test_snap_departments_and_categories_are_communities(server):
     server.files["/data/email-Eu-core.txt.gz"] = gzip.compress(b"0 1\n1 0\n2 1\n3 3\n")
     server.files["/data/email-Eu-core-department-labels.txt.gz"] = gzip.compress(b"0 7\n1 4\n2 7\n3 0\n")
     server.files["/data/wiki-topcats.txt.gz"] = gzip.compress(b"0 1\n1 2\n2 3\n")

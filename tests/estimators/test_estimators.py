@@ -52,7 +52,7 @@ def test_k_means_is_the_function():
     assert -model.score(X[:5], sample_weight=[2, 0, 0, 0, 0]) == pytest.approx(2 * model.transform(X[:1]).min() ** 2)
 
 
-def test_starts_of_k_means():
+def test_k_means_starts_from_arrays_functions_and_the_best_draw():
     start = X[[0, 100, 200]]
     given = KMeans(3, init=start, n_init=1, random_state=0).fit(X)
     called = KMeans(3, init=lambda X, n_clusters, random_state: X[[0, 100, 200]], random_state=0).fit(X)
@@ -67,7 +67,7 @@ def test_starts_of_k_means():
         KMeans(2, algorithm="full").fit(X)
 
 
-def test_random_states():
+def test_random_states_are_seeds_generators_or_an_error():
     assert as_rng(np.random.RandomState(5)).random() == as_rng(np.random.RandomState(5)).random()
     generator = np.random.default_rng(1)
     assert as_rng(generator) is generator and as_rng(np.int64(3)).random() == as_rng(3).random()
@@ -109,7 +109,7 @@ def test_centroid_models_pickle_clone_and_name_their_columns(model):
 
 
 @pytest.mark.slow
-def test_directions():
+def test_labels_of_directions_do_not_depend_on_lengths():
     rows = np.vstack([X, np.zeros((1, 2))])
     for mean in ("euclidean", "geodesic"):
         model = SphericalKMeans(3, mean=mean, random_state=1).fit(rows)
@@ -134,7 +134,7 @@ def test_names_of_features_and_grid_search():
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["full", "minibatch", "truncated", "coreset"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial", "linear", "cosine", "precomputed"])
-def test_kernels_and_solvers(kernel, solver):
+def test_kernel_k_means_predicts_its_labels_with_every_kernel_and_solver(kernel, solver):
     data = X @ X.T if kernel == "precomputed" else X
     model = KernelKMeans(3, kernel=kernel, solver=solver, max_iter=30, random_state=1).fit(data)
     assert (model.predict(data) == model.labels_).mean() > 0.99  # but for ties of the full solver
@@ -172,7 +172,7 @@ def test_kernel_k_means_is_the_function():
 
 
 @pytest.mark.parametrize("model", [SpectralClustering, CoresetSpectralClustering])
-def test_affinities(model):
+def test_neighbors_and_precomputed_affinities_give_one_graph(model):
     """Half-moons by their neighbors; the same graph as a matrix, dense or sparse, with any diagonal or half of it."""
     moons, halves = make_moons(200, noise=0.05, random_state=1)
     by_neighbors = model(2, affinity="nearest_neighbors", n_neighbors=8, random_state=4).fit(moons)

@@ -53,7 +53,7 @@ def test_report_as_json(capsys, edges):
     assert (facts["n_nodes"], facts["n_edges"], facts["n_components"], facts["directions"]["one"]) == (12, 31, 1, 31)
 
 
-def test_options_of_the_method(capsys, edges):
+def test_options_of_another_method_are_refused(capsys, edges):
     code, out, _ = said(
         capsys, "cluster", edges, "-k", 2, "--method", "two-step", "--effort", "high", "--report", "json"
     )
@@ -63,7 +63,7 @@ def test_options_of_the_method(capsys, edges):
     assert code == cli.WRONG_USE and "--coreset-size 5 is not an option of method 'multilevel'" in err
 
 
-def test_objective_and_resolution(capsys):
+def test_each_objective_wins_by_its_own_figure(capsys):
     """What is asked for is what is reported, beside both figures; each objective wins by its own."""
     reports = {}
     for words in ((), ("--resolution", "auto"), ("--resolution", "1"), ("--objective", "normalized_cut")):
@@ -348,7 +348,7 @@ def test_a_reader_who_leaves_ends_the_work_that_is_left(capsys, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", ["info karate", "cluster karate -k 2 -o -"])
-def test_closed_and_full_stdout(arguments, unbuffered):
+def test_a_closed_or_full_stdout_ends_with_one_message(arguments, unbuffered):
     command = f"PYTHONUNBUFFERED={unbuffered} {sys.executable} -m graphclust {arguments}"
     for target, message in (
         (">&-", ""),
@@ -470,7 +470,7 @@ def test_demo_shows_both_graphs(capsys):
     assert len(indices) == 2 and indices[0] > 0.9 and indices[1] > 0.5
 
 
-def test_real_files(capsys, data_folder):
+def test_real_files_are_clustered_or_refused_with_a_remedy(capsys, data_folder):
     enron = data_folder / "files" / "edgelists" / "email-Enron.txt.gz"
     code, out, _ = said(capsys, "cluster", enron, "-k", 10)
     assert code == 0 and "36,692 nodes, 183,831 edges" in out
@@ -508,7 +508,7 @@ def test_a_path_has_the_k_that_its_bounds_allow(capsys):
         (["--to", 35], "ks holds 35, more than the 34 nodes of G with edges"),
     ],
 )
-def test_paths_that_cannot_be(capsys, words, message):
+def test_impossible_paths_are_wrong_use(capsys, words, message):
     code, out, err = said(capsys, "path", "karate", *words)
     assert code == 2 and out == "" and message in err
 

@@ -72,7 +72,7 @@ def test_conversion_keeps_the_graph(capsys, tmp_path, name, options):
     assert said(capsys, "convert", tmp_path / "g.txt", tmp_path / name, *options, "--force")[0] == 0
 
 
-def test_conversions_that_cannot_be(capsys, tmp_path):
+def test_impossible_conversions_are_named(capsys, tmp_path):
     (tmp_path / "g.txt").write_text("1 2\n2 3\n")
     code, _, err = said(capsys, "convert", tmp_path / "g.txt", tmp_path / "g.xyz")
     assert code == 2 and "ends in none of .mtx" in err and "pass --to" in err and re.search(r"\w=", err) is None

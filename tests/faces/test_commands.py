@@ -77,7 +77,7 @@ def test_two_files_of_labels_are_compared_by_the_names_of_their_nodes(capsys, ka
     assert re.search(r"adjusted Rand index +1\.0000", out) and "modularity" not in out
 
 
-def test_what_cannot_be_compared(capsys, karate, tmp_path):
+def test_labels_of_other_nodes_are_not_compared(capsys, karate, tmp_path):
     write_labels(tmp_path / "few.tsv", [0, 1])
     code, out, err = said(capsys, "compare", karate[2], tmp_path / "few.tsv")
     assert (code, out) == (1, "") and "few.tsv has no label for node" in err

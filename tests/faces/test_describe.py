@@ -16,7 +16,7 @@ from graphclust.faces.cli import main
 from graphclust.io.graph_input import as_graph
 
 
-def test_described_by_hand(tmp_path):
+def test_facts_of_a_small_graph_are_those_by_hand(tmp_path):
     _, graph, info = load(tmp_path, BANNER + "6 6 6\n1 2 2\n2 1 2\n2 3 4\n4 5 1\n5 4 1\n6 6 3\n")
     facts = graph_facts(graph, info)
     assert (facts["n_nodes"], facts["n_edges"], facts["n_loops"], facts["n_isolated"]) == (6, 4, 1, 0)

@@ -214,7 +214,7 @@ def test_a_table_may_hold_decimal_numbers_and_no_columns_in_its_index(pandas):
         graph_from_table(table.set_index(["source", "target"]))
 
 
-def test_adjacency_tables(pandas):
+def test_adjacency_tables_are_graphs_with_names(pandas):
     """Of sparse columns too; rows in another order than the columns, or two of one name, are no such table."""
     table = pandas.DataFrame([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]], ["c", "a", "b"], ["c", "a", "b"])
     graph = as_graph(table)
@@ -300,7 +300,7 @@ def test_labels_are_in_the_order_of_the_rows_of_a_matrix(name, graph):
     assert_cliques_are_whole(coreset_sc(matrix, len(members), rng=0).labels, nodes, members)
 
 
-def test_archives_of_matrices(tmp_path):
+def test_archives_of_matrices_are_read_with_loops_and_directions(tmp_path):
     graph = as_graph(np.array([[0, 2.5, 0], [2.5, 0, 1], [0, 1, 3]]))
     save_graph(tmp_path / "g.npz", graph)
     read, info = load_graph(tmp_path / "g.npz", return_info=True)

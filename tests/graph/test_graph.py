@@ -21,7 +21,7 @@ from graphclust.io.graph_input import as_graph
 # --- What a Graph is ---
 
 
-def test_a_path_by_hand():
+def test_a_path_has_the_rows_and_degrees_by_hand():
     graph = as_graph(PATH)
     assert graph.indptr.tolist() == [0, 1, 3, 4] and graph.indices.tolist() == [1, 0, 2, 1]
     assert graph.weights.tolist() == [1, 1, 2, 2] and graph.degrees.tolist() == [1, 3, 2]
@@ -85,7 +85,7 @@ def test_a_copy_is_the_same_and_read_only_too(name, copied):
 
 @settings(deadline=None, derandomize=True, max_examples=60)
 @given(st.integers(0, 60), st.integers(1, 30), st.integers(0, 2**32 - 1))
-def test_components_of_random_graphs(n_edges, n, seed):
+def test_components_of_random_graphs_are_those_of_scipy(n_edges, n, seed):
     u, v = np.random.default_rng(seed).integers(n, size=(2, n_edges))
     matrix = sparse.csr_array((np.ones(2 * n_edges), (np.r_[u, v], np.r_[v, u])), shape=(n, n))
     matrix.data[:] = 1

@@ -43,7 +43,7 @@ def test_a_part_of_the_graph_keeps_its_part_of_each_community(given_sets, order,
     assert list(of_sets(given_sets).renumbered(position)) == expected
 
 
-def test_columns_of_a_matrix():
+def test_columns_of_a_matrix_are_communities():
     matrix = sparse.coo_array(([1, 1, 1, 1], ([2, 0, 1, 0], [0, 0, 2, 0])), shape=(3, 3))  # one entry twice
     assert list(communities_of_columns(matrix)) == [{0, 2}, set(), {1}]
 

@@ -225,7 +225,7 @@ def test_existing_files_are_left_alone(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1 << 18, 300_000])
-def test_blocks_do_not_matter(tmp_path, monkeypatch, size):
+def test_block_sizes_change_no_edge_list(tmp_path, monkeypatch, size):
     rng = np.random.default_rng(518)
     ends = rng.integers(0, 30_000, (100_000, 2))
     text = "# c\n" + "".join(

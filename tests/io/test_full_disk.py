@@ -51,7 +51,7 @@ def test_the_message_names_the_file_and_what_it_needs(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_size_is_foretold(tmp_path, monkeypatch):
+def test_the_estimated_size_is_within_a_tenth_of_the_file(tmp_path, monkeypatch):
     """Of many blocks, weighted: within a tenth of what the file has when there is room."""
     monkeypatch.setattr("graphclust.io.save._ENTRIES", 5_000)
     network = nx.gnm_random_graph(3_000, 40_000, seed=518)

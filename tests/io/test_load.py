@@ -264,7 +264,7 @@ def test_a_rectangular_matrix_is_bipartite_if_asked(tmp_path):
         load(tmp_path, "3 2\n2\n1 3\n2\n", bipartite=True)
 
 
-def test_suitesparse_companions(tmp_path):
+def test_suitesparse_companions_are_read(tmp_path):
     content = {"K/K_nodename.txt": "a\nb\n", "K/K_coord.mtx": "%%MatrixMarket matrix array real general\n2 1\n3\n4\n"}
     content["K/K.mtx"] = BANNER + "2 2 2\n1 2 3\n2 1 3\n"
     with tarfile.open(tmp_path / "K.tar.gz", "w:gz") as archive:
@@ -333,7 +333,7 @@ def test_as_graph_takes_a_path(tmp_path):
         assert as_graph(str(tmp_path / "g.mtx")).n_edges == 2
 
 
-def test_limits_and_arguments(tmp_path):
+def test_limits_and_impossible_arguments_of_load_graph_are_named(tmp_path):
     path = tmp_path / "g.mtx"
     path.write_text(BANNER + "3 3 1\n1 2 1\n")
     with pytest.raises(ResourceLimitError, match="memory_limit"):
@@ -345,7 +345,7 @@ def test_limits_and_arguments(tmp_path):
         load_graph(3)
 
 
-def test_progress_and_stop(tmp_path):
+def test_loading_reports_progress_and_can_be_stopped(tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("".join(f"{i} {i + 1}\n" for i in range(1000)))
     steps = []

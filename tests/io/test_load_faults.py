@@ -269,7 +269,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=[case[0] for case in ACCEPTED])
-def test_accepted(load, tmp_path, case):
+def test_unusual_files_are_read_with_the_right_size(load, tmp_path, case):
     _, name, content, size = case
     path = tmp_path / name
     path.write_bytes(content)

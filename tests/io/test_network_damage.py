@@ -125,7 +125,7 @@ def test_memory_limits_hold(tmp_path, format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_blocks_do_not_matter(tmp_path, monkeypatch, format):
+def test_block_sizes_change_no_network_file(tmp_path, monkeypatch, format):
     network = nx.gnp_random_graph(20, 0.2, seed=3)
     nx.set_edge_attributes(network, {edge: i / 7 for i, edge in enumerate(network.edges)}, "weight")
     getattr(nx, f"write_{format}")(network, tmp_path / "g")

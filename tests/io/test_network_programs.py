@@ -12,7 +12,7 @@ def read(tmp_path):
     return reader(tmp_path)
 
 
-def test_gephi(read):
+def test_files_of_gephi_are_read(read):
     """Version 1.3 with the looks of nodes, and 1.1 with an attribute that changes over time."""
     text = """<?xml version='1.0' encoding='UTF-8'?>
 <gexf xmlns="http://gexf.net/1.3" version="1.3" xmlns:viz="http://gexf.net/1.3/viz">
@@ -69,7 +69,7 @@ def test_gml_is_known_by_what_stands_before_the_graph(read, tmp_path):
     assert read("graph node\nnode edge\n")[1].format == "csv"
 
 
-def test_newman(read):
+def test_files_of_newmans_collection_are_read(read):
     """A line of the creator, brackets on lines of their own, texts over several lines, comments."""
     text = """Creator "someone on Sat Jul 22 05:32:16 2006"
 # a comment with [ brackets and a "
@@ -102,7 +102,7 @@ Kos"
     assert read(unquoted)[0] == graph and read("\ufeff" + text)[0] == graph
 
 
-def test_igraph(read):
+def test_files_of_igraph_are_read(read):
     text = """Creator "igraph version 0.10"
 Version 1
 graph
@@ -139,7 +139,7 @@ graph
     assert edges_of(graph) == {("1", "2"): 1e-5} and info.repairs == ()
 
 
-def test_yed(read):
+def test_files_of_yed_are_read(read):
     """Groups, ports and looks; the second edge lies in the group."""
     text = """<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">

@@ -67,7 +67,7 @@ def test_labels_and_points_come_out_of_a_pipe(pipe):
     writer.join()
 
 
-def test_what_is_a_pipe(pipe):
+def test_pipes_and_devices_are_told_from_files(pipe):
     assert is_pipe(pipe) and is_pipe("/dev/null")
     assert not any(map(is_pipe, (pipe.parent, __file__, "nowhere", "a\0b")))
 
@@ -107,7 +107,7 @@ def run(command: str, folder) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.slow
-def test_commands_in_a_row(tmp_path):
+def test_commands_pass_graphs_on_through_pipes(tmp_path):
     (tmp_path / "cliques.txt").write_text(TWO_CLIQUES)
     ended = run("graphclust convert cliques.txt - | graphclust cluster - -k 2 -o - | tail -n 12 | cut -f 2", tmp_path)
     labels = ended.stdout.split()

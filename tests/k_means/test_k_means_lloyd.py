@@ -22,7 +22,7 @@ from graphclust import (
 from graphclust.k_means.points import as_points, point_blocks
 
 
-def test_four_points_by_hand():
+def test_k_means_of_four_points_is_that_by_hand():
     result = kmeans([[0.0, 0.0], [0.0, 2.0], [10.0, 0.0], [10.0, 2.0]], 2, init=[[0.0, 0.0], [9.0, 0.0]])
     assert result.centroids.tolist() == [[0.0, 1.0], [10.0, 1.0]]
     assert result.labels.tolist() == [0, 0, 1, 1]

@@ -42,7 +42,7 @@ def test_a_coreset_of_a_graph(sampling):
     assert adjusted_rand_index(result.labels, planted.labels) > 0.95
 
 
-def test_coresets_that_cannot_be():
+def test_impossible_kernel_coresets_are_named():
     X = blobs(30, np.random.default_rng(1))
     with pytest.raises(ParameterError, match="coreset_size=3"):
         coreset_kernel_kmeans(X, 4, coreset_size=3)

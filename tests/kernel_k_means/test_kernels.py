@@ -63,7 +63,7 @@ def test_far_from_the_origin_the_gaussian_keeps_its_digits():
     ("exp2", "dtype", "integer", "lowest", "tolerance"),
     [(exp2_single, np.float32, np.int32, -126.0, 3e-7), (exp2_double, np.float64, np.int64, -1022.0, 1e-15)],
 )
-def test_powers_of_two(exp2, dtype, integer, lowest, tolerance):
+def test_compiled_powers_of_two_are_accurate(exp2, dtype, integer, lowest, tolerance):
     size = ROWS * COLUMNS
     spread, near = np.linspace(lowest, 0.0, 9 * size // 2), np.linspace(-1.0, 0.0, size // 2 - 3)
     exponents = np.concatenate([spread, near, [-1e-7, 1e-6, 4.0 * lowest]]).astype(dtype)
@@ -83,7 +83,7 @@ def random_votes(k: int, n_rows: int, rng: np.random.Generator) -> sparse.csc_ar
 
 @pytest.mark.parametrize(("n", "d", "n_rows"), [(300, 1, 1), (300, 3, 7), (129, 8, 64)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_weighted_sums_of_entries(n, d, n_rows, dtype, monkeypatch):
+def test_weighted_sums_of_entries_equal_dense_products(n, d, n_rows, dtype, monkeypatch):
     rng = np.random.default_rng(n + d)
     X = rng.normal(3.0, 1.0, size=(n, d)).astype(dtype)
     K = np.exp(-cdist(X, X, "sqeuclidean") / 1.5)
@@ -123,7 +123,7 @@ def test_sums_of_rows_that_vote_alike(dtype):
 
 @pytest.mark.parametrize("sizes", [[1], [3, 1, 2], [5, 300, 2, 1, 260, 37]])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_lengths_of_means(sizes, dtype):
+def test_lengths_of_means_equal_those_over_all_pairs(sizes, dtype):
     """Of groups that end anywhere in a tile of columns; each against all pairs of its points."""
     rng = np.random.default_rng(len(sizes))
     X = rng.normal(2.0, 1.0, size=(200, 3)).astype(dtype)

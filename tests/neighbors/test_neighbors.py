@@ -24,7 +24,7 @@ def by_brute_force(points: np.ndarray, k: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_points_on_a_line(method):
+def test_neighbors_of_points_on_a_line_are_those_by_hand(method):
     points = [[0.0], [1.0], [3.0], [3.5], [10.0]]
     neighbors, distances = nearest_neighbors(points, 2, method=method)
     assert neighbors.tolist() == [[1, 2], [0, 2], [3, 1], [2, 1], [3, 2]]
@@ -94,7 +94,7 @@ def test_auto_is_exact_for_few_points_and_for_those_that_have_no_approximate_sea
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_far_from_the_origin(method):
+def test_neighbors_far_from_the_origin_are_those_at_the_origin(method):
     points = np.random.default_rng(518).normal(size=(300, 5))
     shifted = nearest_neighbors(points + 1e6, 5, method=method, n_probes=100)[0]
     assert (shifted == by_brute_force(points, 5)).mean() > 0.999
@@ -155,7 +155,7 @@ def test_a_far_point_stays_joined():
 
 @pytest.mark.filterwarnings("ignore:.*isolated nodes")
 @pytest.mark.parametrize("symmetrize", ["union", "mutual", "mean"])
-def test_symmetrized_as_said(symmetrize):
+def test_neighbor_graphs_follow_the_symmetrizing_rule(symmetrize):
     points = np.random.default_rng(7741).normal(size=(200, 3))
     listed = np.zeros((200, 200), bool)
     np.put_along_axis(listed, by_brute_force(points, 6), True, axis=1)
@@ -184,7 +184,7 @@ def test_clusters_of_points_are_found():
     assert adjusted_rand_index(labels, clustering.labels) > 0.98
 
 
-def test_blocks_and_progress(monkeypatch):
+def test_blocks_change_no_neighbor_and_report_progress(monkeypatch):
     points = np.random.default_rng(518).normal(size=(500, 4))
     whole = nearest_neighbors(points, 5)[0]
     monkeypatch.setattr("graphclust.neighbors.search._PRODUCTS", 500 * 4 * 30)
@@ -205,7 +205,7 @@ def test_blocks_and_progress(monkeypatch):
         (([["a"], ["b"]], 1), TypeError, "numbers"),
     ],
 )
-def test_bad_arguments(arguments, error, word):
+def test_impossible_arguments_are_named(arguments, error, word):
     with pytest.raises(error, match=word):
         knn_graph(*arguments)
     for option in ({"method": "best"}, {"symmetrize": "sum"}, {"weights": "cosine"}, {"n_probes": 0}, {"metric": "l0"}):

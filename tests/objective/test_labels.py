@@ -199,7 +199,7 @@ def test_communities_with_isolated_nodes_are_judged_as_the_clustering_is():
     assert graphclust.modularity(graph, found, resolution=1.7) == pytest.approx(expected)
 
 
-def test_modularity_at_a_resolution():
+def test_modularity_at_a_resolution_is_that_of_the_formula():
     triangles = nx.barbell_graph(3, 0)
     labels = [0, 0, 0, 1, 1, 1]
     for resolution in (0, 0.5, 1.0, 2.5):

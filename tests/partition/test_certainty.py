@@ -155,7 +155,7 @@ def test_clusters_that_are_there_are_found_again_and_others_are_not():
 
 @pytest.mark.parametrize("name", ["isolates", "tiny pieces", "one looped node", "loops only", "two nodes", "star"])
 @pytest.mark.parametrize("k", [1, 2])
-def test_graphs_of_every_kind(name, k):
+def test_figures_of_certainty_are_in_range_on_every_kind_of_graph(name, k):
     graph = make_graph(name)
     k = min(k, int((~graph.isolated).sum()))
     found = coreset_sc(graph, k, rng=0)
@@ -176,7 +176,7 @@ def test_what_clusters_save_tells_planted_ones_from_noise():
     assert coreset_sc(nx.karate_club_graph(), 1, rng=0).certainty().nats_saved == 0.0
 
 
-def test_repeats_that_cannot_be():
+def test_impossible_repeats_are_named():
     found = coreset_sc(nx.path_graph(6), 2, rng=0)
     with pytest.raises(ParameterError, match="n_repeats=-1"):
         certainty(found, n_repeats=-1)

@@ -48,7 +48,7 @@ def test_only_large_graphs_without_many_triangles_suit_a_coreset(monkeypatch):
         assert suits_a_coreset(as_graph(nx.complete_graph(n)), 1, rng) == expected
 
 
-def test_the_method_follows(monkeypatch):
+def test_the_method_taken_follows_the_graph(monkeypatch):
     monkeypatch.setattr(method_selection, "BUDGET", 1)
     for graph, method in ((sparse_blocks(), "two-step"), (triangles(), "multilevel")):
         found = coreset_sc(graph, 8, rng=0)

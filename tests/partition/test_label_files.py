@@ -27,7 +27,7 @@ def test_labels_come_back(tmp_path, name, nodes):
     assert read.dtype == np.int64
 
 
-def test_labels_of_a_clustering(tmp_path):
+def test_labels_of_a_clustering_come_back_from_json(tmp_path):
     clustering = graphclust.coreset_sc(nx.barbell_graph(5, 0), 2, rng=0)
     write_labels(tmp_path / "l.json", clustering)
     assert read_labels(tmp_path / "l.json")[1].tolist() == clustering.labels.tolist()

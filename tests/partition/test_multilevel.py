@@ -228,7 +228,7 @@ def test_nodes_that_heavy_edges_tie_together_move_together():
     assert np.mean(found) > moved + 0.002
 
 
-def test_impossible_effort():
+def test_impossible_effort_is_named():
     with pytest.raises(ParameterError, match="effort=0"):
         multilevel_partition(nx.path_graph(4), 2, effort=0)
 

@@ -329,7 +329,7 @@ def test_numbers_of_clusters_may_have_gaps_and_come_in_any_order(blocks):
         ([2, 35], ParameterError, "ks holds 35, more than the 34 nodes of G with edges"),
     ],
 )
-def test_ks_that_cannot_be(ks, error, message):
+def test_impossible_ks_are_named(ks, error, message):
     with pytest.raises(error, match=message):
         cluster_path(nx.karate_club_graph(), ks)
 

@@ -42,7 +42,7 @@ def blocks():
 @pytest.mark.parametrize("name", [n for n in all_graphs() if n not in ("one node", "no edges")])
 @pytest.mark.parametrize("embedding", ["eigsh", "power"])
 @pytest.mark.parametrize("all_apart", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_every_graph_goes_through(name, embedding, all_apart):
+def test_the_paper_method_labels_just_the_nodes_with_edges(name, embedding, all_apart):
     matrix = make(name)
     n = matrix.shape[0]
     for k in {n} if all_apart else {1, min(2, n), min(5, n)}:
@@ -216,7 +216,7 @@ def test_components_put_aside_are_counted(n_tiny, said):
     assert remark == f'{said} put aside, in no cluster (label -1); components="all" searches all'
 
 
-def test_the_whole_result(blocks):
+def test_figures_of_a_result_agree_with_its_labels(blocks):
     result = coreset_sc(blocks.graph, 8, coreset_size=300, rng=1, **PAPER)
     assert result.k == result.n_clusters == 8
     assert result.sizes.sum() == 2400
@@ -259,7 +259,7 @@ def coresets_of(blocks, **options):
 
 
 @pytest.mark.slow
-def test_a_chosen_diagonal(blocks):
+def test_another_diagonal_changes_the_coreset_drawn(blocks):
     plain = coresets_of(blocks)
     for loops, shift in (("given", 1.0), ("implied", 0.5)):
         coreset = coresets_of(blocks, loops=loops, shift=shift)
@@ -370,7 +370,7 @@ def test_the_gate_is_skipped_for_a_graph():
     assert coreset_sc(graph, 3, rng=0, **PAPER).graph is graph
 
 
-def test_numbering_by_size():
+def test_clusters_are_numbered_by_decreasing_size():
     labels = np.array([3, 3, 1, -1, 1, 1, 4])
     assert numbering_by_size(labels, 5).tolist() == [3, 0, 4, 1, 2, -1]
     assert numbering_by_size(labels, 5)[labels].tolist() == [1, 1, 0, -1, 0, 0, 2]

@@ -20,7 +20,7 @@ from graphclust.partition.options import METHODS, OPTIONS, PUBLISHED_OBJECTIVE, 
         *((k, TypeError) for k in (True, 2.5, "3", float("nan"))),
     ],
 )
-def test_impossible_k(k, error):
+def test_impossible_k_is_named(k, error):
     with pytest.raises(error, match="k="):
         coreset_sc(nx.karate_club_graph(), k)
 
@@ -58,7 +58,7 @@ def test_k_may_be_any_kind_of_whole_number():
     ],
 )
 @pytest.mark.parametrize("method", ["auto", "multilevel", "paper"])
-def test_impossible_options(options, error, words, method):
+def test_impossible_options_are_named(options, error, words, method):
     with pytest.raises(error, match=words.replace("(", r"\(")):
         coreset_sc(nx.karate_club_graph(), 2, **{"method": method, **options})
 

@@ -110,7 +110,7 @@ def test_names_of_nodes_are_the_callers():
         ({"new": "ab"}, TypeError, r"rows\['new'\] is a str, expected a list of neighbors, as \['ab'\]"),
     ],
 )
-def test_rows_that_cannot_be(model, rows, error, message):
+def test_impossible_rows_are_named(model, rows, error, message):
     with pytest.raises(error, match=message):
         model.predict(rows)
 

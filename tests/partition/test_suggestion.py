@@ -316,7 +316,7 @@ def test_the_same_path_suggests_the_same():
     assert cluster_path(graph, rng=1).suggest() == cluster_path(graph, rng=1).suggest()
 
 
-def test_what_stands_out():
+def test_a_wide_stable_lead_is_clear():
     def of(width, stability, runner_up):
         return is_clear((SuggestedK(5, (1, 2), width, stability), SuggestedK(9, (2, 3), runner_up, 1.0)))
 
@@ -339,7 +339,7 @@ def test_numbers_near_one_another_are_one_answer():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_edges_left_out(weighted):
+def test_the_share_of_edges_left_out_is_about_the_one_asked_for(weighted):
     rng = np.random.default_rng(0)
     A = np.triu((rng.random((200, 200)) < 0.3) * (rng.random((200, 200)) if weighted else 1.0))
     graph = as_graph(A + np.triu(A, 1).T)

@@ -267,7 +267,7 @@ def test_every_picture_is_drawn_on_the_axes_that_are_given(name):
     assert set(plots.__all__) == set(PICTURES)
 
 
-def test_what_cannot_be_drawn():
+def test_what_cannot_be_drawn_is_named():
     for draw in (plots.adjacency, plots.quotient, plots.embedding):
         with pytest.raises(TypeError, match="clustering is a ndarray, expected a Clustering"):
             draw(CLUSTERING.labels)

@@ -46,7 +46,7 @@ def test_columns_are_the_top_eigenvectors(name, k, sparse_solver, monkeypatch):
     assert (vectors[:, found:] == 0).all()
 
 
-def test_signs_and_rows():
+def test_embedded_rows_have_unit_length_and_fixed_signs():
     points = spectral_embedding(nx.karate_club_graph(), 4, rng=1)
     np.testing.assert_allclose((points**2).sum(axis=1), 1)
     by_degree = spectral_embedding(nx.karate_club_graph(), 4, rows="degree", rng=1)
@@ -126,7 +126,7 @@ def test_power_method_survives_a_very_long_walk():
     assert np.abs(points).max() > 0
 
 
-def test_impossible_arguments():
+def test_impossible_arguments_are_named():
     with pytest.raises(ParameterError, match="k=6"):
         spectral_embedding(nx.path_graph(5), 6)
     with pytest.raises(ParameterError, match="rows='length'"):

@@ -1,4 +1,4 @@
-"""`graphclust info FILE`: what to know of a graph before clustering it."""
+"""`graphclust info FILE`: facts about a graph, to be read before clustering it."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Options that several commands take, and what is done with them."""
+"""Options that several commands share, and their use."""
 
 import argparse
 import difflib
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but each command refuses itself what it does not know, and says what may be meant."""
+        """Parse as argparse does; each command itself refuses unknown arguments, and suggests the nearest option."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
@@ -137,7 +137,7 @@ def reading_options_in_words(options: argparse.Namespace) -> str:
 
 
 def load_input(options: argparse.Namespace, progress: "Progress") -> "tuple[Graph, LoadInfo | None]":
-    """The graph of a file; of standard input for "-"; or a classic or a data set by its name, where no file has it."""
+    """The graph of a file, of standard input for "-", or of a classic or data set whose name is no file's."""
     from graphclust.faces.cli_messages import in_the_shell
     from graphclust.faces.standard_input import as_file, input_name
     from graphclust.io import toy_graphs
@@ -182,7 +182,7 @@ def check_output(output: str | None, force: bool, never: str | None = None) -> N
 
 
 def place_of(output: str) -> str:
-    """The folder and the name of a file, the same whatever way leads to the folder."""
+    """The folder, with all links resolved, and the name of a file."""
     return os.path.join(os.path.realpath(os.path.dirname(output)), os.path.basename(output))
 
 

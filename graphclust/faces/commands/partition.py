@@ -103,7 +103,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
 
 
 def check_outputs(options: argparse.Namespace) -> dict[str, str]:
-    """What is to be written where, refused before any work where that cannot be."""
+    """The outputs and their formats; impossible ones are refused before any work."""
     from graphclust.errors import ParameterError
     from graphclust.io.save import format_of
     from graphclust.partition.label_files import kind_of

@@ -55,7 +55,7 @@ MUTANTS = [
         "graph/container.py",
         "if sizes[giant] == self.n_nodes:",
         "if sizes[giant] > 1:",
-        ["test_components_of_random_graphs"],
+        ["test_components_of_random_graphs_are_those_of_scipy"],
     ),
     (
         "numba-is-always-asked-for-its-threads",
@@ -69,7 +69,7 @@ MUTANTS = [
         "compiled/graphs/csr_checks.py",
         "for e in range(indptr[u] + n_neighbors, indptr[u + 1]):",
         "for e in range(indptr[u] + n_neighbors + 1, indptr[u + 1]):",
-        ["test_components_of_random_graphs"],
+        ["test_components_of_random_graphs_are_those_of_scipy"],
     ),
     (
         "loops-are-half-edges",

@@ -153,7 +153,7 @@ MUTANTS = [
         "compiled/points/gaussian_sums.py",
         "x * (_F4 + x * _F5))))",
         "x * _F4)))",
-        ["test_powers_of_two"],
+        ["test_compiled_powers_of_two_are_accurate"],
     ),
     (
         "alike-votes-add-a-row-twice",

@@ -312,7 +312,7 @@ MUTANTS = [
         "partition/method_selection.py",
         "share_in_common(graph, rng) < LITTLE_IN_COMMON",
         "share_in_common(graph, rng) < 1.0",
-        ["test_the_method_follows"],
+        ["test_the_method_taken_follows_the_graph"],
     ),
     (
         "merging-looks-at-the-ended-cluster",
@@ -480,7 +480,7 @@ MUTANTS = [
         "coreset/shared_neighbors.py",
         "np.add.reduceat(weights, indptr[:-1][linked])",
         "np.add.reduceat(weights, np.minimum(indptr[:-1], len(weights) - 1))[linked]",
-        ["test_links_by_shared_neighbors"],
+        ["test_links_by_shared_neighbors_are_the_same_with_prefetching"],
     ),
     (
         "heap-rebuilt-of-the-dead",

@@ -159,14 +159,14 @@ MUTANTS = [
         _SUGGESTION,
         "lead >= CLEAR_LEAD or",
         "lead >= 1.0 or",
-        ["test_what_stands_out"],
+        ["test_a_wide_stable_lead_is_clear"],
     ),
     (
         "both-entries-of-an-edge-by-themselves",
         "partition/edge_subsampling.py",
         "np.minimum(rows, graph.indices), np.maximum(rows, graph.indices)",
         "rows, graph.indices",
-        ["test_edges_left_out"],
+        ["test_the_share_of_edges_left_out_is_about_the_one_asked_for"],
     ),
     (
         "certainty-gain-is-the-second's-alone",

@@ -335,14 +335,14 @@ MUTANTS = [
         "estimators/k_means.py",
         "return min(found, key",
         "return max(found, key",
-        ["test_starts_of_k_means"],
+        ["test_k_means_starts_from_arrays_functions_and_the_best_draw"],
     ),
     (
         "one-run-from-chance",
         "estimators/k_means.py",
         "RUNS_FROM_CHANCE = 10",
         "RUNS_FROM_CHANCE = 1",
-        ["test_starts_of_k_means"],
+        ["test_k_means_starts_from_arrays_functions_and_the_best_draw"],
     ),
     (
         "fitted-centroids-without-their-weight",
@@ -363,7 +363,7 @@ MUTANTS = [
         "estimators/affinities.py",
         "kept = entries.row != entries.col",
         "kept = entries.row >= 0",
-        ["test_affinities"],
+        ["test_neighbors_and_precomputed_affinities_give_one_graph"],
     ),
     (
         "the-worst-start-of-mini-batches",
@@ -391,7 +391,7 @@ MUTANTS = [
         "neighbors/graphs.py",
         "(0.5 * (listed + mirrored))",
         "(1.0 * (listed + mirrored))",
-        ["test_symmetrized_as_said", "test_affinities_are_those_of_scikit_learn"],
+        ["test_neighbor_graphs_follow_the_symmetrizing_rule", "test_affinities_are_those_of_scikit_learn"],
     ),
     (
         "no-error-of-a-lone-point",

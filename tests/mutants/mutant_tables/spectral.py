@@ -83,14 +83,14 @@ MUTANTS = [
         "spectral/embedding.py",
         "vector if vector[largest] > 0 else",
         "vector if vector[largest] < 0 else",
-        ["test_signs_and_rows"],
+        ["test_embedded_rows_have_unit_length_and_fixed_signs"],
     ),
     (
         "rows-of-unit-sum",
         "spectral/embedding.py",
         "(vectors * vectors).sum(axis=1)",
         "np.abs(vectors).sum(axis=1) ** 2",
-        ["test_signs_and_rows"],
+        ["test_embedded_rows_have_unit_length_and_fixed_signs"],
     ),
     (
         "one-vector-of-an-inside-too-few",
