@@ -20,7 +20,7 @@ from graphclust.graph.node_order import node_names
 Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | None
 
 
-class Edited(NamedTuple):
+class EditedGraph(NamedTuple):
     """A graph after edits, and what became of its nodes.
 
     before : the row that each node had before, -1 for new ones; int64, shape (n_nodes,).
@@ -64,7 +64,7 @@ def apply_edits(
     removed: Edges = None,
     reweighted: Edges = None,
     removed_nodes: Iterable[Hashable] | None = None,
-) -> Edited:
+) -> EditedGraph:
     """The graph after edits; without remarks and file.
 
     added : edges (u, v) or (u, v, weight > 0) that are not there; a node that is not there comes about. removed : edges
@@ -98,7 +98,7 @@ def apply_edits(
         names = node_names(wide)
         made = without_rows(_with_changes(made, edges, entries), rows)
         made = replace(made, nodes=[names[row] for row in rows.tolist()])
-    return Edited(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by)
+    return EditedGraph(made, np.where(rows < graph.n_nodes, rows, -1), n_changed, rows, by)
 
 
 def _concatenate(parts: Iterable[Changes]) -> Changes:

@@ -34,7 +34,7 @@ class PointDistances(NamedTuple):
     mass: float
 
 
-class Drawn(NamedTuple):
+class DrawnPoints(NamedTuple):
     """Points drawn in a round: their rows among all points, and the points themselves, shape (m, d)."""
 
     rows: np.ndarray
@@ -105,46 +105,48 @@ def no_distances(source: Any, first: int, last: int, part: Part) -> PointDistanc
     return PointDistances(distances_without_seeds(part.weights), np.zeros(last - first, np.int64), np.inf)
 
 
-def no_candidates(source: Any) -> Drawn | None:
+def no_candidates(source: Any) -> DrawnPoints | None:
     """No candidates yet, of points whose number of features is not known yet."""
     return None
 
 
-def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> Drawn:
+def draw_by_weight(source: Any, first: int, last: int, part: Part, target: float) -> DrawnPoints:
     """The point of a block at which its running weight exceeds the target; none where that is negative."""
     if target < 0.0:
-        return Drawn(np.empty(0, np.int64), part.points.rows(np.arange(0)))
+        return DrawnPoints(np.empty(0, np.int64), part.points.rows(np.arange(0)))
     running = np.cumsum(part.weights)
     highest = np.searchsorted(running, running[-1])  # the last point of any weight
     row = np.minimum(np.searchsorted(running, [target], side="right"), highest)
-    return Drawn(first + row, part.points.rows(row))
+    return DrawnPoints(first + row, part.points.rows(row))
 
 
 def draw_by_mass(
     source: Any, first: int, last: int, part: Part, distances: PointDistances, factor: float, key: int, turn: int
-) -> Drawn:
+) -> DrawnPoints:
     """The points of a block that are drawn, each independently."""
     drawn = np.empty(last - first, np.int64)
     n_drawn = counter_rng.draw_each(key, turn, first, factor, part.weights, distances.sq_distances, drawn)
-    return Drawn(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
+    return DrawnPoints(first + drawn[:n_drawn], part.points.rows(drawn[:n_drawn]))
 
 
-def join_draws(source: Any, parts: list[Drawn]) -> Drawn:
+def join_draws(source: Any, parts: list[DrawnPoints]) -> DrawnPoints:
     """What all blocks drew."""
-    return Drawn(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return DrawnPoints(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def add_draws(source: Any, before: Drawn | None, new: Drawn) -> Drawn:
+def add_draws(source: Any, before: DrawnPoints | None, new: DrawnPoints) -> DrawnPoints:
     """All candidates so far."""
     return new if before is None else join_draws(source, [before, new])
 
 
-def count_drawn(source: Any, drawn: Drawn) -> int:
+def count_drawn(source: Any, drawn: DrawnPoints) -> int:
     """How many candidates there are."""
     return len(drawn.rows)
 
 
-def bounds_to_candidates(source: Any, before: Drawn | None, new: Drawn) -> list[tuple[np.ndarray, np.ndarray]]:
+def bounds_to_candidates(
+    source: Any, before: DrawnPoints | None, new: DrawnPoints
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """For some new candidates at a time, their squared distances to the earlier ones, and each earlier one's least.
 
     Points that are much nearer to theirs need no look at the new ones.
@@ -160,14 +162,14 @@ def bounds_to_candidates(source: Any, before: Drawn | None, new: Drawn) -> list[
     return bounds
 
 
-def candidate_slices(new: Drawn) -> list[slice]:
+def candidate_slices(new: DrawnPoints) -> list[slice]:
     """As many candidates at a time as fit into a cache."""
     most = 1 + _CACHED_BYTES // new.points.dtype.itemsize // new.points.shape[1]
     return [slice(start, start + most) for start in range(0, len(new.rows), most)]
 
 
 def approach_distances(
-    source: Any, first: int, last: int, part: Part, before: PointDistances, new: Drawn,
+    source: Any, first: int, last: int, part: Part, before: PointDistances, new: DrawnPoints,
     bounds: list[tuple[np.ndarray, np.ndarray]], n_before: int,
 ) -> PointDistances:  # fmt: skip
     """The distances after adding the new candidates."""

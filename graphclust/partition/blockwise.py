@@ -14,7 +14,7 @@ from graphclust.compiled.graphs import cluster_sums as sums_loops
 from graphclust.compiled.graphs.label_propagation import choose_clusters
 from graphclust.compiled.graphs.levels import Goal, Level, Partition, Terms
 from graphclust.compiled.graphs.local_moving import BlockState, Rules, choose_moves
-from graphclust.compiled.graphs.objective import ClusterSums, Objective, Rows
+from graphclust.compiled.graphs.objective import ClusterSums, Objective
 from graphclust.compiled.runtime import counter_rng
 from graphclust.compiled.runtime.blocks import MadeRows
 from graphclust.graph.container import Graph

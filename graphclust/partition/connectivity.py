@@ -82,7 +82,7 @@ def join_parts(level: Level, is_home: np.ndarray, of_part: np.ndarray, goal: Goa
     return Partition(home.astype(np.int32), ClusterSums(inside, mass, np.bincount(home, minlength=k)))
 
 
-class Joined(NamedTuple):
+class HomeClusters(NamedTuple):
     """The cluster of each node, int64, -1 for none, and the weight inside each cluster and its mass."""
 
     home: np.ndarray
@@ -90,7 +90,7 @@ class Joined(NamedTuple):
     mass: np.ndarray
 
 
-def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goal) -> Joined:
+def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goal) -> HomeClusters:
     """Each node that is no home joins the neighboring cluster that gains most, or loses least; heavy nodes first.
 
     of_node : the cluster of each node so far, -1 for none; the homes are of different clusters. If nodes have sizes,
@@ -127,4 +127,4 @@ def join_homes(level: Level, is_home: np.ndarray, of_node: np.ndarray, goal: Goa
         if len(left) == len(waiting):
             break
         waiting = left
-    return Joined(home, inside, mass)
+    return HomeClusters(home, inside, mass)

@@ -14,7 +14,7 @@ from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.objective import PLAIN, ClusterSums, Objective
 from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.container import Graph
-from graphclust.graph.edits import Edges, Edited, apply_edits, without_rows
+from graphclust.graph.edits import Edges, EditedGraph, apply_edits, without_rows
 from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
 from graphclust.partition.balanced import balance, is_within, settle
 from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
@@ -62,7 +62,7 @@ def update_clustering(
 
 
 def remake(
-    clustering: Clustering, edit: Edited, rng: Seed, progress: ProgressLike, *, everywhere: bool = False
+    clustering: Clustering, edit: EditedGraph, rng: Seed, progress: ProgressLike, *, everywhere: bool = False
 ) -> Clustering:
     """The clustering of the edited graph, made from the clustering before.
 
@@ -85,7 +85,7 @@ def remake(
 
 
 def _partition_again(
-    clustering: Clustering, edit: Edited, everywhere: bool, rng: np.random.Generator, progress: Progress
+    clustering: Clustering, edit: EditedGraph, everywhere: bool, rng: np.random.Generator, progress: Progress
 ) -> tuple[Labels, ClusterSums]:
     """Labels 0, 1, ... of all nodes, -1 for none, and the sums of the clusters."""
     graph, wanted = edit.graph, _requirements_of(clustering, edit)
@@ -175,7 +175,7 @@ def _run_on(
     return run if objective != "edge_cut" or sizes is None else with_sizes_as_masses(run, sizes)
 
 
-def _requirements_of(clustering: Clustering, edit: Edited) -> Requirements:
+def _requirements_of(clustering: Clustering, edit: EditedGraph) -> Requirements:
     """The number and the bounds that the clustering was made for, with the sizes of the present nodes."""
     asked, objective = clustering.parameters, clustering.objective
     k = clustering.k if objective == "edge_cut" or "method" in asked or "cut" in asked else 0
@@ -189,7 +189,7 @@ def _requirements_of(clustering: Clustering, edit: Edited) -> Requirements:
     return Requirements(k, *as_bounds(sizes, min_size, max_size))
 
 
-def _node_sizes(clustering: Clustering, edit: Edited) -> npt.NDArray[np.float64] | None:
+def _node_sizes(clustering: Clustering, edit: EditedGraph) -> npt.NDArray[np.float64] | None:
     """What each node counts for; a new one counts 1."""
     if clustering.node_sizes is None:
         return None
@@ -210,7 +210,7 @@ def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goa
     return Goal(plain_objective(on.units, k, resolution / made_of.unit_of_resolution(on.units)), k, least, most)
 
 
-def _keep_ids(clustering: Clustering, edit: Edited, labels: Labels, k: int) -> dict[str, Any]:
+def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int) -> dict[str, Any]:
     """Labels and ids kept from the clusters before with the largest overlap, and what became of those."""
     ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
     overlap, sizes = overlap_of(labels_before(clustering, edit), len(ids), labels, k), n_placed[1:]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from graphclust.compiled.graphs.levels import Partition
 from graphclust.compiled.graphs.objective import ClusterSums
 from graphclust.graph.container import Graph
-from graphclust.graph.edits import Edited, ranges
+from graphclust.graph.edits import EditedGraph, ranges
 from graphclust.objective.objective import DEFINITIONS
 from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.overlay import number_used
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Labels = npt.NDArray[np.int64]
 
 
-def labels_before(clustering: Clustering, edit: Edited) -> Labels:
+def labels_before(clustering: Clustering, edit: EditedGraph) -> Labels:
     """The label that each node of the edited graph had, -1 for none."""
     labels, more = clustering.labels, len(edit.before) - len(clustering.labels)
     if more >= 0 and np.array_equal(edit.before[: len(labels)], np.arange(len(labels))):  # no node is gone
@@ -77,7 +77,7 @@ class Start(NamedTuple):
 
 
 def start_from(
-    clustering: Clustering | None, edit: Edited, nodes: Labels, before: Labels, labels: Labels, run: Run
+    clustering: Clustering | None, edit: EditedGraph, nodes: Labels, before: Labels, labels: Labels, run: Run
 ) -> Start:
     """The start from labels of some nodes of the edited graph, numbered without gaps, and the sums of the clusters.
 
@@ -104,14 +104,14 @@ def start_from(
     return Start(Partition(own, sums), waits | (edit.before[nodes] < 0), has_changed)
 
 
-def _has_moved(clustering: Clustering, edit: Edited, moved: Labels) -> bool:
+def _has_moved(clustering: Clustering, edit: EditedGraph, moved: Labels) -> bool:
     """Whether one of the nodes that changed their cluster had edges."""
     before = edit.before[moved]
     return bool(clustering.graph.degrees[before[before >= 0]].any())
 
 
 def _cuts_after(
-    clustering: Clustering, edit: Edited, nodes: Labels, labels: Labels, k: int
+    clustering: Clustering, edit: EditedGraph, nodes: Labels, labels: Labels, k: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """The cut of each of k clusters after the edits, in which removed nodes still count.
 
