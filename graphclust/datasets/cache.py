@@ -72,7 +72,7 @@ def dataset_folder(source: str, full_name: str) -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def locked(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
+def lock_dataset(folder: pathlib.Path, wait: bool = True) -> Iterator[None]:
     """Lock a data set for this process; the lock of a process that has died is free.
 
     Raises OSError, with the path, where the cache cannot be written; ParameterError without `wait` if it is in use.
@@ -171,7 +171,7 @@ def clear_cache(address: str | None = None) -> int:
         listed = ", ".join(dataset.address for dataset in there[:5]) + (" ..." if len(there) > 5 else "")
         raise ParameterError(f"the cache {cache_folder()} does not hold {address!r}, but {listed or 'nothing'}")
     for dataset in datasets:
-        with locked(dataset.folder, wait=False):
+        with lock_dataset(dataset.folder, wait=False):
             shutil.rmtree(dataset.folder)
     return sum(dataset.n_bytes for dataset in datasets)
 

@@ -100,7 +100,7 @@ def _accept(part: Part, file: pathlib.Path, url: str) -> Record:
             f"{url}: what came is not a gzip archive (starts with {shown!r}); is there a page to log in to before the "
             "network can be used?"
         )
-    if part.unannounced and not is_whole(part.file):
+    if part.has_no_length and not is_whole(part.file):
         part.remove()
         raise _NotWhole("the archive broke off, and no length was announced")
     sha256, size = part.sha256() or sha256_of(part.file), part.size
@@ -130,7 +130,7 @@ def is_whole(file: pathlib.Path) -> bool:
     return True
 
 
-def cached_record(file: pathlib.Path) -> Record | None:
+def record_in_cache(file: pathlib.Path) -> Record | None:
     """The record of a file in the cache after a look at every byte; None if it is not there, or not what it was.
 
     A file without a record, such as one put there by hand, is recorded if it is whole. A damaged one is removed; its

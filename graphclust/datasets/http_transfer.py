@@ -62,7 +62,7 @@ class Part:
         return 0
 
     @property
-    def unannounced(self) -> bool:
+    def has_no_length(self) -> bool:
         """Whether the end of the file was only told by the end of the connection."""
         return self.total is None
 

@@ -15,7 +15,7 @@ from graphclust.datasets import cache
 from graphclust.datasets.archives import check_matrix
 from graphclust.datasets.array_cache import VERSION, keep_graph, read_kept_graph
 from graphclust.datasets.catalog import CatalogEntry, entry_at
-from graphclust.datasets.download import cached_record, download, is_whole
+from graphclust.datasets.download import download, is_whole, record_in_cache
 from graphclust.datasets.urls import address_of
 from graphclust.errors import (
     DownloadError,
@@ -144,7 +144,7 @@ def fetch_graph(
     if found is not None:
         return found
     check_before(entry, request.memory_limit)
-    with cache.locked(folder):
+    with cache.lock_dataset(folder):
         found = read_kept_graph(converted, details)  # another process may have made it while this one waited
         if found is not None:
             return found
@@ -167,7 +167,7 @@ def fetch_file(
 ) -> pathlib.Path:
     """A file of a data set that is locked; downloaded unless the cache has it and it still is what its record says."""
     was_there = file.exists()
-    if cached_record(file) is not None:
+    if record_in_cache(file) is not None:
         return file
     most_bytes = request.max_download_bytes or max(_FLOOR, _BYTES_PER_ENTRY * entry.entries)
     try:

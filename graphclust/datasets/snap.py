@@ -115,7 +115,7 @@ def _communities(entry: CatalogEntry, which: str, graph: Graph, request: Request
     found = read_kept_communities(converted)
     if found is not None:
         return found[0]
-    with cache.locked(folder):
+    with cache.lock_dataset(folder):
         found = read_kept_communities(converted)
         if found is not None:
             return found[0]

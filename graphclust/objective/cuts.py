@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust.checks import as_choice, as_number
-from graphclust.compiled.graphs.cuts import leaving_weights
+from graphclust.compiled.graphs.cuts import weights_to_others
 from graphclust.compiled.runtime.blocks import entry_blocks, run_in_blocks
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.io.graph_input import as_graph
@@ -38,7 +38,7 @@ def cut_and_volume(
     """
     leaving = np.empty(graph.n_nodes)
     narrow = labels.astype(np.int32)  # half the cache for the random look-ups of the pass
-    run_in_blocks(leaving_weights, entry_blocks(graph.indptr), graph.rows, narrow, leaving)
+    run_in_blocks(weights_to_others, entry_blocks(graph.indptr), graph.rows, narrow, leaving)
     return sum_by_label(leaving, labels, k), sum_by_label(graph.degrees, labels, k)
 
 

@@ -86,7 +86,7 @@ def cluster_sums(source: GraphSource, first: int, last: int, labels: np.ndarray,
     """What the nodes of a block add to the sums of the clusters, under labels in [-1, k)."""
     terms, own = source.weigh(name).terms, labels[first:last]
     stays = np.empty(source.graph.n_nodes)
-    sums_loops.staying_weights(first, last, 0, source.graph.rows, labels, stays)
+    sums_loops.weights_to_own(first, last, 0, source.graph.rows, labels, stays)
     shifted = own + 1  # 0 for nodes without a cluster
 
     def by_cluster(values=None):

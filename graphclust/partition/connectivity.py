@@ -13,7 +13,7 @@ from graphclust.objective.gains import gain_of_joining
 from graphclust.partition.contraction import links_of_nodes
 from graphclust.partition.levels import Run, with_sums
 from graphclust.partition.local_moving import refine
-from graphclust.partition.overlay import connected_parts, split_disconnected
+from graphclust.partition.overlay import find_connected_parts, split_disconnected
 
 REFINEMENTS = 2  # the moves of each may disconnect clusters again; after the last, parts join a neighbor for good
 
@@ -37,7 +37,7 @@ def connect_once(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
     """`connect` without moves of single nodes; only the rows of parts that may join a neighbor are read whole."""
     if goal.k == 0:
         return split_disconnected(level, found, run)
-    parts, n = connected_parts(level, found, run)
+    parts, n = find_connected_parts(level, found, run)
     if n == len(found.sums.size):
         return found
     of_part = np.empty(n, np.int32)

@@ -29,7 +29,7 @@ from graphclust.objective.objective import CUT, MODULARITY, Aim, ratio_objective
 from graphclust.partition import sequential_contraction
 from graphclust.partition.engine import ONE_V_CYCLE, SAME, improve, partition_into, plan_on
 from graphclust.partition.levels import Run, value, with_sums
-from graphclust.partition.likelihood import implied_resolution, log_likelihood
+from graphclust.partition.likelihood import log_likelihood, resolution_of_clusters
 from graphclust.partition.resolution import Plan, remarks_on
 from graphclust.partition.whole_graph import Labels, Regions, Sampling, WholeGraph
 
@@ -119,7 +119,7 @@ def part_pieces(
         kept = with_sums(run.finest, whole.restrict(labels, pieces, n_pieces), whole.k, run)
         plan = plan_on(run.finest, whole.k, by, run)
         if as_called_for:
-            plan = plan.at(by, implied_resolution(run.units, kept.sums), run.units)
+            plan = plan.at(by, resolution_of_clusters(run.units, kept.sums), run.units)
         with whole.progress.within(None):
             better = improve(run.finest, kept, plan, run)
         if aim.is_ratio and best is None and is_settled(kept, better, run):

@@ -40,7 +40,7 @@ from graphclust.partition.connectivity import connect
 from graphclust.partition.contraction import Contraction, contract, uncoarsen
 from graphclust.partition.fiduccia_mattheyses import climb
 from graphclust.partition.levels import Run, is_small, n_entries, partition_in, room_for, value, with_sums
-from graphclust.partition.likelihood import implied_resolution, is_likelier
+from graphclust.partition.likelihood import is_likelier, resolution_of_clusters
 from graphclust.partition.local_moving import UNSETTLED, find_regions, refine
 from graphclust.partition.overlay import overlay
 from graphclust.partition.resolution import (
@@ -138,7 +138,7 @@ def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: R
     "Resolution limit in community detection"). So a ratio is tried last, which weighs each cluster by its own mass. At
     the implied resolution one region may hold several small clusters, so its regions are made at a higher one.
     """
-    implied = implied_resolution(run.units, found.sums)
+    implied = resolution_of_clusters(run.units, found.sums)
     for resolution in plan.resolutions_beyond(implied, run.units) if n_entries(level) <= BUDGET else ():
         other = plan.at(aim, resolution, run.units)
         tried = improve(level, found, other, run, 1)
@@ -147,7 +147,7 @@ def accept_likelier(level: Level, found: Partition, aim: Aim, plan: Plan, run: R
         found, plan = tried, other
     if run.progress.out_of_time():
         return found, plan
-    pull = COARSER * implied_resolution(run.units, found.sums) * run.units.chance
+    pull = COARSER * resolution_of_clusters(run.units, found.sums) * run.units.chance
     tried = v_cycle(level, found, Goal(ratio_objective(run.units), plan.goal.k), pull, run)
     return tried if is_likelier(run, tried, found) else found, plan
 

@@ -112,7 +112,7 @@ def stays_and_sums(level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray
     """The weight of each node to others of its cluster, and the sums of the clusters; label -1 is for no cluster."""
     stays, sums = np.empty(len(labels)), ClusterSums(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
     blocks = entry_blocks(level.rows.indptr, 1 << 19)  # of some milliseconds, as AT_ONCE says
-    run_in_blocks(loops.staying_weights, blocks, level.rows, labels, stays)
+    run_in_blocks(loops.weights_to_own, blocks, level.rows, labels, stays)
     loops.add_to_sums(labels, stays, level.terms, sums)
     return stays, sums
 

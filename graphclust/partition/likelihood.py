@@ -118,7 +118,7 @@ def edges_worth(graph: Graph) -> float:
     return 0.5 * float(graph.weights.sum()) ** 2 / float(np.square(graph.weights).sum())
 
 
-def implied_resolution(units: Units, sums: ClusterSums) -> float:
+def resolution_of_clusters(units: Units, sums: ClusterSums) -> float:
     """The resolution at which modularity is the likelihood of a block model with the rates of these clusters.
 
     Source: Newman 2016, "Equivalence between modularity optimization and maximum likelihood methods for community

@@ -38,7 +38,7 @@ def find_regions(level: Level, pull: float, run: Run, most: float = np.inf) -> P
         loops.singletons(level.terms),
         Objective(PLAIN, pull, pull * float(level.terms.mass.mean()) ** 2),
     )
-    moving = loops.moving_of(run.rng.permutation(n).astype(np.int32), regions.sums)
+    moving = loops.queue_of(run.rng.permutation(n).astype(np.int32), regions.sums)
     rules = loops.Rules(True, False, False, limits_of(level.terms.size, regions.labels, n, 0.0, most))
     while True:
         _move(level, objective, rules, regions.labels, regions.sums, moving, run)
@@ -74,7 +74,7 @@ def refine(
     else:
         target = np.full(n, -1, np.int32)
         target[nodes] = 0
-    moving = loops.moving_of(target, sums)
+    moving = loops.queue_of(target, sums)
     loops.queue_chosen(target, moving)
     _move(level, goal.objective, rules, labels, sums, moving, run)
     return loops.without_gaps(labels, sums) if free else Partition(labels, sums)

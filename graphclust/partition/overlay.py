@@ -28,11 +28,11 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
 
 def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
     """The partition whose clusters are the connected parts of those found; the same if all are connected."""
-    parts, n_parts = connected_parts(level, found, run)
+    parts, n_parts = find_connected_parts(level, found, run)
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
 
 
-def connected_parts(level: Level, found: Partition, run: Run) -> tuple[np.ndarray, int]:
+def find_connected_parts(level: Level, found: Partition, run: Run) -> tuple[np.ndarray, int]:
     """The connected part of its cluster that each node is in, int32, numbered by first node; and how many there are."""
     parts = np.empty(len(found.labels), np.int32)
     n_parts, n_read = loops.split_by_connection(level.rows, found.labels, len(found.sums.size), parts)

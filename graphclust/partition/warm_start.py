@@ -25,7 +25,7 @@ from graphclust.partition.engine import SPARE_ENTRIES, evolve, number_to_spare, 
 from graphclust.partition.label_matching import overlap_of
 from graphclust.partition.levels import Run, n_entries, read_only_level, with_sums
 from graphclust.partition.local_moving import refine
-from graphclust.partition.overlay import connected_parts, number_used
+from graphclust.partition.overlay import find_connected_parts, number_used
 from graphclust.partition.resolution import plan_for_any_number
 from graphclust.partition.within_bounds import cycle as cycle_within
 
@@ -231,7 +231,7 @@ def has_changed(
 def parts_of_some(
     level: Level, found: Partition, taken: npt.NDArray[np.bool_], run: Run
 ) -> tuple[npt.NDArray[np.int32], int]:
-    """`connected_parts` if all clusters that are not taken are connected, whose rows are not read.
+    """`find_connected_parts` if all clusters that are not taken are connected, whose rows are not read.
 
     taken : bool, shape (k,).
     """
@@ -247,7 +247,7 @@ def parts_of_some(
     if not len(nodes):
         return parts, n_whole
     own = number_used(found.labels[nodes])
-    inside, n_inside = connected_parts(read_only_level(inner, level.terms), Partition(own[0], found.sums), run)
+    inside, n_inside = find_connected_parts(read_only_level(inner, level.terms), Partition(own[0], found.sums), run)
     parts[nodes] = np.int32(n_whole) + inside
     return parts, n_whole + n_inside
 
@@ -261,7 +261,7 @@ def connect_near(
     """
     for refines_left in (True, False):
         if may_part is None or not refines_left:
-            parts, n_parts = connected_parts(level, found, run)
+            parts, n_parts = find_connected_parts(level, found, run)
         else:
             parts, n_parts = parts_of_some(level, found, may_part, run)
         if n_parts == len(found.sums.size):

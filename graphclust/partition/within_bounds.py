@@ -300,7 +300,7 @@ def _child(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Par
     return cycle(level, settle(level, step.project(child), goal, run), goal, pull, run)
 
 
-def _connected_candidates(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Iterator[Partition]:
+def _find_connected(level: Level, pool: Sequence[Partition], plan: Plan, run: Run) -> Iterator[Partition]:
     """Partitions that are more likely to have connected clusters than those of a pool."""
     goal = plan.goal
     made = [cycle(level, None, goal, pull, run, is_connected=True) for pull in plan.pulls]
@@ -321,7 +321,7 @@ def _finish(level: Level, steps: list[Contraction], pool: Sequence[Partition], p
     found = list(_project_to_nodes(level, steps, pool, False, goal, run))
     is_connected = bool(found) and found[-1].n_parts <= fewest
     if not is_connected and not run.progress.out_of_time():
-        others = [*_project_to_nodes(level, steps, list(_connected_candidates(top, pool, plan, run)), True, goal, run)]
+        others = [*_project_to_nodes(level, steps, list(_find_connected(top, pool, plan, run)), True, goal, run)]
         connected = max((one for one in others if one.n_parts <= fewest), default=None, key=lambda one: one.value)
         if connected is None and n_components == 1 and n_entries(level) <= FEW_ENTRIES:
             connected = _grow(level, goal, run)

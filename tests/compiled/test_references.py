@@ -17,7 +17,7 @@ from graphclust.partition import agglomeration, levels
 from graphclust.partition.agglomeration import agglomerate
 from graphclust.partition.levels import run_on
 
-pytestmark = pytest.mark.skipif(not hasattr(cluster_sums.staying_weights, "py_func"), reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(not hasattr(cluster_sums.weights_to_own, "py_func"), reason="nothing is compiled")
 
 
 def test_no_reference_is_lost_or_kept():
@@ -26,7 +26,7 @@ def test_no_reference_is_lost_or_kept():
     arrays = (*graph.rows, labels, stays)
     before = [sys.getrefcount(array) for array in arrays]
     for _ in range(100):
-        cluster_sums.staying_weights(0, graph.n_nodes, 0, graph.rows, labels, stays)
+        cluster_sums.weights_to_own(0, graph.n_nodes, 0, graph.rows, labels, stays)
     assert [sys.getrefcount(array) for array in arrays] == before
 
 

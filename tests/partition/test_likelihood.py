@@ -20,12 +20,12 @@ from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.likelihood import (
     description_length,
     edges_worth,
-    implied_resolution,
     is_likelier,
     is_likelier_labeling,
     length_of_clusters,
     log_likelihood,
     nats_saved,
+    resolution_of_clusters,
     without_weights,
 )
 
@@ -198,7 +198,7 @@ def test_at_the_implied_resolution_the_objective_is_the_likelihood_of_two_rates(
     sums = sums_of(on, labels)
     total, expected = on.graph.total_volume, on.units.chance * float((sums.mass**2).sum())
     within, between = sums.inside.sum() / expected, (total - sums.inside.sum()) / (total - expected)
-    implied = plain_objective(on.units, K, implied_resolution(on.units, sums))
+    implied = plain_objective(on.units, K, resolution_of_clusters(on.units, sums))
     gained = value_of(implied, sums) - value_of(implied, sums_of(on, other))
     likelier = by_pairs(on, labels, np.full(K, within), between) - by_pairs(on, other, np.full(K, within), between)
     assert gained * np.log(within / between) == pytest.approx(likelier, rel=1e-9)
@@ -208,10 +208,10 @@ def test_clusters_without_rates_to_compare():
     for graph, labels in ((nx.path_graph(4), [0, 0, 0, 0]), (nx.Graph([(0, 1), (2, 3)]), [0, 0, 1, 1])):
         on = weigh(as_graph(graph), "modularity")
         sums = sums_of(on, np.array(labels))
-        assert implied_resolution(on.units, sums) == 1.0 and np.isfinite(log_likelihood(on.units, sums))
+        assert resolution_of_clusters(on.units, sums) == 1.0 and np.isfinite(log_likelihood(on.units, sums))
     on = weigh(as_graph(nx.complete_bipartite_graph(2, 2)), "modularity")
     sums = sums_of(on, np.array([0, 0, 1, 1]))  # no edge inside any cluster
-    assert implied_resolution(on.units, sums) == 1.0
+    assert resolution_of_clusters(on.units, sums) == 1.0
     assert log_likelihood(on.units, sums) == pytest.approx(on.graph.total_volume * np.log(2.0))
 
 

@@ -98,7 +98,7 @@ def test_every_single_move_is_the_best_of_its_node_and_changes_the_value_by_its_
     (labels, sums), A = random_partition(run, 3, 7), graph.to_scipy().toarray()
     # A ratio needs the mass of the lightest cluster; a plain score has the round-off of the heaviest ones anyway.
     least_mass = 0.0 if OBJECTIVES[objective].is_ratio else 1e-12 * run.units.mass
-    moving = loops.moving_of(np.arange(graph.n_nodes, dtype=np.int32), sums)
+    moving = loops.queue_of(np.arange(graph.n_nodes, dtype=np.int32), sums)
     n_moved, now = 0, reference.value(A, labels, objective, resolution)
     while moving.state[1]:
         before = labels.copy()

@@ -12,7 +12,7 @@ from graphclust.compiled.graphs.levels import Goal
 from graphclust.objective.objective import ratio_objective, weigh
 from graphclust.partition.contraction import contract
 from graphclust.partition.levels import run_on, with_sums
-from graphclust.partition.overlay import connected_parts
+from graphclust.partition.overlay import find_connected_parts
 from graphclust.partition.warm_start import connect_near, has_changed, parts_of_some, take_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
@@ -26,7 +26,7 @@ def test_parts_of_some_clusters_are_those_of_all_where_the_others_are_connected(
     labels = rng.integers(0, 5, 30).astype(np.int32)
     labels[:5] = np.arange(5)
     found = with_sums(run.finest, labels, 5, run)
-    parts, n_parts = connected_parts(run.finest, found, run)
+    parts, n_parts = find_connected_parts(run.finest, found, run)
     is_apart = np.array([len(set(parts[labels == c].tolist())) > 1 for c in range(5)])
     some, n_some = parts_of_some(run.finest, found, is_apart | (rng.random(5) < 0.3), run)
     assert n_some == n_parts and sorted(set(some.tolist())) == list(range(n_parts))
@@ -70,7 +70,7 @@ def test_of_two_equal_halves_of_a_cluster_one_joins_its_neighbor_despite_round_o
         found = connect_near(
             run.finest, with_sums(run.finest, labels, 2, run), Goal(ratio_objective(run.units), 2), run
         )
-        assert connected_parts(run.finest, found, run)[1] == 2 == len(np.unique(found.labels))
+        assert find_connected_parts(run.finest, found, run)[1] == 2 == len(np.unique(found.labels))
 
 
 def test_a_cluster_has_changed_that_is_marked_or_has_other_nodes():

@@ -10,7 +10,7 @@ LONG_ROW = 64  # entries; on shorter rows single look-ups are faster
 
 
 @loop(**INLINED)
-def staying_weight(u, rows, labels):
+def weight_to_own(u, rows, labels):
     """Weight of the edges of u to others of its cluster; 0 for a node without a cluster."""
     own = labels[u]
     if own < 0:
@@ -30,13 +30,13 @@ def staying_weight(u, rows, labels):
 
 
 @loop(**UNCOUNTED)
-def staying_weights(first, last, block, rows, labels, stays):
+def weights_to_own(first, last, block, rows, labels, stays):
     """stays[u] = weight of the edges of u to others of its cluster; 0 for nodes without a cluster."""
     many = len(labels) > CACHED
     for u in range(first, last):
         if many and u + AHEAD < last:
             ask_for_neighbors(labels, rows, u + AHEAD)
-        stays[u] = staying_weight(u, rows, labels)
+        stays[u] = weight_to_own(u, rows, labels)
 
 
 @loop(**UNCOUNTED)

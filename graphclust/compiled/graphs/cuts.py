@@ -6,7 +6,7 @@ from graphclust.compiled.runtime.loops import loop
 
 
 @loop()
-def leaving_weights(first, last, block, rows, labels, leaving):
+def weights_to_others(first, last, block, rows, labels, leaving):
     """Sum each row's entries to nodes of other labels into leaving (n,); empty `weights` stand for all ones."""
     indptr, indices, weights = rows
     weighted = len(weights) > 0

@@ -42,7 +42,7 @@ class Rules(NamedTuple):
     limits: Any = None
 
 
-class Moving(NamedTuple):
+class MoveQueue(NamedTuple):
     """A ring of waiting nodes, who waits (1 or 0), and scratch.
 
     state = (head of the ring, nodes waiting, nodes moved, empty clusters). link (k,) is zero between nodes; met has
@@ -238,11 +238,13 @@ def _choose_moves(first, last, rows, terms, objective, now, target, scratch):
 
 
 @loop()
-def moving_of(order, sums):
+def queue_of(order, sums):
     """The nodes of `order`, (n,), all waiting, for a partition with these sums."""
     n, k = len(order), len(sums.size)
     state = np.array([0, n, 0, 0])
-    moving = Moving(order, np.ones(n, np.uint8), state, np.zeros(k), np.empty(k + 1, np.int32), np.empty(k, np.int32))
+    moving = MoveQueue(
+        order, np.ones(n, np.uint8), state, np.zeros(k), np.empty(k + 1, np.int32), np.empty(k, np.int32)
+    )
     for c in range(k - 1, -1, -1):
         if sums.size[c] == 0:
             moving.empty[state[3]] = c
@@ -304,7 +306,7 @@ def find_regions(level, pull, most, unsettled, draws):
         unit += terms.mass[u]
     objective = Objective(PLAIN, pull, pull * (unit / n) ** 2)
     rules = Rules(True, False, False, limits_of(terms.size, regions.labels, n, 0.0, most))
-    moving, read = moving_of(order, regions.sums), 0
+    moving, read = queue_of(order, regions.sums), 0
     while True:
         read += move_nodes(np.inf, rows, terms, objective, rules, regions.labels, regions.sums, moving)
         if moving.state[2] <= unsettled * n:
@@ -332,7 +334,7 @@ def refine(level, found, goal):
     limits = limits_of(terms.size, labels, room, goal.least, goal.most)
     first, rules = np.int64(0), Rules(free, free, True, limits)
     choose_moves(first, n, first, rows, terms, goal.objective, BlockState(labels, sums, rules), target)
-    moving = moving_of(target, sums)
+    moving = queue_of(target, sums)
     queue_chosen(target, moving)
     read = move_nodes(np.inf, rows, terms, goal.objective, rules, labels, sums, moving)
     made = without_gaps(labels, sums) if free else Partition(labels, sums)

@@ -165,7 +165,7 @@ MUTANTS = [
     (
         "an-unannounced-end-is-an-end",
         "datasets/download.py",
-        "if part.unannounced and not is_whole(part.file):",
+        "if part.has_no_length and not is_whole(part.file):",
         "if False:",
         ["test_d05_an_archive_cut_off_without_a_length_is_seen"],
     ),
