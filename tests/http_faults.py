@@ -181,7 +181,7 @@ def cut(n_bytes: int, reset: bool = False) -> Answer:
     return answer
 
 
-def has_no_length(n_bytes: int | None = None) -> Answer:
+def unannounced(n_bytes: int | None = None) -> Answer:
     """No length: the end of the connection is the end of the file, or of what has been sent of it."""
 
     def answer(handler: Handler, content: bytes) -> None:
