@@ -1,7 +1,7 @@
-"""Sort the edges of a file by counting, and join their directions: the steps of `compiled.edge_rows`, in slices.
+"""Sort the edges of a file by counting and join their directions: the steps of `compiled.text.edges_to_csr`, in slices.
 
-A slice is a half of the edges in their order at the time; both are worked on at once, and with one thread one after
-the other, with the same result.
+A slice is one half of the edges in their present order. Two threads work on both slices at once, one thread on one
+after the other, with the same result.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""What both mini-batch algorithms share: where they start, which points they draw, how fast a center moves."""
+"""The steps that both mini-batch algorithms share: the first centers, the batches, and the rates of the centers."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -48,7 +48,10 @@ def draw_batches(
 
 
 def shares(counts: np.ndarray, totals: np.ndarray, rate: str) -> np.ndarray:
-    """How far each center goes toward the mean of its `counts` points of the batch; `totals` include them."""
+    """The share of the way that each center moves to the mean of its `counts` points in the batch.
+
+    totals : points of each center so far, those of this batch included.
+    """
     if rate == "sqrt":
         return np.sqrt(counts / counts.sum())
     return np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)

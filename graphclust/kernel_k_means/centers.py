@@ -124,7 +124,7 @@ def centers_of(kernel: Kernel, weights: np.ndarray, labels: np.ndarray, sq_norms
 def label_points(
     centers: KernelCenters, labels: np.ndarray, sq_distances: np.ndarray, weights: np.ndarray, history: list[float]
 ) -> KernelKMeansResult:
-    """The result for centers that have been learned, of which every point has the nearest."""
+    """The result for learned centers: every point gets the nearest one."""
     kernel = centers.kernel
     cost = float((weights * sq_distances).sum())
     scale = np.abs(kernel.diagonal) + np.abs(centers.sq_norms[labels])

@@ -1,4 +1,4 @@
-"""Which kernel, which weights, and whether k fits them."""
+"""The kernel and the weights that the arguments stand for, and a check of k."""
 
 from collections.abc import Callable
 from typing import Any

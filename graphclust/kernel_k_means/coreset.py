@@ -105,7 +105,7 @@ def coreset_kernel_kmeans(
 
 @dataclass(frozen=True)
 class _Weighted:
-    """As much of a kernel as importance sampling asks for."""
+    """The attributes of a kernel that importance sampling needs."""
 
     point_weights: np.ndarray
 

@@ -1,4 +1,4 @@
-"""Hierarchy: nested levels of clusters, their ids, and how they are handed on."""
+"""Hierarchy: nested levels of clusters, their ids, and their forms for other programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WHOLE = -1  # the root of the tree: the whole graph
 
 
 class HierarchyRecord(NamedTuple):
-    """That a node is in a cluster, which comes about on a level inside its parent; None on the coarsest level."""
+    """The membership of a node in a cluster, the first level that has the cluster, and its parent (None on level 0)."""
 
     node: Hashable
     cluster: int
@@ -44,7 +44,7 @@ class HierarchyRecord(NamedTuple):
 
 
 class NestedCluster(NamedTuple):
-    """A cluster: its id, the level it comes about on, the id of the cluster it is in, and its number of nodes."""
+    """A cluster: its id, the first level that has it, the id of its parent, and its number of nodes."""
 
     id: int
     level: int
