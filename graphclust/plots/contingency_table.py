@@ -42,7 +42,7 @@ def contingency(labels: LabelsLike, other: LabelsLike, *, ax: Axes | None = None
     Nodes labeled -1 in either are left out, and the smallest of more than 200 clusters. Raises what
     `adjusted_rand_index` raises, TypeError for no axes, ImportError without matplotlib.
     """
-    shared = sort_table(labels, other)
+    shared = table_of_labelings(labels, other)
     n_rows, n_columns = shared.counts.shape
     ax = axes_for(ax)
     share = shared.counts / shared.counts.sum(axis=1, keepdims=True)
@@ -65,10 +65,10 @@ def contingency(labels: LabelsLike, other: LabelsLike, *, ax: Axes | None = None
     return ax
 
 
-def sort_table(labels: LabelsLike, other: LabelsLike) -> Shared:
+def table_of_labelings(labels: LabelsLike, other: LabelsLike) -> Shared:
     """The table of two labelings, its rows by size and its columns by the row that holds most of each.
 
-    >>> shared = shared_nodes([0, 0, 0, 1, 1, 1, 1], [5, 5, 5, 2, 2, 2, 5])
+    >>> shared = table_of_labelings([0, 0, 0, 1, 1, 1, 1], [5, 5, 5, 2, 2, 2, 5])
     >>> shared.counts.tolist(), shared.rows.tolist(), shared.columns.tolist()
     ([[3, 1], [0, 3]], [1, 0], [2, 5])
     """
