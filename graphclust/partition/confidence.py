@@ -125,7 +125,7 @@ def _nats_saved(clustering: Clustering) -> float:
 
 
 def terms_and_objective(clustering: Clustering) -> tuple[WeighedGraph, Objective]:
-    """The graph weighed for the objective of a clustering, and that objective with its numbers."""
+    """The graph with the terms of a clustering's objective, and this objective with its numbers."""
     on = weigh(clustering.graph, clustering.objective)
     made_of = DEFINITIONS[clustering.objective]
     if made_of.is_ratio:

@@ -27,7 +27,7 @@ def overlay(level: Level, partitions: Sequence[Partition], run: Run) -> Partitio
 
 
 def split_disconnected(level: Level, found: Partition, run: Run) -> Partition:
-    """The partition whose clusters are the connected parts of those found; the same if all are connected."""
+    """The partition into the connected parts of all clusters; the same if all clusters are connected."""
     parts, n_parts = find_connected_parts(level, found, run)
     return found if n_parts == len(found.sums.size) else with_sums(level, parts, n_parts, run)
 

@@ -274,7 +274,7 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
 def _suggest_k(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], progress: Progress) -> int:
     """The number of clusters that the graph shows; the remarks say why.
 
-    The path has the seed of a suggestion, which so needs no second path.
+    The path has the seed of a suggestion, so that no second path is made.
     """
     searched = given.get("components", "large")
     with progress.stage("choosing k"):

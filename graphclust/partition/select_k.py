@@ -204,7 +204,7 @@ def seems_to_save(path: ClusterPath, k: int) -> float:
 
 
 def rank_by_width(path: ClusterPath) -> list[tuple[int, float]]:
-    """Numbers of clusters, each with the logarithmic width of its range and of those near it; the widest first.
+    """Numbers of clusters, each with the logarithmic width of its range and the ranges near it; the widest first.
 
     Numbers that unite connected components are left out if the path holds larger ones.
     """

@@ -211,7 +211,7 @@ def _goal(clustering: Clustering, on: WeighedGraph, wanted: Requirements) -> Goa
 
 
 def _keep_ids(clustering: Clustering, edit: EditedGraph, labels: Labels, k: int) -> dict[str, Any]:
-    """Labels and ids kept from the clusters before with the largest overlap, and what became of those."""
+    """Labels and ids, kept from the earlier cluster of largest overlap, and what became of the earlier clusters."""
     ids, n_placed = clustering.ids, np.bincount(labels + 1, minlength=k + 1)
     overlap, sizes = overlap_of(labels_before(clustering, edit), len(ids), labels, k), n_placed[1:]
     n_ids = len(ids) if clustering.n_ids is None else clustering.n_ids
