@@ -20,7 +20,13 @@ from graphclust.kernel_k_means.full_batch import kernel_kmeans
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel, SparseKernel
 from graphclust.kernel_k_means.minibatch import minibatch_kernel_kmeans
-from graphclust.kernel_k_means.point_kernels import CosineKernel, GaussianKernel, LaplacianKernel, PolynomialKernel
+from graphclust.kernel_k_means.point_kernels import (
+    CosineKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    LinearKernel,
+    PolynomialKernel,
+)
 from graphclust.kernel_k_means.truncated import truncated_kernel_kmeans
 
 __all__ = ["KernelKMeans"]
@@ -184,7 +190,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             case "polynomial" | "poly":
                 return PolynomialKernel(X, self.degree, gamma, self.coef0)
             case "linear":
-                return PolynomialKernel(X, degree=1, scale=1.0, offset=0.0)
+                return LinearKernel(X)
             case "cosine":
                 return CosineKernel(X)
             case "sigmoid" | "chi2":

@@ -69,7 +69,8 @@ class KernelKMeansResult:
     cost : sum of w |phi(x) - its center|^2. On graphs, when the centers are the clusters' means, it is the normalized
         cut but for a constant.
     n_iter : updates of the centers. history : the cost (of a batch, its mean) at each, shape (n_iter,).
-    gamma : sqrt(max k(x, x)).
+    gamma : sqrt(max k(x, x)); by kernel="linear" that of x less a point near their mean, where the points are more than
+        1,000 times their spread from zero.
     n_negative : points whose squared distance to their center is below zero by more than rounding, which no positive
         semi-definite kernel gives.
     proposed_shift : s for which K + s W^-1, W the weights, is positive semi-definite; every partition into k parts then

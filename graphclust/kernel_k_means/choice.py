@@ -11,11 +11,17 @@ from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.container import Graph
 from graphclust.kernel_k_means.kernel import Kernel
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel, GraphKernel, SparseKernel
-from graphclust.kernel_k_means.point_kernels import CosineKernel, GaussianKernel, LaplacianKernel, PolynomialKernel
+from graphclust.kernel_k_means.point_kernels import (
+    CosineKernel,
+    GaussianKernel,
+    LaplacianKernel,
+    LinearKernel,
+    PolynomialKernel,
+)
 
 NAMED: dict[str, Callable[[Any], Kernel]] = {
     "polynomial": PolynomialKernel,
-    "linear": lambda X: PolynomialKernel(X, degree=1, scale=1.0, offset=0.0),
+    "linear": LinearKernel,
     "cosine": CosineKernel,
     "precomputed": lambda K: SparseKernel(K) if sparse.issparse(K) else DenseKernel(K),
     "normalized cut": GraphKernel,

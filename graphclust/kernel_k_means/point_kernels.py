@@ -25,6 +25,7 @@ __all__ = ["CosineKernel", "GaussianKernel", "LaplacianKernel", "PolynomialKerne
 
 _SLICE = 4096
 _LARGEST_ERROR = 1e-3  # of an exponent, so relative to an entry
+_FAR = 1000.0  # spreads from zero: products there still tell distances to 1e-9
 
 
 class PointKernel(Kernel):
@@ -46,10 +47,15 @@ class PointKernel(Kernel):
 
     def against(self, Y: Any, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As for every kernel; Y has shape (m, d)."""
+        Y = self._new(Y)
+        return self.entries(Y, self.X[columns]), self.self_affinities(Y)
+
+    def _new(self, Y: Any) -> np.ndarray:
+        """New points, checked, as the kernel holds its own."""
         Y = _dense(Y, "Y").astype(self.dtype, copy=False)
         if Y.shape[1] != self.X.shape[1]:
             raise GraphValidationError(f"Y has {Y.shape[1]} features, expected {self.X.shape[1]}")
-        return self.entries(Y, self.X[columns]), self.self_affinities(Y)
+        return Y
 
     @abstractmethod
     def entries(self, Y: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -226,6 +232,35 @@ class PolynomialKernel(PointKernel):
     def self_affinities(self, Y: np.ndarray) -> np.ndarray:
         """As for every kernel of points."""
         return (self.scale * np.einsum("ij,ij->i", Y, Y, dtype=np.float64) + self.offset) ** self.degree
+
+
+class LinearKernel(PolynomialKernel):
+    """(x - origin).(y - origin) of points in float64: kernel k-means with it is ordinary k-means.
+
+    Distances do not depend on the origin, but products around a far one round them away. The origin is zero for points
+    within 1,000 times their spread of it, else the mean of the points, rounded to a power of two up to their spread, by
+    which whole numbers stay whole.
+
+    Raises GraphValidationError or TypeError for points that cannot be used.
+
+    >>> LinearKernel([[1e9], [1e9 + 2.0]]).block(np.array([0]), np.array([0, 1]))
+    array([[ 1., -1.]])
+    """
+
+    def __init__(self, X: Any):
+        super().__init__(X, degree=1, scale=1.0, offset=0.0)
+        mean = self.X.mean(axis=0)
+        spread = max(float((self.X.max(axis=0) - mean).max()), float((mean - self.X.min(axis=0)).max()))
+        self.origin = np.zeros_like(mean)
+        if np.abs(mean).max() > _FAR * spread > 0.0:
+            unit = math.ldexp(1.0, math.frexp(spread)[1] - 1)
+            self.origin = unit * np.rint(mean / unit)
+            self.X = self.X - self.origin
+            self.diagonal = self.self_affinities(self.X)
+
+    def _new(self, Y: Any) -> np.ndarray:
+        """As for every kernel of points."""
+        return super()._new(Y) - self.origin
 
 
 class CosineKernel(PointKernel):

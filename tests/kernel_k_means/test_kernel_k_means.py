@@ -264,7 +264,7 @@ def test_distances_clipped_while_seeding_are_counted_and_said():
 def test_results_are_shown_in_one_line():
     result = kernel_kmeans(np.arange(5000.0)[:, None], 2, kernel="linear", init=np.arange(5000) // 2500)
     assert repr(result).startswith("KernelKMeansResult(k=2, n=5000, cost=2.6041") and len(repr(result)) < 200
-    assert repr(result.centers) == "KernelCenters(2 of 5000 points, PolynomialKernel)"
+    assert repr(result.centers) == "KernelCenters(2 of 5000 points, LinearKernel)"
 
 
 def test_many_new_points_take_little_memory():

@@ -6,7 +6,7 @@ import pytest
 from reference.kernels import SEEDS, twin_cost
 from scipy import sparse
 
-from graphclust import kernel_kmeans, kernel_kmeans_plusplus, kmeans, normalized_cut
+from graphclust import KernelKMeans, kernel_kmeans, kernel_kmeans_plusplus, kmeans, normalized_cut
 from graphclust.errors import ConvergenceWarning
 from graphclust.kernel_k_means.full_batch import Partition
 from graphclust.kernel_k_means.matrix_kernels import DenseKernel
@@ -51,6 +51,20 @@ def test_far_from_the_origin_the_linear_kernel_is_still_k_means(seed, offset):
     assert found.cost == pytest.approx(expected.inertia, rel=1e-4)
     seeded = kernel_kmeans(X, 2, kernel="linear", rng=seed)
     assert seeded.cost == pytest.approx(expected.inertia, rel=1e-4) and seeded.n_negative == 0
+
+
+@pytest.mark.parametrize("offset", [1e7, 1e9, -1e11])
+def test_millions_of_spreads_from_the_origin_the_linear_kernel_is_still_k_means(offset):
+    """Squared lengths hold no digit of the distances there; the points do."""
+    X, init = two_groups(0)
+    X[:, 0] += offset
+    expected = from_the_same_start(X, init, 2)
+    for found in (kernel_kmeans(X, 2, kernel="linear", init=init), kernel_kmeans(X, 2, kernel="linear", rng=0)):
+        assert found.cost == pytest.approx(expected.inertia, rel=1e-9) and found.n_negative == 0
+        assert found.predict(X).tolist() == found.labels.tolist()
+    model = KernelKMeans(2, kernel="linear", random_state=0).fit(X)
+    own = model.transform(X)[np.arange(len(X)), model.labels_]
+    assert own @ own == pytest.approx(expected.inertia, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
