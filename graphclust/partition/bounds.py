@@ -22,8 +22,9 @@ from graphclust.partition.local_moving import refine
 from graphclust.partition.overlay import split_disconnected
 
 NodeWeight = npt.ArrayLike | Mapping[Any, float] | str | None
-NO_ROOM = "the nodes do not fit into the clusters"
+NO_ROOM = "the nodes fit into no clusters that were tried"
 ROUND_OFF = 1e-9  # of a bound: a product that differs from a whole number by less is that number
+TRIES = 16  # numbers of clusters that nodes are packed into by size alone
 ROUNDS = 3  # of uniting small clusters: the moves and splits in between can make new ones
 
 
@@ -261,12 +262,27 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
         return found
     room = room_for(level, len(found.sums.size))
     k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
-    if not within:
+    packed = filled(room, k) if within else _pack_within(level, k, goal, run)
+    if packed is None:
         raise ParameterError(
             f"no clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
             "or a larger max_size"
         )
-    return partition_in(room, k)
+    return packed
+
+
+def _pack_within(level: Level, near: int, goal: Goal, run: Run) -> Partition | None:
+    """Clusters within the bounds, packed by size alone and refined; None where no number of them near one succeeds."""
+    total = float(level.terms.size.sum())
+    fewest = max(1, math.ceil(total / goal.most * (1.0 - ROUND_OFF)))
+    largest = min(len(level.terms.size), math.floor(total / goal.least * (1.0 + ROUND_OFF)))
+    numbers = np.arange(fewest, largest + 1)
+    for k in numbers[np.argsort(np.abs(numbers - near), kind="stable")][:TRIES].tolist():
+        aim, room = goal._replace(k=k), room_for(level, k)
+        _, within = balance_into(level, pack(level, k, run), aim, np.zeros(k), room)
+        if within:
+            return refine(level, partition_in(room, k), aim, run)
+    return None
 
 
 def _unite_with_neighbors(level: Level, goal: Goal, run: Run) -> Partition:

@@ -129,7 +129,7 @@ def _improve(run: Run, start: Start, n_changed: Labels, objective: str, goal: Go
     if objective == "edge_cut":
         found = settle(level, found, goal, run)
         if not is_within(level, found, goal):
-            raise ParameterError(f"{NO_ROOM} as the edits leave them: partition the changed graph")
+            raise ParameterError(f"after the edits {NO_ROOM}: partition the changed graph")
         return found
     has_least = goal.least > 0.0 and not goal.k
     if has_least and run.graph is not None:
@@ -151,7 +151,7 @@ def _fit(level: Level, found: Partition, goal: Goal) -> Partition:
         return found
     fitted, fits = balance(level, found, goal)
     if not fits:
-        raise ParameterError(f"{NO_ROOM} as the edits leave them: cluster the changed graph within other bounds")
+        raise ParameterError(f"after the edits {NO_ROOM}: cluster the changed graph within other bounds")
     return fitted
 
 

@@ -61,6 +61,13 @@ def test_a_star_gives_up_connectedness_for_its_bounds_and_says_so():
     assert any("not all clusters are connected" in remark for remark in found.remarks)
 
 
+@pytest.mark.parametrize("weights", [(2, 3, 3, 6, 4, 6), (2, 3, 6, 4, 6, 3), (2, 6, 3, 3, 4, 6)])
+def test_nodes_that_no_move_fits_into_the_bounds_are_packed_by_their_weights(weights):
+    """6, 6, 3 + 3 and 2 + 4 are the only clusters of 5 to 6."""
+    found = communities(nx.complete_graph(6), min_size=5, max_size=6, node_weight=weights, rng=0)
+    assert np.bincount(found.labels, weights).tolist() == [6.0] * 4
+
+
 def test_clusters_within_bounds_are_connected_where_they_can_be():
     grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
     found = communities(grid, min_size=4, max_size=9, rng=0)
