@@ -9,7 +9,8 @@ follows Karrer and Newman 2011, "Stochastic blockmodels and community structure 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ __all__ = ["PlantedGraph", "lfr_like", "planted_partition", "stochastic_block_mo
 
 LANES = 8  # runs of consecutive rows that are drawn side by side; fixed, though any number gives the same graph
 DRAWS_PER_CALL = 1 << 22
+MOST_NODES = 2**31 - 1
+MOST_SHARES = 1 << 20  # of sizes of blocks; more only where there are as many nodes
 
 
 class PlantedGraph(NamedTuple):
@@ -62,10 +65,8 @@ def stochastic_block_model(
     array([0, 0, 1, 1])
     """
     rng = as_generator(rng)
-    blocks = np.array([as_whole_number(size, f"sizes[{b}]", at_least=1) for b, size in enumerate(sizes)], np.int64)
+    blocks = _as_sizes(sizes)
     n = int(blocks.sum())
-    if len(blocks) == 0 or n >= 2**31:
-        raise ParameterError(f"sizes sum to {n}, expected between 1 and 2^31 - 1 nodes")
     inside = _inside_probabilities(p, len(blocks))
     q = _as_probability(q, "q")
     ends = np.cumsum(blocks)
@@ -129,10 +130,18 @@ def planted_partition(
     inside_degree = as_number(inside_degree, "inside_degree", at_least=0.0)
     outside_degree = as_number(outside_degree, "outside_degree", at_least=0.0)
     size_ratio = as_number(size_ratio, "size_ratio", above=0.0)
+    n = n_blocks * block_size
+    if n > MOST_NODES:
+        raise ParameterError(f"n_blocks={n_blocks} of block_size={block_size} make {n} nodes, expected less than 2^31")
+    span = (n_blocks - 1) * abs(np.log(size_ratio))  # logarithm of the largest block's size over the smallest one's
+    if span > np.log(4.0 * n):
+        raise ParameterError(
+            f"size_ratio={size_ratio:g} leaves the smallest of n_blocks={n_blocks} without a node, expected between "
+            f"{n ** (-1.0 / (n_blocks - 1)):.3g} and {n ** (1.0 / (n_blocks - 1)):.3g} for {n} nodes, or fewer blocks"
+        )
     shares = size_ratio ** np.arange(n_blocks)
     bounds = np.rint(np.cumsum(shares) / shares.sum() * n_blocks * block_size).astype(np.int64)
     sizes = np.diff(bounds, prepend=0)
-    n = n_blocks * block_size
     if sizes.min() < inside_degree + 1:
         raise ParameterError(
             f"inside_degree={inside_degree:g} needs blocks of at least {inside_degree + 1:g} nodes, but the smallest "
@@ -140,10 +149,28 @@ def planted_partition(
         )
     n_outside_pairs = float((sizes * (n - sizes)).sum())
     if outside_degree * n > n_outside_pairs:
-        raise ParameterError(f"outside_degree={outside_degree:g} is more than there are nodes in other blocks")
+        raise ParameterError(
+            f"outside_degree={outside_degree:g} is more than there are nodes in other blocks, expected at most "
+            f"{n_outside_pairs / n:.4g}, or more blocks"
+        )
     p = inside_degree / np.maximum(sizes - 1, 1)
     q = outside_degree * n / n_outside_pairs if outside_degree else 0.0
     return stochastic_block_model(sizes.tolist(), p.tolist(), q, degree_exponent=degree_exponent, rng=rng)
+
+
+def _as_sizes(sizes: Any) -> np.ndarray:
+    """The sizes of blocks, int64, at least one and each at least 1."""
+    if (
+        not isinstance(sizes, Iterable)
+        or isinstance(sizes, str | bytes | Mapping | Set)
+        or getattr(sizes, "ndim", 1) == 0
+    ):
+        kind = type(sizes).__name__
+        raise TypeError(f"sizes={sizes!r} is a {kind}, expected a list of the numbers of nodes of the blocks: [30, 50]")
+    blocks = [as_whole_number(size, f"sizes[{b}]", at_least=1) for b, size in enumerate(sizes)]
+    if not 1 <= sum(blocks) <= MOST_NODES:
+        raise ParameterError(f"sizes sum to {sum(blocks)}, expected between 1 and 2^31 - 1 nodes")
+    return np.array(blocks, np.int64)
 
 
 def _inside_probabilities(p: Any, n_blocks: int) -> np.ndarray:
@@ -200,21 +227,28 @@ def lfr_like(
 
     n_nodes, mean_degree : of the graph. mixing : share of a node's neighbors outside its block, in [0, 1].
     degree_exponent : as in `stochastic_block_model`, > 2. size_exponent : of the density of the block sizes, > 0.
-    smallest, largest : bounds of the block sizes; the last block takes what is left, if that is not too small.
+    smallest, largest : bounds of the block sizes. The last block takes what is left; where that is too little, what
+        came before takes it too, and gives other blocks what is then too much.
 
     LFR's own benchmark wires fixed degrees by a configuration model; here every pair of nodes is decided independently,
     so degrees and mixing hold on average; where hubs meet most of a small block, degrees come out up to a quarter
     smaller and the mixing as much larger. Returns a `PlantedGraph(graph, labels)`.
-    Raises ParameterError where the smallest block is too small for (1 - mixing) mean_degree neighbors.
+    Raises ParameterError where blocks of these sizes do not make up the graph, where the smallest block is too small for
+    (1 - mixing) mean_degree neighbors, or where the other blocks are for the rest of them.
 
     >>> graph, labels = lfr_like(2000, 15, 0.2, smallest=40, largest=300, rng=7)
     >>> graph.n_nodes, bool(np.bincount(labels).min() >= 40)
     (2000, True)
     """
     rng = as_generator(rng)
-    n_nodes = as_whole_number(n_nodes, "n_nodes", at_least=2)
+    n_nodes = as_whole_number(n_nodes, "n_nodes", at_least=2, at_most=MOST_NODES)
     smallest = as_whole_number(smallest, "smallest", at_least=2, at_most=n_nodes)
     largest = as_whole_number(largest, "largest", at_least=smallest)
+    if (fewest := math.ceil(n_nodes / largest)) * smallest > n_nodes:
+        raise ParameterError(
+            f"no number of blocks of smallest={smallest} to largest={largest} nodes makes up n_nodes={n_nodes}; expected "
+            f"smallest <= {n_nodes // fewest} or largest >= {math.ceil(n_nodes / (fewest - 1))}"
+        )
     mean_degree = as_number(mean_degree, "mean_degree", above=0.0)
     mixing = _as_probability(mixing, "mixing")
     sizes = _power_law_sizes(n_nodes, as_number(size_exponent, "size_exponent", above=0.0), smallest, largest, rng)
@@ -225,7 +259,12 @@ def lfr_like(
             f"least {inside + 1:g} nodes"
         )
     n_outside_pairs = float((sizes * (n_nodes - sizes)).sum())
-    q = _as_probability(mixing * mean_degree * n_nodes / n_outside_pairs if n_outside_pairs else 0.0, "mixing")
+    q = mixing * mean_degree * n_nodes / n_outside_pairs if n_outside_pairs else 0.0
+    if q > 1.0:
+        raise ParameterError(
+            f"mean_degree={mean_degree:g} is too much: mixing mean_degree = {mixing * mean_degree:g} neighbors in other "
+            f"blocks, which hold {n_outside_pairs / n_nodes:.4g} nodes; expected fewer, or a larger n_nodes"
+        )
     p = (inside / (sizes - 1)).tolist()
     return stochastic_block_model(sizes.tolist(), p, q, degree_exponent=degree_exponent, rng=rng)
 
@@ -234,7 +273,8 @@ def _power_law_sizes(n: int, exponent: float, smallest: int, largest: int, rng) 
     """Sizes with density proportional to size^-exponent between the bounds, that sum to n."""
     sizes: list[int] = []
     left = n
-    shares = np.arange(smallest, largest + 1, dtype=np.float64) ** -exponent
+    unit = 1.0 if float(smallest) ** -exponent > 1e-200 else float(smallest)  # by which powers do not all vanish
+    shares = (np.arange(smallest, min(largest, max(n, MOST_SHARES)) + 1) / unit) ** -exponent
     shares /= shares.sum()
     while left > 0:
         size = smallest + int(rng.choice(len(shares), p=shares))
@@ -242,4 +282,21 @@ def _power_law_sizes(n: int, exponent: float, smallest: int, largest: int, rng) 
             size = left
         sizes.append(size)
         left -= size
-    return np.array(sizes, np.int64)
+    return _without_excess(np.array(sizes, np.int64), smallest, largest)
+
+
+def _without_excess(sizes: np.ndarray, smallest: int, largest: int) -> np.ndarray:
+    """The sizes where the last one is within the bounds: others take what is too much, or make one more block of it."""
+    excess = int(sizes[-1]) - largest
+    if excess <= 0:
+        return sizes
+    sizes[-1] = largest
+    room = largest - sizes
+    if room.sum() >= excess:
+        return sizes + _shares_of(excess, room)
+    return np.append(sizes - _shares_of(smallest - excess, sizes - smallest), smallest)
+
+
+def _shares_of(total: int, room: np.ndarray) -> np.ndarray:
+    """A total in parts, each as large as its room until nothing is left."""
+    return np.clip(total - (np.cumsum(room) - room), 0, room)

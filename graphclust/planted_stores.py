@@ -68,7 +68,10 @@ def planted_store(
     if inside > size - 1 - (size % 2 == 0):
         raise ParameterError(f"inside_degree={inside} is more than blocks of {size} nodes can give; raise block_size")
     if n >= 2**31 or length == 0:
-        raise ParameterError(f"{n} nodes of {length} neighbors, expected fewer than 2^31 with at least one")
+        raise ParameterError(
+            f"n_blocks={n_blocks} of block_size={size} are {n} nodes, of inside_degree + outside_degree = {length} "
+            "neighbors; expected fewer than 2^31 nodes, and at least one neighbor"
+        )
     offsets = 1 + rng.permutation((size - 1) // 2)[: inside // 2]
     turns = rng.permutation(size)[:outside]
     keys = _keys(n, rng)

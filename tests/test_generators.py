@@ -214,6 +214,9 @@ def test_the_graph_cannot_be_changed(name):
         (([3, 0], 0.5, 0.1), ParameterError, r"sizes\[1\]=0"),
         (([3, 2.5], 0.5, 0.1), TypeError, r"sizes\[1\]=2.5 is a float"),
         (([2**31], 0.5, 0.1), ParameterError, "2147483648"),
+        (([2**62] * 4, 0.5, 0.1), ParameterError, "sizes sum to 18446744073709551616"),
+        ((30, 0.5, 0.1), TypeError, r"sizes=30 is a int, expected a list .*: \[30, 50\]"),
+        (({30: 50}, 0.5, 0.1), TypeError, "sizes=.* is a dict"),
         (([3], 1.5, 0.1), ParameterError, "p=1.5"),
         (([3], 0.5, -0.1), ParameterError, "q=-0.1"),
         (([3], float("nan"), 0.1), ParameterError, "p=nan"),
@@ -238,3 +241,7 @@ def test_wrong_keywords_are_refused():
         planted_partition(1, 20, 3, 5)
     with pytest.raises(ParameterError, match="n_blocks=0"):
         planted_partition(0, 20, 3, 5)
+    with pytest.raises(ParameterError, match=r"size_ratio=10 .* n_blocks=400 .* between 0.978 and 1.02 for 8000 nodes"):
+        planted_partition(400, 20, 5, 1, size_ratio=10.0)
+    with pytest.raises(ParameterError, match=r"n_blocks=1000000 of block_size=10000 make"):
+        planted_partition(1_000_000, 10_000, 5, 1)

@@ -28,6 +28,22 @@ def test_sizes_follow_the_exponent():
         assert sizes.mean() == pytest.approx(mean, rel=0.15)
 
 
+@pytest.mark.parametrize(("n_nodes", "smallest", "largest"), [(500, 20, 60), (65, 20, 30), (61, 20, 21), (7, 2, 3)])
+def test_every_block_is_within_the_bounds(n_nodes, smallest, largest):
+    for seed in range(20):
+        sizes = np.bincount(lfr_like(n_nodes, 0.5, 0.2, smallest=smallest, largest=largest, rng=seed).labels)
+        assert smallest <= sizes.min() and sizes.max() <= largest and sizes.sum() == n_nodes
+
+
+def test_bounds_that_make_up_no_graph_are_refused():
+    with pytest.raises(ParameterError, match=r"n_nodes=30; expected smallest <= 15 or largest >= 30$"):
+        lfr_like(30, 2, 0.2, smallest=20, largest=25)
+
+
+def test_of_a_steep_density_the_smallest_size_is_left():
+    assert set(np.bincount(lfr_like(100, 2, 0.2, size_exponent=400, smallest=20, rng=0).labels)) == {20}
+
+
 def test_in_small_blocks_the_mean_degree_is_kept():
     """Blocks of ten nodes, in which a node has nine others."""
     graph, labels = lfr_like(100_000, 4, 0.25, degree_exponent=1e6, smallest=10, largest=10, rng=7741)
@@ -49,3 +65,5 @@ def test_too_small_blocks_are_refused():
     for option in ({"mixing": 1.5}, {"mean_degree": 0}, {"n_nodes": 1}):
         with pytest.raises(ParameterError, match=next(iter(option))):
             lfr_like(**{"n_nodes": 1000, "mean_degree": 10, "mixing": 0.1} | option)
+    with pytest.raises(ParameterError, match=r"mean_degree=1000 .* 900 neighbors in other blocks"):
+        lfr_like(1000, 1000, 0.9, smallest=200, largest=200)
