@@ -233,7 +233,7 @@ def lfr_like(
     LFR's own benchmark wires fixed degrees by a configuration model; here every pair of nodes is decided independently,
     so degrees and mixing hold on average; where hubs meet most of a small block, degrees come out up to a quarter
     smaller and the mixing as much larger. Returns a `PlantedGraph(graph, labels)`.
-    Raises ParameterError where blocks of these sizes do not make up the graph, where the smallest block is too small for
+    Raises ParameterError where blocks of these sizes do not make up the graph, where the smallest is too small for
     (1 - mixing) mean_degree neighbors, or where the other blocks are for the rest of them.
 
     >>> graph, labels = lfr_like(2000, 15, 0.2, smallest=40, largest=300, rng=7)
@@ -246,8 +246,8 @@ def lfr_like(
     largest = as_whole_number(largest, "largest", at_least=smallest)
     if (fewest := math.ceil(n_nodes / largest)) * smallest > n_nodes:
         raise ParameterError(
-            f"no number of blocks of smallest={smallest} to largest={largest} nodes makes up n_nodes={n_nodes}; expected "
-            f"smallest <= {n_nodes // fewest} or largest >= {math.ceil(n_nodes / (fewest - 1))}"
+            f"no number of blocks of smallest={smallest} to largest={largest} nodes makes up n_nodes={n_nodes}; "
+            f"expected smallest <= {n_nodes // fewest} or largest >= {math.ceil(n_nodes / (fewest - 1))}"
         )
     mean_degree = as_number(mean_degree, "mean_degree", above=0.0)
     mixing = _as_probability(mixing, "mixing")
@@ -262,8 +262,8 @@ def lfr_like(
     q = mixing * mean_degree * n_nodes / n_outside_pairs if n_outside_pairs else 0.0
     if q > 1.0:
         raise ParameterError(
-            f"mean_degree={mean_degree:g} is too much: mixing mean_degree = {mixing * mean_degree:g} neighbors in other "
-            f"blocks, which hold {n_outside_pairs / n_nodes:.4g} nodes; expected fewer, or a larger n_nodes"
+            f"mean_degree={mean_degree:g} is too much: mixing mean_degree = {mixing * mean_degree:g} neighbors in "
+            f"other blocks, which hold {n_outside_pairs / n_nodes:.4g} nodes; expected fewer, or a larger n_nodes"
         )
     p = (inside / (sizes - 1)).tolist()
     return stochastic_block_model(sizes.tolist(), p, q, degree_exponent=degree_exponent, rng=rng)

@@ -85,7 +85,8 @@ def hierarchical_leiden(
     `graphclust.hierarchy`, so the clusters are not those of Leiden's, and clusters of any seed are within the bound.
 
     Raises what `graphclust.hierarchy` raises, and ParameterError for a weight_default other than 1, two graphs or two
-    seeds, or starting communities that are not of every node; TypeError for such that are no numbers.
+    seeds, or starting communities that are not of every node; TypeError for such that are neither all numbers nor all
+    names.
 
     >>> triangle = [("a", "b", 1.0), ("b", "c", 1.0), ("c", "a", 1.0)]
     >>> found = hierarchical_leiden(edges=triangle, max_cluster_size=2, seed=1)
@@ -147,8 +148,15 @@ def _start(graph: Graph, communities: Mapping[Hashable, int]) -> npt.NDArray[np.
         raise ParameterError(f"starting_communities has no community for node {missing[0]!r}, expected one for each")
     numbers = [communities[node] for node in node_names(graph)]
     for node, number in zip(node_names(graph), numbers, strict=True):
-        if not isinstance(number, Real | str | np.str_):
+        kind = type(number).__name__
+        if not isinstance(number, Real | str):
+            raise TypeError(f"starting_communities[{node!r}]={number!r} is a {kind}, expected a community's number")
+        if isinstance(number, str) != isinstance(numbers[0], str):
             raise TypeError(
-                f"starting_communities[{node!r}]={number!r} is a {type(number).__name__}, expected a community's number"
+                f"starting_communities[{node!r}]={number!r} is a {kind} and the first one, {numbers[0]!r}, a "
+                f"{type(numbers[0]).__name__}; expected all to be numbers, or all names"
             )
-    return np.unique(np.array(numbers), return_inverse=True)[1].astype(np.int64)
+        if number != number:  # NaN, which is in no community, not even that of another NaN
+            raise ParameterError(f"starting_communities[{node!r}]={number!r}, expected a community's number")
+    place = {number: i for i, number in enumerate(sorted({*numbers}))}
+    return np.array([place[number] for number in numbers], np.int64)

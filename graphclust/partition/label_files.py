@@ -14,6 +14,7 @@ from graphclust.checks import as_labels, as_names, refuse_swapped
 from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError
 from graphclust.io.array_files import name_failures, open_archive, parse_json
 from graphclust.io.atomic_write import whole_file
+from graphclust.io.lines import quote
 from graphclust.io.network_writers import NO_XML
 from graphclust.io.pipes import is_pipe
 from graphclust.partition.clustering import Clustering
@@ -31,6 +32,7 @@ KINDS = {
 WITH_GRAPH = ("graphml", "gexf")
 _PARTITION = re.compile(r"\.part(\.\d+)?$")  # as METIS names its own, such as mesh.graph.part.8
 _COMPLAINT = "holds no labels of nodes"
+_WHOLE = re.compile("[+-]?[0-9]+")
 _ROWS = 1 << 16
 _UNSAFE = ("\t", "\n", "\r")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -195,8 +197,7 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
             with open(path, "rb") as file:
                 nodes, labels = labels_of_json(parse_json(file.read()))
         elif kind == "partition":
-            with open(path, encoding="ascii") as file:
-                labels = np.array([int(line) for line in file if not line.isspace()], np.int64)
+            labels = _read_list(name)
             nodes = list(range(len(labels)))
         else:
             nodes, labels = read_label_table(name, kind)
@@ -207,6 +208,20 @@ def read_labels(path: str | os.PathLike, *, memory_limit: int | None = None) -> 
             name,
         )
     return nodes, labels if labels.dtype.kind == "U" else labels.astype(np.int64, copy=False)
+
+
+def _read_list(path: str) -> np.ndarray:
+    """The labels of a file of METIS, a whole number a line."""
+    labels = []
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        for line, text in enumerate(file, 1):
+            word = text.strip()
+            if word and not (_WHOLE.fullmatch(word) and abs(int(word[:40])) < 2**63):
+                found = quote(word.encode())
+                raise GraphFormatError(f"{found!r} is no label, expected a whole number below 2^63", path, line)
+            if word:
+                labels.append(int(word))
+    return np.array(labels, np.int64)
 
 
 def _read_npz(path: str, memory_limit: int | None) -> tuple[list, np.ndarray]:

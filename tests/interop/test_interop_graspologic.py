@@ -1,5 +1,7 @@
 """Hierarchical Leiden's interface: the records and the names that its callers read."""
 
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -88,6 +90,17 @@ def test_impossible_arguments_are_named(options, words):
 def test_starting_communities_that_are_no_numbers_are_refused(communities):
     with pytest.raises(TypeError, match=r"^starting_communities.* expected a"):
         hierarchical_leiden(nx.path_graph(3), starting_communities=communities)
+
+
+@pytest.mark.parametrize("one", [1, Fraction(1, 3), 2**70])
+def test_starting_communities_are_all_numbers_or_all_names(one):
+    """The number 1 and the name "1" are no community of their own."""
+    with pytest.raises(TypeError, match=r"^starting_communities\[2\]='1' is a str and the first one, .* or all names$"):
+        hierarchical_leiden(nx.path_graph(3), starting_communities={0: one, 1: 0, 2: "1"})
+    with pytest.raises(ParameterError, match=r"^starting_communities\[1\]=nan"):
+        hierarchical_leiden(nx.path_graph(3), starting_communities={0: one, 1: float("nan"), 2: 0})
+    same = hierarchical_leiden(nx.path_graph(3), starting_communities={0: one, 1: one, 2: 0}, random_seed=0)
+    assert same == hierarchical_leiden(nx.path_graph(3), starting_communities={0: "b", 1: "b", 2: "a"}, random_seed=0)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,14 @@ def test_labels_that_cannot_be_written_or_read(tmp_path):
         read_labels(tmp_path / "x.json")
 
 
+@pytest.mark.parametrize("word", ["1_0", "\u0663", "1.0", "1e5", "nan", "9223372036854775808", "1 2", "# 1"])
+def test_a_line_of_metis_that_is_no_whole_number_is_named(tmp_path, word):
+    """Python's int() reads 1_0 as 10, and digits of every script."""
+    (tmp_path / "l.part").write_text(f"\ufeff0\n{word}\n", encoding="utf-8")
+    with pytest.raises(GraphFormatError, match=r"line 2.* is no label, expected a whole number below 2\^63"):
+        read_labels(tmp_path / "l.part")
+
+
 @pytest.mark.parametrize(
     "text, nodes",
     [
