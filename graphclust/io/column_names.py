@@ -76,6 +76,11 @@ def is_number(field: str) -> bool:
     return "_" not in field
 
 
+def is_plain_number(field: str) -> bool:
+    """Whether a field is a number in the digits 0 to 9; Python reads those of other scripts too."""
+    return field.isascii() and is_number(field)
+
+
 def means_weight(name: str) -> bool:
     """Whether a column or an attribute of this name, upper or lower case, holds weights."""
     return plain_name(name) in WEIGHT_NAMES

@@ -109,6 +109,8 @@ def _read_array(blocks: Any, field: str, n_rows: int, n_columns: int) -> np.ndar
     for block in blocks:
         lines = (line for line in bytes(block).split(b"\n") if not line.lstrip().startswith(b"%"))
         words = b"\n".join(lines).split()
+        if odd := next((word for word in words if b"_" in word), None):  # which Python reads
+            raise ValueError(f"it has {odd!r} among its numbers")
         parts.append(np.fromiter(map(_FIELDS[field], words), dtype, len(words)))
     numbers = np.concatenate(parts)
     if len(numbers) != n_rows * n_columns:

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError
 from graphclust.io.byte_source import Source
+from graphclust.io.column_names import is_plain_number
 from graphclust.io.edges import Edges, check_memory
 from graphclust.io.lines import NegativeOrInfinite, quote
 from graphclust.progress import Progress
@@ -37,7 +38,7 @@ def read_dimacs(source: Source, weights: str | None, memory_limit: int | None, p
         text = bytes(block)
         rows = _LETTER.sub(b"", _OTHER.sub(b"", text))
         n_rows = rows.count(b"\n")
-        values = _numbers(rows)
+        values = _numbers(rows, with_lengths)
         ends = values.reshape(-1, width)[:, :2] if len(values) == width * n_rows else None
         if ends is None or not ((ends >= 1) & (ends <= n_nodes) & (ends % 1 == 0)).all():
             _explain(text, line, width, n_nodes, source.path)
@@ -62,8 +63,10 @@ def _place(n_before: int, entry: int) -> str:
     return f"arc {n_before + entry + 1}"
 
 
-def _numbers(rows: bytes) -> np.ndarray:
-    """The numbers of some rows; none where a word is no number."""
+def _numbers(rows: bytes, with_lengths: bool) -> np.ndarray:
+    """The numbers of some rows; none where a word is no number, or not a whole one where there are no lengths."""
+    if b"_" in rows or not (with_lengths or rows.translate(None, b" \t\r\n").isdigit()):
+        return np.empty(0)
     try:
         return np.array(rows.split(), np.float64)
     except ValueError:
@@ -80,8 +83,6 @@ def _explain(text: bytes, line: int, width: int, n_nodes: int, path: str) -> NoR
         if len(words) != width or not all(word.isdigit() and 1 <= int(word) <= n_nodes for word in words[:2]):
             expected = f"{what}, expected nodes from 1 to {n_nodes}"
             raise GraphFormatError(f"{quote(row, 40)!r} does not hold {expected}", path, number)
-        try:
-            float(words[-1])
-        except ValueError:
-            raise GraphFormatError(f"{quote(row, 40)!r} does not hold {what}", path, number) from None
+        if not is_plain_number(words[-1].decode("utf-8", "replace")):
+            raise GraphFormatError(f"{quote(row, 40)!r} does not hold {what}", path, number)
     raise GraphFormatError(f"its lines do not hold {what} each", path)

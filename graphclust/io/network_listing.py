@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphclust.errors import GraphFormatError
-from graphclust.io.column_names import means_weight, plain_name
+from graphclust.io.column_names import is_plain_number, means_weight, plain_name
 
 NUMBERS = {"int", "integer", "long", "short", "byte", "float", "double", "decimal", "biginteger", "bigdecimal"}
 NAME_ATTRIBUTES = ("name", "label")  # of nodes; the first that tells all nodes apart is used
@@ -160,7 +160,4 @@ class NetworkListing:
 
 def as_number(text: str) -> float | None:
     """The number that a text is, None for any other."""
-    try:
-        return None if "_" in text else float(text)
-    except ValueError:
-        return None
+    return float(text) if is_plain_number(text) else None

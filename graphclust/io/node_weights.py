@@ -10,6 +10,7 @@ import numpy as np
 
 from graphclust.errors import GraphFormatError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
+from graphclust.io.column_names import is_plain_number
 from graphclust.io.edge_list_layout import split
 from graphclust.io.lines import quote
 
@@ -43,7 +44,7 @@ def read_node_weights(path: str | os.PathLike[str], graph: Graph) -> np.ndarray:
         if column not in header[1:]:
             raise ParameterError(f"{path} has no column {column!r}, expected one of {', '.join(map(repr, header[1:]))}")
         place = header.index(column)
-    if column is not None or not _is_number(header[1]):
+    if column is not None or not is_plain_number(header[1]):
         rows = rows[1:]
     names = range(graph.n_nodes) if graph.nodes is None else graph.nodes
     node_of = {str(name): u for u, name in enumerate(names)}
@@ -84,15 +85,7 @@ def _rows(path: str) -> Iterator[tuple[int, list[str]]]:
                 yield line, [word.strip() if separator else word.strip('"') for word in words]
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
 def _number(word: str, path: str, line: int) -> float:
-    if not _is_number(word):
+    if not is_plain_number(word):
         raise GraphFormatError(f"{word!r} is no number, expected the weight of a node", path, line)
     return float(word)

@@ -66,7 +66,7 @@ class _Pajek:
         if part == "vertices":
             if self.n_vertices:
                 raise self.listing.second_graph(number)
-            if len(words) < 2 or not words[1].isdecimal():
+            if len(words) < 2 or not (words[1].isascii() and words[1].isdigit()):
                 raise self._error(f"{quote(line.encode(), 40)!r}, expected *Vertices and their number", number)
             self.n_vertices = int(words[1])
             if self.n_vertices > 10 * len(self.text) + 1000:
@@ -89,6 +89,8 @@ class _Pajek:
         edge = self.listing.add_edge(self._end(words[0], number), self._end(words[1], number), is_directed)
         if len(words) > 2 and as_number(words[2]) is not None:
             self.weight.add(edge, words[2], lambda: number)
+        elif len(words) > 2 and (words[2][0].isdigit() or words[2][0] in "+-."):
+            raise self._error(f"the value of a line is {quote(words[2].encode(), 40)!r}, expected a number", number)
 
     def _add_row(self, words: list[str], number: int) -> None:
         self.n_rows += 1

@@ -10,6 +10,8 @@ import numpy as np
 
 from graphclust.errors import ParameterError
 from graphclust.io.array_files import MAGIC, name_failures, open_archive, read_array
+from graphclust.io.column_names import is_plain_number
+from graphclust.io.lines import quote
 from graphclust.io.pipes import is_pipe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": None}  # None: any white space
@@ -21,8 +23,8 @@ def read_points(path: str | os.PathLike, memory_limit: int | None = None) -> np.
     """Points of a file, float64, shape (n, d).
 
     path : .npy, .npz with one array (or one of several called "points" or "X"), .csv, .tsv or .txt; a table's first
-        line may name its columns. What comes from a pipe is known by its content: NumPy's, or a table, between commas
-        where its first line has any, else between white space.
+        line may name its columns, none of them by a number. What comes from a pipe is known by its content: NumPy's, or
+        a table, between commas where its first line has any, else between white space.
     memory_limit : most bytes of a .npy or .npz file's array; None allows 200 for each byte of the file, at least
         256 MiB and at most what the machine has.
 
@@ -46,7 +48,7 @@ def read_points(path: str | os.PathLike, memory_limit: int | None = None) -> np.
         with open(name, "rb") as content:
             return _from_numpy(content, name, memory_limit)
     if ending in DELIMITERS:
-        with open(name, encoding="utf-8") as file:
+        with open(name, encoding="utf-8-sig") as file:
             return _check(lambda: _from_table(file, DELIMITERS[ending]), name)
     raise ParameterError(f"{name!r} ends in none of .npy, .npz, {', '.join(DELIMITERS)}")
 
@@ -57,7 +59,7 @@ def points_of(stream: IO[bytes], name: str, memory_limit: int | None = None) -> 
     if content.startswith((MAGIC, _ARCHIVE)):
         return _from_numpy(io.BytesIO(content), name, memory_limit)
     delimiter = "," if b"," in content.lstrip().partition(b"\n")[0] else None
-    return _check(lambda: _from_table(io.StringIO(content.decode()), delimiter), name)
+    return _check(lambda: _from_table(io.StringIO(content.decode("utf-8-sig")), delimiter), name)
 
 
 def _check(read: Callable[[], np.ndarray], name: str) -> np.ndarray:
@@ -83,19 +85,18 @@ def _from_numpy(file: IO[bytes], name: str, memory_limit: int | None) -> np.ndar
 
 
 def _from_table(text: IO[str], delimiter: str | None) -> np.ndarray:
-    first = text.readline().split(delimiter)
+    """The numbers of a table, without a first line that names the columns."""
+    line = text.readline()
     text.seek(0)
+    are_numbers = list(map(is_plain_number, line.partition("#")[0].split(delimiter)))
+    if any(are_numbers) and not all(are_numbers):
+        raise ValueError(
+            f"its first line, {quote(line.rstrip().encode())!r}, holds numbers and other "
+            "things; expected numbers alone, or names of columns that are none"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # NumPy's, of a table without rows
-        points = np.loadtxt(text, delimiter=delimiter, skiprows=int(not all(map(_is_number, first))), ndmin=2)
+        points = np.loadtxt(text, delimiter=delimiter, skiprows=int(not all(are_numbers)), ndmin=2)
     if points.size == 0:
         raise ValueError("it is empty, expected a row of numbers for each point")
     return points
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

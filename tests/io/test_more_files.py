@@ -160,6 +160,8 @@ def test_a_road_network_has_its_lengths_as_weights_and_says_so(load):
         ("p edge 3 2\ne 1 2\ne 1\n", 3, "does not hold two nodes"),
         ("p sp 3 2\na 1 2 x\na 1 3 1\n", 2, "does not hold two nodes and a length"),
         ("p edge 3 2\ne 1 2\n", None, "the header says 2 edges, found 1"),
+        ("p sp 3 2\na 1 2 1\na 2 3 1_0\n", 3, "does not hold two nodes and a length"),
+        ("p edge 3 2\ne 1 2\ne 2 3e0\n", 3, "expected nodes from 1 to 3"),
     ],
 )
 def test_a_damaged_dimacs_graph_is_refused_with_its_line(load, content, line, message):

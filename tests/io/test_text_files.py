@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, as_graph, load_graph, save_graph
 from graphclust.faces import cli
 from graphclust.io.node_weights import read_node_weights
+from graphclust.io.points import points_of, read_points
 
 # -- ids
 
@@ -351,6 +352,34 @@ def test_a_file_of_a_header_alone_holds_no_edges(tmp_path, text):
 def test_a_first_line_of_one_word_above_a_marked_word_is_no_edge(tmp_path):
     with pytest.raises(GraphFormatError, match="the first edge is '3', 1 columns"):
         load(tmp_path, "3\n#nodes\n0 1\n1 2\n")
+
+
+@pytest.mark.parametrize("word", ["1_0", "\u0663"])
+def test_what_only_python_takes_for_a_number_is_none_in_a_file(tmp_path, word):
+    """1_0, which is 10 to Python, and a digit of another script."""
+    with pytest.raises(GraphFormatError, match=r"line 2.*is no number"):
+        (tmp_path / "weights").write_text(f"1\n{word}\n")
+        read_node_weights(tmp_path / "weights", as_graph(nx.path_graph(2)))
+    gml = f"graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 weight {word} ] ]"
+    with pytest.raises(GraphFormatError, match=r"'weight' is .* expected a number"):
+        load(tmp_path, gml, "a.gml", weights="file")
+    with pytest.raises(GraphFormatError, match="expected a number"):
+        load(tmp_path, f"*Vertices 2\n*Edges\n1 2 {word}\n", "a.net")
+
+
+@pytest.mark.parametrize("first", ["1,", ",2", "1,two", "1_0,2"])
+def test_a_first_row_of_points_with_a_number_is_no_row_of_names(tmp_path, first):
+    """It would be left out without a word."""
+    (tmp_path / "p.csv").write_text(f"{first}\n3,4\n")
+    with pytest.raises(GraphFormatError, match=r"its first line, .* holds numbers and other things"):
+        read_points(tmp_path / "p.csv")
+
+
+def test_a_byte_order_mark_costs_no_point(tmp_path):
+    (tmp_path / "p.csv").write_text("1,2\n3,4\n", encoding="utf-8-sig")
+    assert read_points(tmp_path / "p.csv").tolist() == [[1, 2], [3, 4]]
+    with open(tmp_path / "p.csv", "rb") as file:
+        assert points_of(file, "p").tolist() == [[1, 2], [3, 4]]
 
 
 def test_weights_of_nodes_are_found_by_names_in_quotes(tmp_path):
