@@ -153,6 +153,7 @@ def as_bounds_of_k(
             raise ParameterError(
                 f"max_size={max_size} and max_imbalance={max_imbalance} both say what a cluster may hold, expected one"
             )
+        question_share(size, k, max_imbalance)
         max_size = most_of_equal_parts(size, k, max_imbalance)
         if max_size < heaviest:
             needed = np.ceil(1000.0 * (heaviest * k / total - 1.0)) / 1000.0
@@ -228,6 +229,16 @@ def most_of_equal_parts(size: np.ndarray, k: int, max_imbalance: float) -> float
     mean = float(size.sum()) / k
     most = (1.0 + max_imbalance) * mean
     return float(math.ceil(most - ROUND_OFF * most)) if (size == np.floor(size)).all() else most * (1.0 + ROUND_OFF)
+
+
+def question_share(size: np.ndarray, k: int, max_imbalance: float) -> None:
+    """Warn of a share above 1, which may mean per cent, unless nodes as heavy as an average cluster call for it."""
+    if max_imbalance > max(1.0, math.ceil(100.0 * float(size.max()) * k / float(size.sum())) / 100.0):
+        warn_caller(
+            f"max_imbalance={max_imbalance:g} lets one cluster hold {1.0 + max_imbalance:g} times the average one; for "
+            f"{max_imbalance:g} per cent pass max_imbalance={max_imbalance / 100.0:g}",
+            GraphWarning,
+        )
 
 
 def refuse_small_components(graph: Graph, size: np.ndarray, min_size: Any, or_else: str = "") -> None:

@@ -15,7 +15,14 @@ from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.node_order import in_order, in_rows, listing_order, node_order
 from graphclust.objective.objective import weigh
 from graphclust.partition.balanced import EFFORTS, improve_parts, partition_balanced
-from graphclust.partition.bounds import NO_ROOM, NodeWeight, as_sizes, most_of_equal_parts, weights_in_words
+from graphclust.partition.bounds import (
+    NO_ROOM,
+    NodeWeight,
+    as_sizes,
+    most_of_equal_parts,
+    question_share,
+    weights_in_words,
+)
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.levels import run_on, with_sizes_as_masses, with_sums
@@ -49,7 +56,7 @@ def balanced_partition(
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of parts, 1 <= k <= n_nodes; every part has a node.
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
-        per cent, as METIS's ufactor=30.
+        per cent, as METIS's ufactor=30 and KaHIP's imbalance of 3. A GraphWarning questions more than 1.
     node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.
@@ -87,6 +94,7 @@ def balanced_partition(
     progress.watch(ordered)
     size = as_sizes(G, graph, node_weight)
     remarks = [said for said in graph.remarks if "isolated node" not in said]
+    question_share(size, k, max_imbalance)
     most = most_of_equal_parts(size[order], k, max_imbalance)
     _refuse_heavy_nodes(size, k, most, max_imbalance)
     parameters: dict[str, Any] = {"max_imbalance": max_imbalance, "effort": effort}

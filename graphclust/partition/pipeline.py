@@ -133,8 +133,8 @@ def coreset_sc(
     min_size, max_size : > 0, what a cluster may hold, in nodes, or in what they weigh: no cluster is outside, and there
         are still exactly k. For "multilevel" only, which "auto" then takes.
     max_imbalance : >= 0, in the place of max_size: no cluster holds more than (1 + max_imbalance) times the average
-        one, rounded up. Objective "edge_cut", which has it by default, cuts the least edge weight into such parts; it
-        takes no option but node_weight and effort, see `balanced_partition`.
+        one, rounded up: 0.03 is three per cent. Objective "edge_cut", which has it by default, cuts the least edge
+        weight into such parts; it takes no option but node_weight and effort, see `balanced_partition`.
     node_weight : of each node, > 0, which those bounds then count: an array of shape (n_nodes,), a mapping or a pandas
         Series by the nodes' names, or the name of a node attribute of a networkx.Graph or igraph.Graph. By default each
         node weighs what its METIS file says, else 1.

@@ -230,6 +230,14 @@ def test_impossible_arguments_are_named(options, words):
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize("objective", ["edge_cut", "modularity"])
+def test_a_share_above_one_may_mean_per_cent(objective):
+    with pytest.warns(graphclust.GraphWarning, match=r"^max_imbalance=3 lets .* 4 times .* pass max_imbalance=0.03$"):
+        coreset_sc(nx.path_graph(4), 2, objective=objective, max_imbalance=3, rng=0)
+    heavy = [1, 1, 1, 1, 7]  # one of which is 1.27 times a part
+    assert coreset_sc(nx.path_graph(5), 2, objective=objective, max_imbalance=1.28, node_weight=heavy, rng=0).k == 2
+
+
 def test_k_has_to_be_given():
     with pytest.raises(ParameterError, match="k was not given"):
         coreset_sc(MESH, objective="edge_cut")

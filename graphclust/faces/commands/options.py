@@ -225,7 +225,7 @@ def add_bounds(parser: argparse.ArgumentParser, *names: str) -> None:
     if "max_size" in names:
         parser.add_argument("--max-size", type=_size, metavar="NODES", help="the most nodes of a cluster")
     if "imbalance" in names:
-        share = "how much more than the average cluster one may hold, such as 0.03"
+        share = "how much more than the average cluster one may hold, such as 0.03 for 3 %%"
         parser.add_argument("--imbalance", type=float, metavar="SHARE", help=share)
     parser.add_argument(
         "--node-weight", metavar="FILE",
