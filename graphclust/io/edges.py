@@ -83,6 +83,7 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     the larger weight stays, or with symmetrize="sum" their sum; with None an edge whose directions differ is an error.
     Zero weights are no edges. Self-loops stay.
     """
+    symmetrize = rule_for(edges, symmetrize)
     weighted = any(weights is not None for _, _, weights in edges.chunks) or symmetrize == "sum"
     chunks = [(u, v, NO_WEIGHTS if not weighted else np.ones(len(u)) if w is None else w) for u, v, w in edges.chunks]
     edges.chunks = []
@@ -123,6 +124,11 @@ def graph_from_edges(edges: Edges, symmetrize: str | None, progress: Progress) -
     except GraphValidationError as problem:
         raise GraphValidationError(f"{edges.path}: {problem}") from None
     return (graph if edges.node_weights is None else replace(graph, node_weights=edges.node_weights)), counts
+
+
+def rule_for(edges: Edges, symmetrize: str | None) -> str | None:
+    """The rule by which directions are joined: edges that are stored twice have none to be added."""
+    return "max" if edges.symmetric == "stored twice" else symmetrize
 
 
 def apply_policies(edges: Edges, counts: EdgeCounts, examples: np.ndarray, symmetrize: str | None) -> None:

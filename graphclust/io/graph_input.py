@@ -26,6 +26,7 @@ from graphclust.graph.matrices import (
     check_shape,
     remark_on_isolated,
     rounding,
+    symmetrized,
 )
 from graphclust.graph.networkx_rows import networkx_rows
 from graphclust.graph.other_libraries import (
@@ -59,8 +60,10 @@ def as_graph(G: GraphLike, *, weight: str | None = "weight", symmetrize: str | N
         `Graph`, returned as it is.
     weight : edge attribute of a NetworkX or igraph graph, or column of a table or file, that holds the weight; an edge
         without it counts 1. None makes all weights 1, those of a matrix or file as well.
-    symmetrize : "max" or "sum" joins the two directions of each edge by that rule; None refuses a directed graph, but
-        reads a file, a table, a list of edges or a pair (edge_index, n) as `load_graph` does by default, by "max".
+    symmetrize : what becomes of the two directions of an edge: "max" keeps the larger weight, "sum" adds both, equal
+        ones too, so that an edge listed from both ends counts twice. A symmetric matrix is undirected and stays as it
+        is. None refuses a directed graph, but reads a file, a table, a list of edges or a pair (edge_index, n) as
+        `load_graph` does by default, by "max".
 
     Returns a `Graph`. G is never modified; a float64 CSR matrix in canonical order shares its arrays.
 
@@ -211,8 +214,11 @@ def _without_weights(graph: Graph) -> Graph:
     return replace(plain, file=graph.file, node_weights=graph.node_weights)
 
 
-def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
-    """A graph from a square matrix, whose duplicates are summed and whose rounding is evened out."""
+def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: bool = False) -> Graph:
+    """A graph from a square matrix, whose duplicates are summed and whose rounding is evened out.
+
+    is_directed : whether entries (i, j) and (j, i) are two edges even where all of them are equal.
+    """
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphValidationError(
             f"G has shape {matrix.shape}, expected a square adjacency matrix; of a rectangular one rows and columns "
@@ -222,6 +228,9 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float) -> Graph:
     matrix, remarks = (matrix, ()) if matrix.format == "csr" else as_csr(matrix, pattern)
     check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
     as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
+    if is_directed and symmetrize == "sum":
+        matrix, remark = symmetrized(sparse.csr_array(matrix), symmetrize, tolerance)
+        remarks = (*remarks, remark)
     weights = None if all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
     return graph_from_csr(
         matrix.indptr, matrix.indices, weights,
@@ -245,7 +254,7 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
     if weight is not None and np.isnan(matrix.data).any():
         _refuse_missing_weight(G, weight)
     _refuse_impossible_weight(matrix, nodes, weight)
-    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE)
+    graph = _from_scipy(matrix, symmetrize, SYMMETRY_TOLERANCE, G.is_directed())
     if weight not in (None, "weight") and graph.n_edges and (graph.weights is None or G.is_multigraph()):
         _refuse_unknown_attribute(G, weight)
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
@@ -253,17 +262,18 @@ def _from_networkx(G: networkx.Graph, weight: str | None, symmetrize: str | None
 
 def _from_other(G: Any, library: str, weight: str | None, symmetrize: str | None) -> Graph:
     """Of a graph library or a table, with the names of the nodes; or a matrix of PyData's sparse or of GraphBLAS."""
-    nodes = None
+    nodes, is_directed = None, False
     if library not in GRAPHS:
         _refuse_name_of_weight(weight, "a matrix")
     if library in GRAPHS:
         matrix, nodes = GRAPHS[library](G, weight, symmetrize)
+        is_directed = G.isDirected() if library == "networkit" else G.is_directed()
         _refuse_impossible_weight(matrix, nodes, weight)
     elif library == "pandas":
         matrix, nodes = from_pandas(G)
     else:
         matrix, nodes = from_graphblas(G) if library == "graphblas" else (G.to_scipy_sparse(), None)
-    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype))
+    graph = _from_scipy(matrix, symmetrize, rounding(matrix.dtype), is_directed)
     graph = _without_weights(graph) if weight is None else graph
     return Graph(graph.indptr, graph.indices, graph.weights, graph.degrees, graph.loops, nodes, graph.remarks)
 

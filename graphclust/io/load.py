@@ -123,8 +123,9 @@ def load_graph(
         (a table of edges), "mat" (a sparse matrix of MATLAB up to version 7). Lines of an edge list that start with #
         or % are comments; but in a table of names with a header or a delimiter, `#name,other` is an edge, and what
         remains in doubt is counted in `remarks`.
-    symmetrize : what becomes of an edge whose two directions differ: "max" keeps the larger weight, "sum" adds the
-        two, None makes it an error.
+    symmetrize : what becomes of an edge that is listed in both directions: "max" keeps the larger weight, "sum" adds
+        the two, equal ones too, None makes different ones an error. Where a format stores every edge at both ends, as
+        METIS does, these are one direction.
     weights : "file" takes the weights of the file, "abs" their absolute values, "ignore" counts every entry as 1. None
         is "file", but says so where a third column without a name was taken for weights.
     return_info : return also a `LoadInfo`; its remarks then take the place of the warning. Only then are the files read

@@ -263,6 +263,9 @@ def test_parallel_and_missing_and_directed_edges_of_igraph(igraph):
     with pytest.warns(GraphWarning, match="sum of its two weights"):
         summed = as_graph(directed, symmetrize="sum")
     assert summed.to_scipy().toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    directed.delete_edges([2])
+    with pytest.warns(GraphWarning, match="sum of its two weights"):
+        assert as_graph(directed, symmetrize="sum").degrees.tolist() == [2, 2, 0]
     with pytest.raises(GraphValidationError, match="0 nodes"):
         as_graph(igraph.Graph())
     G.es["strength"] = ["much"] * 4

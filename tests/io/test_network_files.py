@@ -91,6 +91,21 @@ def test_a_multigraph_is_the_same_from_a_file_and_as_an_object(tmp_path, format,
         assert graph == expected and any("repeated entr" in remark for remark in info.repairs)
 
 
+@pytest.mark.filterwarnings("ignore::graphclust.GraphWarning")
+@pytest.mark.parametrize("others", [[], [("b", "c")]])
+def test_equal_directions_are_summed_whether_all_edges_have_two_or_not(tmp_path, others):
+    network = nx.DiGraph([("a", "b"), ("b", "a"), *others])
+    nx.write_graphml(network, tmp_path / "g.graphml")
+    for given in (network, tmp_path / "g.graphml"):
+        assert as_graph(given, symmetrize="sum").to_scipy()[0, 1] == 2
+        assert as_graph(given, symmetrize="max").to_scipy()[0, 1] == 1
+
+
+def test_the_two_entries_of_an_edge_of_metis_are_no_directions_to_be_summed(tmp_path):
+    (tmp_path / "g.graph").write_text("3 2\n2\n1 3\n2\n")
+    assert load_graph(tmp_path / "g.graph", symmetrize="sum") == load_graph(tmp_path / "g.graph")
+
+
 @pytest.mark.parametrize("format", ["graphml", "gexf"])
 @pytest.mark.parametrize("name", ["weight", "minutes"])
 def test_weights_that_are_whole_numbers_and_others_are_one_attribute(tmp_path, format, name):
