@@ -70,8 +70,8 @@ def ingest_parquet(
     are none. Returns the graph as `open_store` gives it.
 
     Raises GraphFormatError for files that are missing or have other columns, GraphValidationError for numbers or
-    weights that are none, ImportError without the extra "dask", what `coreset_sc` raises where the cluster fails, and
-    OSError.
+    weights that are none and for files without rows where n_nodes is not given, ImportError without the extra "dask",
+    what `coreset_sc` raises where the cluster fails, and OSError.
     """
     import_extra("distributed")
     import_extra("pyarrow.parquet")
@@ -88,12 +88,14 @@ def ingest_parquet(
     )
     each_file = by_file.by_block(names)
     facts = by_file.fetch(by_file.each(count_edges, each_file, table))
-    n = max(highest for _, highest in facts) + 1
+    n_edges, n = sum(count for count, _ in facts), max(highest for _, highest in facts) + 1
+    if n_edges == 0 and n_nodes is None:
+        raise GraphValidationError(f"no file holds a row, {names[0]} the first; expected an edge, or n_nodes=")
     if n_nodes is not None:
         n = as_whole_number(n_nodes, "n_nodes", at_least=n, why=", one more than the largest number in the files")
-    if not 1 <= n <= MOST_NODES:
-        raise ResourceLimitError(f"the files have nodes up to {n - 1}, expected at least one and fewer than 2^31")
-    n_ranges = max(1, sum(count for count, _ in facts) // EDGES_PER_RANGE)
+    if n > MOST_NODES:
+        raise ResourceLimitError(f"the files have nodes up to {n - 1}, expected fewer than 2^31; number them from 0")
+    n_ranges = max(1, n_edges // EDGES_PER_RANGE)
     bounds = np.unique(np.linspace(0, n, n_ranges + 1).round().astype(np.int64))
     with temporary_folder(name) as folder:
         table = table._replace(folder=folder)

@@ -68,6 +68,11 @@ def test_what_is_no_edge_list_is_named(client, tmp_path):
     infinite = write(tmp_path / "inf.parquet", source=np.array([0]), target=np.array([1]), w=np.array([np.inf]))
     with pytest.raises(GraphValidationError, match=r"'w' of .* holds what is no weight"):
         ingest_parquet([infinite], target, client=client, weight="w")
+    empty = write(tmp_path / "empty.parquet", source=np.empty(0, np.int64), target=np.empty(0, np.int64))
+    with pytest.raises(GraphValidationError, match=r"no file holds a row, .*empty.parquet .* or n_nodes=$"):
+        ingest_parquet([empty, empty], target, client=client)
+    isolated = ingest_parquet([empty], tmp_path / "isolated.store", client=client, n_nodes=5)
+    assert (isolated.n_nodes, isolated.n_edges) == (5, 0)
     huge = write(tmp_path / "huge.parquet", source=np.array([0, 2**63 + 5], np.uint64), target=np.array([1, 2]))
     with pytest.raises(GraphValidationError, match=r"'source' of .*huge.parquet holds other things .* below 2\^63"):
         ingest_parquet([huge], target, client=client)
