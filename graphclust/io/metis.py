@@ -136,7 +136,7 @@ def _read_lines(block: memoryview, header: Header, node: int, path: str, line: i
     n_lines, n_words = np.zeros((2, len(boundaries) - 1), np.int64)
     run_in_blocks(neighbor_text.count_words, boundaries, text, n_lines, n_words)
     nodes = node + np.concatenate([[0], np.cumsum(n_lines)])
-    most_entries = n_words // (2 if header.weighted else 1)
+    most_entries = (n_words + 1) // 2 if header.weighted else n_words  # the last may lack its weight
     entry_starts = np.concatenate([[0], np.cumsum(most_entries)])
     sources, targets = np.empty(entry_starts[-1], np.int32), np.empty(entry_starts[-1], np.int32)
     weights = np.empty(entry_starts[-1] if header.weighted else 0)

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphclust import GraphFormatError, GraphValidationError, GraphWarning, as_graph, load_graph, save_graph
+from graphclust.compiled.runtime.loops import plain
 from graphclust.faces import cli
 from graphclust.io.node_weights import read_node_weights
 from graphclust.io.points import points_of, read_points
@@ -365,6 +366,11 @@ def test_what_only_python_takes_for_a_number_is_none_in_a_file(tmp_path, word):
         load(tmp_path, gml, "a.gml", weights="file")
     with pytest.raises(GraphFormatError, match="expected a number"):
         load(tmp_path, f"*Vertices 2\n*Edges\n1 2 {word}\n", "a.net")
+
+
+def test_a_last_neighbor_of_metis_without_its_weight_is_named(tmp_path):
+    with pytest.raises(GraphFormatError, match=r"line 4: '2': numbers are missing"), plain():
+        load(tmp_path, "3 2 001\n2 2\n1 2 3 3\n2\n", "a.graph")
 
 
 @pytest.mark.parametrize("first", ["1,", ",2", "1,two", "1_0,2"])
