@@ -115,7 +115,8 @@ class NumberReader:
     def _read(self, first: int, last: int, text: np.ndarray) -> tuple:
         """One piece: sources, targets, weights and which are left, the largest id, the number of lines, the fault."""
         layout = self.layout
-        most_rows = (last - first) // (2 * layout.n_columns) + 1
+        # Between delimiters all fields but the two ids may be empty.
+        most_rows = (last - first) // (layout.n_columns + (2 if layout.delimiter else layout.n_columns)) + 1
         ends: np.ndarray = np.empty((2, most_rows), self.ids)
         sources, targets = ends[0], ends[1]
         bound = np.iinfo(self.ids).max

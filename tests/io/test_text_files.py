@@ -368,6 +368,14 @@ def test_what_only_python_takes_for_a_number_is_none_in_a_file(tmp_path, word):
         load(tmp_path, f"*Vertices 2\n*Edges\n1 2 {word}\n", "a.net")
 
 
+@pytest.mark.parametrize("weight", ["", "1.5"])
+def test_empty_fields_beside_the_ids_leave_room_for_every_row(tmp_path, weight):
+    rows = "".join(f"{i},{i + 1},,,,,,{weight}\n" for i in range(9))
+    with plain(), pytest.raises(GraphFormatError, match="the weight is ''") if not weight else contextlib.nullcontext():
+        graph = load(tmp_path, f"source,target,a,b,c,d,e,weight\n{rows}", "a.csv")[1]
+        assert graph.n_edges == 9 and (graph.weights == 1.5).all()
+
+
 def test_a_last_neighbor_of_metis_without_its_weight_is_named(tmp_path):
     with pytest.raises(GraphFormatError, match=r"line 4: '2': numbers are missing"), plain():
         load(tmp_path, "3 2 001\n2 2\n1 2 3 3\n2\n", "a.graph")
