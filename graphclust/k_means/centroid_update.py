@@ -4,10 +4,11 @@ import numpy as np
 
 from graphclust.compiled.points.centroid_update import Chunks, group_rows
 from graphclust.compiled.runtime.blocks import row_blocks, run_in_blocks, thread_blocks
-from graphclust.k_means.points import Points, point_blocks
+from graphclust.k_means.points import DensePoints, Points, point_blocks
 
 _CHUNK = 4096
 _SMALL = 1 << 18
+_CANCELED = 1e-6  # of the squared lengths: distances below hold fewer than ten digits
 
 
 def cluster_sums(
@@ -54,6 +55,22 @@ def own_sq_distances(points: Points, centroids: np.ndarray, labels: np.ndarray) 
     boundaries = point_blocks(points.n, points.work)
     run_in_blocks(points.own_loop, boundaries, points.against(centroids), labels, sq_distances)
     return sq_distances
+
+
+def inertia_of(points: Points, weights: np.ndarray, centroids: np.ndarray, labels: np.ndarray) -> float:
+    """Sum of w |x - its centroid|^2, of sparse points without the loss of digits where that is far below w |x|^2."""
+    inertia = float((weights * own_sq_distances(points, centroids, labels)).sum())
+    if isinstance(points, DensePoints) or inertia >= _CANCELED * float(weights @ points.sq_norms):
+        return inertia
+    inertia, ends = 0.0, np.cumsum(np.bincount(labels, minlength=len(centroids)))
+    for members, center in zip(np.split(np.argsort(labels, kind="stable"), ends[:-1]), centroids, strict=True):
+        rows, center = points.matrix[members], center.astype(np.float64)
+        entry_weights = np.repeat(weights[members], np.diff(rows.indptr))
+        inertia += float(entry_weights @ (rows.data - center[rows.indices]) ** 2)
+        lack = weights[members].sum() - np.bincount(rows.indices, entry_weights, points.d)
+        some_lack = np.bincount(rows.indices, minlength=points.d) < len(members)
+        inertia += float(lack[some_lack] @ center[some_lack] ** 2)
+    return inertia
 
 
 def update_centroids(points: Points, weights: np.ndarray, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

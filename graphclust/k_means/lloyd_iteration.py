@@ -7,7 +7,7 @@ import numpy as np
 
 from graphclust.errors import GraphValidationError
 from graphclust.k_means.bounds import BoundedAssignment, assign_once
-from graphclust.k_means.centroid_update import own_sq_distances, update_centroids
+from graphclust.k_means.centroid_update import inertia_of, update_centroids
 from graphclust.k_means.energy_curve import ValidationCurve
 from graphclust.k_means.points import Points, as_points
 from graphclust.k_means.running_sums import Tally
@@ -151,5 +151,5 @@ def result_of_labels(
     if not occupied.all():
         centroids = np.ascontiguousarray(centroids[occupied])
         labels = assign_once(points, centroids)
-    inertia = float((weights * own_sq_distances(points, centroids, labels)).sum())
+    inertia = inertia_of(points, weights, centroids, labels)
     return KMeansResult(centroids, labels, inertia, len(history), np.array(history), curve.table())

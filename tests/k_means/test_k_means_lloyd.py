@@ -205,6 +205,17 @@ def test_sparse_equals_dense(dtype):
         assert result.centroids.dtype == dtype
 
 
+@pytest.mark.parametrize("n_absent", [0, 3])
+def test_inertia_of_sparse_points_far_from_zero_is_that_of_dense_ones(n_absent):
+    """|x|^2 - 2 x.c + |c|^2 would be off by some thousandths of each distance here."""
+    X = 1e6 + 1e3 * np.repeat([[0.0], [1.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 6))
+    X[:20, :n_absent] = 0.0
+    weights = np.linspace(1.0, 2.0, 40)
+    dense, found = (kmeans(given, 2, init=X[[0, 20]], sample_weight=weights) for given in (X, sparse.csr_array(X)))
+    assert (found.labels == dense.labels).all()
+    assert found.inertia == pytest.approx(dense.inertia, rel=1e-8)
+
+
 def test_sparse_seeding_draws_the_same_points():
     X = sparse_topics(300, 40, 5, 3)
     for arguments in ({"n_candidates": 3}, {"exponent": np.inf}, {"exponent": 1.0}):
