@@ -24,9 +24,9 @@ from graphclust.graph.matrices import (
     as_csr,
     as_float_weights,
     check_shape,
+    join_directions,
     remark_on_isolated,
     rounding,
-    symmetrized,
 )
 from graphclust.graph.networkx_rows import networkx_rows
 from graphclust.graph.other_libraries import (
@@ -229,7 +229,7 @@ def _from_scipy(matrix, symmetrize: str | None, tolerance: float, is_directed: b
     check_shape(matrix.indptr, matrix.indices, matrix.data, matrix.shape[0])
     as_float_weights(matrix.data[:0])  # refuses what are no numbers, even if all are one
     if is_directed and symmetrize == "sum":
-        matrix, remark = symmetrized(sparse.csr_array(matrix), symmetrize, tolerance)
+        matrix, remark = join_directions(sparse.csr_array(matrix), symmetrize, tolerance)
         remarks = (*remarks, remark)
     weights = None if all_ones(matrix.data[: matrix.indptr[-1]]) else matrix.data
     return graph_from_csr(

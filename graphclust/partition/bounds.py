@@ -273,7 +273,7 @@ def meet_minimum(level: Level, found: Partition, goal: Goal, run: Run) -> Partit
         return found
     room = room_for(level, len(found.sums.size))
     k, within = balance_into(level, found, goal, np.zeros(len(found.sums.size)), room)
-    packed = filled(room, k) if within else _pack_within(level, k, goal, run)
+    packed = partition_in(room, k) if within else _pack_within(level, k, goal, run)
     if packed is None:
         raise ParameterError(
             f"no clusters of {goal.least:.12g} to {goal.most:.12g} were found: {NO_ROOM}; expected a smaller min_size "
