@@ -10,6 +10,9 @@ import numpy.typing as npt
 from graphclust.errors import GraphValidationError, ParameterError
 
 Word = TypeVar("Word", bound=str)
+# What helps where k=None is not possible.
+K_OF_GRAPH = "cluster_path(G).suggest().k is the number that a graph shows"
+K_OF_POINTS = "coreset_sc(knn_graph(X)).k is the number that the graph of nearest neighbors shows"
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 
 
@@ -47,8 +50,15 @@ def check_type(value: Any, kind: type, name: str, remedy: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}, expected a {kind.__name__}: {remedy}")
 
 
-def as_whole_number(value: Any, name: str, *, at_least: int, at_most: int | None = None, why: str = "") -> int:
-    """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors."""
+def as_whole_number(
+    value: Any, name: str, *, at_least: int, at_most: int | None = None, why: str = "", if_none: str = ""
+) -> int:
+    """`value` as an int within [at_least, at_most]; True, 2.5 and "3" are TypeErrors.
+
+    if_none : what helps who passed None, as the functions that choose a number take it.
+    """
+    if value is None and if_none:
+        raise TypeError(f"{name}=None is a NoneType, expected a whole number; {if_none}")
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name}={value!r} is a {type(value).__name__}, expected a whole number")
     number = int(value)

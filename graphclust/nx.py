@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from graphclust.checks import as_generator
+from graphclust.partition.clustering import Clustering
 from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.unknown_k import warn_if_unclear
 from graphclust.spectral.whole_graph import spectral_clustering
 
 Weight = str | Callable[[Any, Any, Any], float | None] | None
@@ -24,13 +26,14 @@ __all__ = ["coreset_communities", "spectral_communities"]
 
 
 def coreset_communities(
-    G: Any, k: int, *, weight: Weight = "weight", seed: Any = None, **options: Any
+    G: Any, k: int | None = None, *, weight: Weight = "weight", seed: Any = None, **options: Any
 ) -> list[set[Hashable]]:
     """A partition of the nodes into exactly k communities, the largest first: `graphclust.coreset_sc`.
 
     G : an undirected networkx.Graph. weight : the edge attribute of the weights; an edge without it counts 1, and so do
         all where no edge has it, or with None. Or a function (u, v, attributes) of an edge that gives its weight, or
         None for no edge; in a multigraph, of all edges between two nodes, with their attributes by key.
+    k : number of communities; None takes the number that the graph shows, and warns if it is not clear.
     seed : None, a whole number, a Generator, or, of which a number is drawn, a RandomState, a random.Random, or one of
         the modules random and numpy.random.
     options : of `graphclust.coreset_sc`, such as objective, resolution or effort.
@@ -42,10 +45,12 @@ def coreset_communities(
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
     G, weight = _with_weights(G, weight)
-    return coreset_sc(G, k, weight=weight, rng=as_rng(seed), **options).communities()
+    return _sets(coreset_sc(G, k, weight=weight, rng=as_rng(seed), **options))
 
 
-def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any = None) -> list[set[Hashable]]:
+def spectral_communities(
+    G: Any, k: int | None = None, *, weight: Weight = "weight", seed: Any = None
+) -> list[set[Hashable]]:
     """A partition of the nodes into k communities by eigenvectors: `graphclust.spectral_clustering`.
 
     Arguments as for `coreset_communities`. Raises what `spectral_clustering` raises.
@@ -55,7 +60,13 @@ def spectral_communities(G: Any, k: int, *, weight: Weight = "weight", seed: Any
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
     G, weight = _with_weights(G, weight)
-    return spectral_clustering(G, k, weight=weight, rng=as_rng(seed)).communities()
+    return _sets(spectral_clustering(G, k, weight=weight, rng=as_rng(seed)))
+
+
+def _sets(found: Clustering) -> list[set[Hashable]]:
+    """The communities; of a clustering nothing else is returned, so that a k which is not clear is said here."""
+    warn_if_unclear(found.remarks)
+    return found.communities()
 
 
 def as_rng(seed: Any) -> Any:

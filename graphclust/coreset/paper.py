@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
+from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.coreset.induced_coreset_graph import coreset_graph
 from graphclust.coreset.label_extension import extend_labels
 from graphclust.coreset.outcome import Outcome
@@ -119,7 +119,7 @@ def cluster_coreset(
         raise TypeError(
             f"induced is a {type(induced).__name__}, expected a matrix: coreset_graph(kernel, coreset) makes it"
         )
-    k = as_whole_number(k, "k", at_least=1)
+    k = as_whole_number(k, "k", at_least=1, if_none=K_OF_GRAPH)
     as_choice(embedding, "embedding", EMBEDDINGS)
     as_choice(degrees, "degrees", DEGREES)
     rng, progress = as_generator(rng), as_progress(progress)

@@ -10,7 +10,16 @@ from math import ceil, log
 
 import numpy as np
 
-from graphclust.checks import Seed, as_array, as_choice, as_generator, as_number, as_whole_number, check_type
+from graphclust.checks import (
+    K_OF_GRAPH,
+    Seed,
+    as_array,
+    as_choice,
+    as_generator,
+    as_number,
+    as_whole_number,
+    check_type,
+)
 from graphclust.compiled.runtime.blocks import coarse_blocks
 from graphclust.coreset.parallel_sampling import sample_by_blocks
 from graphclust.coreset.seeding import METHODS, Seeds, d2_seeding
@@ -168,7 +177,7 @@ def construct_coreset(
     34
     """
     check_kernel(kernel)
-    k = as_whole_number(k, "k", at_least=1)
+    k = as_whole_number(k, "k", at_least=1, if_none=K_OF_GRAPH)
     size = as_whole_number(size, "size", at_least=1)
     rounds = as_whole_number(rounds, "rounds", at_least=1)
     oversampling = as_number(oversampling, "oversampling", above=0.0)

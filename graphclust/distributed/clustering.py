@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,14 +27,17 @@ from graphclust.partition.from_labels import clustering_of, graph_to_cluster, nu
 from graphclust.partition.in_blocks import bring_labels
 from graphclust.partition.options import check_options, settings, settings_of_method
 from graphclust.partition.pipeline import partition_by_blocks
+from graphclust.partition.resolution import remarks_on
+from graphclust.partition.unknown_k import choose_k
 from graphclust.progress import ProgressLike, as_progress
+from graphclust.words import Objective
 
 PARTITIONS_PER_THREAD = 2
 
 
 def coreset_sc(
     store: str | os.PathLike[str] | StoredGraph,
-    k: int,
+    k: int | None = None,
     *,
     client: Any,
     objective: str | None = None,
@@ -53,6 +56,8 @@ def coreset_sc(
 
     store : path of a store (see `save_store`), the same for the client and all workers: on a shared disk, or a copy
         on each machine.
+    k : number of clusters; None takes the number that the graph shows, which the client seeks alone, as `coreset_sc` in
+        one process does.
     client : an open `dask.distributed.Client`; none is ever started here.
     n_partitions : runs of rows that tasks are made of; two a worker's thread by default. No more than the graph has
         blocks do anything: 64, or more from 17 billion entries on. It does not change a label.
@@ -71,10 +76,10 @@ def coreset_sc(
     import_extra("distributed")
     check_client(client)
     (rng, seed), progress = as_seeded(rng), as_progress(progress)
-    k = as_whole_number(k, "k", at_least=1)
+    k_given = None if k is None else as_whole_number(k, "k", at_least=1)
     patience = as_number(patience, "patience", above=0.0)
     given = check_options(
-        k, objective=objective, resolution=resolution, effort=effort, components=components,
+        k_given or 1, objective=objective, resolution=resolution, effort=effort, components=components,
         coreset_size=coreset_size, oversampling=oversampling, sampling="parallel",
     )  # fmt: skip
     options = {"method": "two-step", **settings("two-step", given)}
@@ -83,13 +88,14 @@ def coreset_sc(
         n_partitions = as_whole_number(n_partitions, "n_partitions", at_least=1)
     graph = store if isinstance(store, StoredGraph) else open_store(store, verify="fast")
     assert isinstance(graph, StoredGraph)
-    graph_to_cluster(graph, k, "weight", None, progress)
+    graph_to_cluster(graph, k_given or 1, "weight", None, progress)
     origin = Origin(graph.path, graph.key, versions())
     with progress.stage("workers"):
         if not count_workers(client):
             wait_for_client(client, patience)
         look_at_workers(client, origin, patience)
     remarks = list(graph.remarks)
+    k = choose_k(graph, cast(Objective, aim.name), given, remarks, progress) if k_given is None else k_given
     with progress.stage("components"):
         searched = nodes_to_partition(graph, k, options["components"], remarks, progress)
     if not np.array_equal(searched, ~graph.isolated):
@@ -100,11 +106,14 @@ def coreset_sc(
     collect = bring_labels if labels_path is None else partial(write_labels, path=os.path.abspath(labels_path), k=k)
     plan, outcome = partition_by_blocks(engine, graph.n_entries, k, aim, options, rng, progress, collect)
     assert outcome.coreset is not None
+    remarks += outcome.remarks
+    if k_given is None:  # why k was taken is said already
+        remarks = [remark for remark in remarks if remark not in remarks_on(plan)]
     return clustering_of(
         graph,
         k,
         outcome.labels,
-        [*remarks, *outcome.remarks],
+        remarks,
         progress,
         CoresetClustering(outcome.coreset.nodes, outcome.coreset.weights, np.asarray(outcome.coreset_labels)),
         listing_order(graph),

@@ -29,7 +29,10 @@ def as_rng(random_state: Any) -> np.random.Generator:
 
 def as_n_clusters(n_clusters: Any, n_samples: int) -> int:
     """The number of clusters, in [1, n_samples]."""
-    return as_whole_number(n_clusters, "n_clusters", at_least=1, at_most=n_samples, why=f": n_samples={n_samples}")
+    return as_whole_number(
+        n_clusters, "n_clusters", at_least=1, at_most=n_samples, why=f": n_samples={n_samples}",
+        if_none="CoresetSpectralClustering(None) takes the number that the graph of nearest neighbors shows",
+    )  # fmt: skip
 
 
 def check_sparse(X: Any) -> None:

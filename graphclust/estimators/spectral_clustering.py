@@ -88,7 +88,7 @@ class _GraphModel(ClusterMixin, BaseEstimator):
 class SpectralClustering(_GraphModel):
     """k-means on the top eigenvectors of a whole graph, in the place of `sklearn.cluster.SpectralClustering`.
 
-    n_clusters : number of clusters.
+    n_clusters : number of clusters; None takes the number that the graph shows, which clustering_ has remarks on.
     affinity : "rbf" for exp(-gamma |x - y|^2) between all points; "nearest_neighbors" for the graph in which each point
         is joined with its nearest ones, by 1 if both are so near to each other and by 1/2 if one is; "precomputed" for
         X as the matrix of a graph, symmetric, dense or sparse; "precomputed_nearest_neighbors" for X as distances,
@@ -115,7 +115,7 @@ class SpectralClustering(_GraphModel):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         eigen_solver: str | None = None,
         n_components: int | None = None,
@@ -165,7 +165,7 @@ class SpectralClustering(_GraphModel):
         return graph_by_kernel(X, self.affinity, options)
 
     def _cluster(self, graph: Graph, rng: np.random.Generator) -> Clustering:
-        k = as_n_clusters(self.n_clusters, graph.n_nodes)
+        k = None if self.n_clusters is None else as_n_clusters(self.n_clusters, graph.n_nodes)
         if self.eigen_solver is not None:
             as_choice(self.eigen_solver, "eigen_solver", EIGEN_SOLVERS)
         options = {name: getattr(self, name) for name in ("n_components", "assign_labels", "n_init")}
@@ -239,7 +239,7 @@ class CoresetSpectralClustering(NeighborGraphModel):
     """A graph, or the graph of the nearest neighbors of points, in exactly n_clusters parts: `graphclust.coreset_sc`.
 
     n_clusters, gamma, random_state : as for `SpectralClustering`; n_clusters=None takes the number that the graph
-        shows, see `graphclust.cluster_path`, which clustering_ has remarks on.
+        shows, see `graphclust.cluster_path`.
     affinity : "nearest_neighbors" for the graph in which each point is joined with n_neighbors others, if there are so
         many, see `graphclust.knn_graph`; "rbf" or "precomputed" as for `SpectralClustering`.
     metric, neighbors_method : of the nearest neighbors, the `metric` and `method` of `graphclust.knn_graph`. "auto" is

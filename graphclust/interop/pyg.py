@@ -17,6 +17,7 @@ from graphclust.errors import GraphWarning
 from graphclust.io.edge_arrays import graph_from_edge_arrays
 from graphclust.partition.equal_parts import ISOLATED_ALONE
 from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.unknown_k import warn_if_unclear
 
 __all__ = ["partition"]
 
@@ -29,8 +30,9 @@ def partition(
     edge_index : whole numbers of shape (2, n_edges), the ends of the edges, a torch tensor or an array. An edge may
         come once or in both directions, as PyG has it; repeated edges are added up, or count once without weights.
     n_nodes : number of nodes; the ends are below it.
-    k : number of parts, exactly; None takes the number that the graph shows. They differ in size where the graph does;
-        with objective="edge_cut" they are of equal size, up to `max_imbalance`, as METIS makes them.
+    k : number of parts, exactly; None takes the number that the graph shows, and warns if it is not clear. They differ
+        in size where the graph does; with objective="edge_cut" they are of equal size, up to `max_imbalance`,
+        as METIS makes them.
     edge_weight : numbers >= 0, shape (n_edges,), or None.
     random_state : None, a seed or a numpy Generator.
     options : of `graphclust.coreset_sc`; the objective is the normalized cut unless it is given.
@@ -48,6 +50,7 @@ def partition(
         warnings.filterwarnings("ignore", ISOLATED_ALONE, GraphWarning)
         graph = graph_from_edge_arrays(edge_index, as_whole_number(n_nodes, "n_nodes", at_least=1), edge_weight)
     found = coreset_sc(graph, k, **{"objective": "normalized_cut", "rng": random_state} | options)
+    warn_if_unclear(found.remarks)
     labels = found.labels.copy()
     if (labels < 0).any():
         fill_smallest(labels, found.graph.components, found.k)

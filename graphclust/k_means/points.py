@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from graphclust.checks import as_array, as_weights, as_whole_number
+from graphclust.checks import K_OF_POINTS, as_array, as_weights, as_whole_number
 from graphclust.compiled.points.bounded_assignment import Pairs, assign_bounded, assign_by_products
 from graphclust.compiled.points.centroid_update import add_rows, sum_chunks
 from graphclust.compiled.points.point_distances import own_sq_distances, pair_sq_distances
@@ -289,7 +289,7 @@ def _check_range(values: np.ndarray, n: int, d: int, name: str) -> float:
 
 def as_cluster_count(k: Any, n_points: int) -> int:
     """k as an int in [1, n_points]."""
-    k = as_whole_number(k, "k", at_least=1)
+    k = as_whole_number(k, "k", at_least=1, if_none=K_OF_POINTS)
     if k > n_points:
         raise ParameterError(f"k={k} is more than the {n_points} points, expected k <= {n_points}")
     return k

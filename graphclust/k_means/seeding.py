@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import Seed, as_generator, as_number, as_whole_number
+from graphclust.checks import K_OF_POINTS, Seed, as_generator, as_number, as_whole_number
 from graphclust.compiled.points.point_seeding import (
     DrawnSeeds,
     NearestSeeds,
@@ -85,7 +85,7 @@ def kmeans_plusplus(
     >>> kmeans_plusplus([[0.0], [0.0], [9.0], [9.0]], 2, rng=1)
     array([2, 1])
     """
-    k = as_whole_number(k, "k", at_least=1)
+    k = as_whole_number(k, "k", at_least=1, if_none=K_OF_POINTS)
     n_candidates = greedy_candidates(k) if greedy else 1
     return distance_seeding(X, k, n_candidates=n_candidates, sample_weight=sample_weight, rng=rng)
 

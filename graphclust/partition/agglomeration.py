@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from graphclust.checks import as_whole_number
+from graphclust.checks import K_OF_GRAPH, as_whole_number
 from graphclust.compiled.graphs import agglomeration as loops
 from graphclust.compiled.graphs.levels import Goal, Level, Partition
 from graphclust.compiled.graphs.merging import merge_pairs
@@ -51,7 +51,7 @@ def merge_clusters(
     from graphclust.partition.resolution import dendrogram_of, plan_for_k
 
     graph = graph_without_isolated_nodes(G, weight)
-    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
+    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH)
     aim = as_aim(objective, resolution)
     run = run_on(weigh(graph, aim.name))
     plan = plan_for_k(aim, k, dendrogram_of(run.finest, run, k), run.units)

@@ -33,6 +33,10 @@ from graphclust.words import Effort
 __all__ = ["balanced_partition"]
 
 IMBALANCE = 0.03  # by default, as in METIS
+NO_SUGGESTION = (
+    "a small edge cut suggests none: what the parts are for does, such as the processors, or coreset_sc(G, "
+    "max_imbalance=0.1) takes the number that the graph shows"
+)
 # The warning, where the gate has nothing else to say: here isolated nodes have parts as all others.
 ISOLATED_ALONE = r"(?:(?s:.*): )?[\d,]+ isolated nodes? ha(s|ve) no edge: label -1 where k is given$"
 
@@ -54,7 +58,7 @@ def balanced_partition(
 
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
-    k : number of parts, 1 <= k <= n_nodes; every part has a node.
+    k : number of parts, 1 <= k <= n_nodes; every part has a node. None is refused: a small edge cut suggests none.
     max_imbalance : >= 0. No part holds more than (1 + max_imbalance) times the average one, rounded up: 0.03 is three
         per cent, as METIS's ufactor=30 and KaHIP's imbalance of 3. A GraphWarning questions more than 1.
     node_weight : of each node, > 0, which that bound then counts: an array of shape (n_nodes,), a mapping or a pandas
@@ -83,7 +87,7 @@ def balanced_partition(
     ([9, 9, 9, 9], 12.0)
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress, time_budget)
-    k = as_whole_number(k, "k", at_least=1)
+    k = as_whole_number(k, "k", at_least=1, if_none=NO_SUGGESTION)
     max_imbalance = as_number(max_imbalance, "max_imbalance", at_least=0.0)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     with warnings.catch_warnings():
@@ -145,7 +149,7 @@ def edge_cut_partition(G: GraphLike, k: int | None, **options: Any) -> Clusterin
     ParameterError for any other option than max_imbalance, node_weight and effort: the objective has no more.
     """
     if k is None:
-        raise ParameterError("k was not given, expected the number of parts: a small edge cut suggests none")
+        raise ParameterError(f"k was not given, expected the number of parts; {NO_SUGGESTION}")
     taken = ("max_imbalance", "node_weight", "effort", "weight", "symmetrize", "time_budget", "rng", "progress")
     method, _ = options.pop("method"), options.pop("objective")
     for name, value in (({} if method == "auto" else {"method": method}) | options).items():

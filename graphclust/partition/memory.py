@@ -7,7 +7,7 @@ from math import ceil, log2, sqrt
 
 import numpy as np
 
-from graphclust.checks import as_choice, as_whole_number
+from graphclust.checks import K_OF_GRAPH, as_choice, as_whole_number
 from graphclust.compiled.runtime.blocks import n_threads
 from graphclust.coreset.paper import default_size as published_size
 from graphclust.coreset.shared_neighbors import MOST_NEIGHBORS, MOST_VISITORS
@@ -60,7 +60,7 @@ def estimate_memory(
     176000000
     """
     as_choice(method, "method", METHODS)
-    k = as_whole_number(k, "k", at_least=1)
+    k = as_whole_number(k, "k", at_least=1, if_none=K_OF_GRAPH)
     if not isinstance(G, tuple):
         return bytes_for_graph(as_graph(G), k, method, coreset_size)
     if len(G) != 2:

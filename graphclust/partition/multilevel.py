@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,7 @@ from graphclust.objective.objective import as_aim, weigh
 from graphclust.partition.agglomeration import graph_without_isolated_nodes
 from graphclust.partition.engine import EFFORTS, partition_into
 from graphclust.partition.levels import run_on
+from graphclust.partition.unknown_k import choose_k, warn_if_unclear
 from graphclust.progress import ProgressLike, as_progress
 from graphclust.words import Effort, Objective
 
@@ -19,7 +22,7 @@ __all__ = ["multilevel_partition"]
 
 def multilevel_partition(
     G: GraphLike,
-    k: int,
+    k: int | None = None,
     *,
     objective: Objective = "modularity",
     resolution: float | str | None = None,
@@ -30,13 +33,15 @@ def multilevel_partition(
 ) -> npt.NDArray[np.int64]:
     """Labels of a partition into k clusters, through coarser and coarser graphs.
 
-    G, weight : as `as_graph` takes them, without isolated nodes; k : 1 <= k <= n_nodes.
+    G, weight : as `as_graph` takes them, without isolated nodes; k : 1 <= k <= n_nodes. None takes the number that the
+        graph shows, as `coreset_sc` does with components="all", and warns if it is not clear.
     objective, resolution, effort : as `coreset_sc` takes them.
     rng : None, a seed or a numpy Generator; progress : see `Progress`.
 
     Returns int64, shape (n_nodes,), every label from 0 to k - 1 used.
 
-    Raises ParameterError for isolated nodes, an impossible k, effort or resolution, and an unknown objective.
+    Raises ParameterError for isolated nodes, an impossible k, effort or resolution, and an unknown objective. Warns
+    with GraphWarning where k was not given and the graph shows no number clearly; the warning names the candidates.
 
     Source: see `graphclust.partition.engine`.
 
@@ -47,6 +52,10 @@ def multilevel_partition(
     aim = as_aim(objective, resolution)
     effort = as_choice(effort, "effort", tuple(EFFORTS))
     graph, rng, progress = graph_without_isolated_nodes(G, weight), as_generator(rng), as_progress(progress)
+    if k is None:
+        remarks: list[str] = []
+        k = choose_k(graph, cast(Objective, aim.name), {"components": "all"}, remarks, progress)
+        warn_if_unclear(remarks)
     k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
     with progress.interruptible(_as_labels):
         run = run_on(weigh(graph, aim.name), rng, progress)

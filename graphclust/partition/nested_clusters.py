@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphclust import __version__
-from graphclust.checks import Seed, as_whole_number
+from graphclust.checks import K_OF_GRAPH, Seed, as_whole_number
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges
 from graphclust.graph.node_order import listing_order, node_names
@@ -236,7 +236,9 @@ class Hierarchy:
 
         Its resolution is that of the coarsest level that has as many clusters, or of the finest level.
         """
-        k = as_whole_number(k, "k", at_least=1, at_most=self.graph.n_nodes, why=", the number of nodes")
+        k = as_whole_number(
+            k, "k", at_least=1, at_most=self.graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH
+        )
         labels, parameters = cut(self._linkage, k), {**self.parameters, "cut": k}
         said = [one for one in self.remarks if "isolated node" not in one]  # here they have clusters as all others
         depth = sum(len(ids) < k for ids in self.ids)

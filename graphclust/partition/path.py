@@ -144,7 +144,7 @@ class ClusterPath:
         >>> cluster_path(nx.ring_of_cliques(4, 5), [2, 4], rng=0).clustering(4, time_budget=10).sizes
         array([5, 5, 5, 5])
         """
-        k = as_whole_number(k, "k", at_least=-(2**62))
+        k = as_whole_number(k, "k", at_least=-(2**62), if_none="path.suggest().k is the number that the graph shows")
         progress = as_progress(progress, time_budget)
         if k not in self.ks:
             raise KeyError(f"k={k} is not on this path of {len(self.ks)} from {self.ks[0]} to {self.ks[-1]}")

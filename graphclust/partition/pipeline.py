@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -44,9 +44,8 @@ from graphclust.partition.options import (
     settings,
     settings_of_method,
 )
-from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.resolution import Plan, remarks_on
-from graphclust.partition.select_k import DRAWS
+from graphclust.partition.unknown_k import choose_k
 from graphclust.partition.whole_graph import Sampling
 from graphclust.partition.within_bounds import clusters_within
 from graphclust.progress import Progress, ProgressLike, as_progress
@@ -90,7 +89,8 @@ def coreset_sc(
     G : networkx.Graph, SciPy sparse matrix or array, square ndarray, path of a graph file, or Graph; undirected,
         weights >= 0. See `as_graph` for `weight`, `symmetrize` and what is assumed or repaired.
     k : number of clusters, 1 <= k <= number of nodes. None takes what `cluster_path(...).suggest()` says, for the time
-        of some 20 to 35 clusterings, and a remark says why.
+        of some 20 to 35 clusterings; a remark says why and, if the graph shows no number clearly, which others it may
+        be.
     method : "auto" takes the best of the next two for the graph.
         "multilevel" partitions coarser and coarser quotient graphs, see `multilevel_partition`.
         "two-step" clusters a coreset whose nodes are linked by shared neighbors, labels all nodes from it and
@@ -196,7 +196,7 @@ def coreset_sc(
     aim = as_aim(given.get("objective", "modularity"), given.get("resolution"))
     graph = graph_to_cluster(G, k_given or 1, weight, symmetrize, progress)
     remarks = list(graph.remarks)
-    k = _suggest_k(graph, aim, given, remarks, progress) if k_given is None else k_given
+    k = choose_k(graph, cast(Objective, aim.name), given, remarks, progress) if k_given is None else k_given
     size = as_sizes(G, graph, node_weight) if is_bounded else None
     if size is not None and k_given is None and k != (k := k_within(size, k, min_size, max_size)):
         remarks.append(f"the bounds do not allow that many clusters, the nearest number that they do is {k}")
@@ -269,22 +269,6 @@ def _coreset_in_rows(outcome: Outcome, order: np.ndarray) -> CoresetClustering |
     nodes = order[outcome.coreset.nodes]
     place = np.argsort(nodes)
     return CoresetClustering(nodes[place], outcome.coreset.weights[place], outcome.coreset_labels[place])
-
-
-def _suggest_k(graph: Graph, aim: Aim, given: dict[str, Any], remarks: list[str], progress: Progress) -> int:
-    """The number of clusters that the graph shows; the remarks say why.
-
-    The path has the seed of a suggestion, so that no second path is made.
-    """
-    searched = given.get("components", "large")
-    with progress.stage("choosing k"):
-        objective = cast(Objective, aim.name)
-        path = cluster_path(graph, objective=objective, components=searched, rng=DRAWS, progress=progress.aside())
-        suggestion = path.suggest(progress=progress.aside())
-    remarks.append(f"k was not given, {suggestion.k} was taken: {suggestion.reasons[0]}")
-    if "coreset_size" in given:
-        as_whole_number(given["coreset_size"], "coreset_size", at_least=suggestion.k, why=", the k that was suggested")
-    return suggestion.k
 
 
 def _run_paper_method(graph, k, options, remarks: list[str], rng, progress: Progress) -> Outcome:

@@ -55,6 +55,7 @@ CLEAR_WIDTH, CLEAR_LEAD, STABLE = 0.6, 2.0, 0.5
 # the widest has 0.45 and 0.39, not both. If no k reaches them, the number at resolution 1 is as good.
 WIDE, FOUND_AGAIN = 0.35, 0.4
 SMALLER_LEAD, VERY_STABLE = 1.5, 0.75  # half as far above 1 as a clear lead, and half as far below 1 as STABLE
+NOT_SHOWN, NOT_TRIED = "shows no number of clusters clearly", "was not tried for a number that it shows"
 
 
 class SuggestedK(NamedTuple):
@@ -150,8 +151,7 @@ def suggestion_of(path: ClusterPath, progress: Progress) -> Suggestion:
     said = sentences(path, candidates)
     if not clear:
         was_tried = not found or bool(without)
-        unclear = "shows no number of clusters clearly" if was_tried else "was not tried for a number that it shows"
-        said.insert(0, f"the graph {unclear}; {k} is {how}{end_of(path)}")
+        said.insert(0, f"the graph {NOT_SHOWN if was_tried else NOT_TRIED}; {k} is {how}{end_of(path)}")
     if progress.remark:
         said.append(progress.remark)
     return Suggestion(k, clear, tuple(said), candidates, path.seed, path.origin, most_saved)

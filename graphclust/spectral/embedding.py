@@ -6,7 +6,7 @@ from math import ceil, exp, log, log2
 
 import numpy as np
 
-from graphclust.checks import Seed, as_choice, as_generator, as_weights, as_whole_number
+from graphclust.checks import K_OF_GRAPH, Seed, as_choice, as_generator, as_weights, as_whole_number
 from graphclust.graph.container import Graph, GraphLike
 from graphclust.graph.laplacian import NormalizedAdjacency
 from graphclust.io.graph_input import as_graph
@@ -145,7 +145,7 @@ def scale_rows(vectors: np.ndarray, degrees: np.ndarray, rows: str) -> np.ndarra
 
 def _check(G, k, degrees, weight, rng) -> tuple[Graph, np.ndarray, int, np.random.Generator]:
     graph = as_graph(G, weight=weight)
-    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes")
+    k = as_whole_number(k, "k", at_least=1, at_most=graph.n_nodes, why=", the number of nodes", if_none=K_OF_GRAPH)
     degrees = graph.degrees if degrees is None else as_weights(degrees, graph.n_nodes, "degrees")
     return graph, degrees, k, as_generator(rng)
 

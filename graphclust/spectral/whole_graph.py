@@ -15,6 +15,7 @@ from graphclust.k_means.lloyd_iteration import KMeansResult
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster
 from graphclust.partition.options import graph_settings
+from graphclust.partition.unknown_k import choose_k
 from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.spectral.embedding import spectral_embedding, walk_columns
 from graphclust.spectral.rounding import ROUNDINGS
@@ -29,7 +30,7 @@ LEFT_TIMES, LEFT_SHARE = 2.0, 4.0
 
 def spectral_clustering(
     G: GraphLike,
-    k: int,
+    k: int | None = None,
     *,
     n_components: int | None = None,
     assign_labels: str = "kmeans",
@@ -44,6 +45,8 @@ def spectral_clustering(
     The exact method, for graphs of up to some ten thousand nodes and few clusters: the eigenvectors cost at least
     O(k x entries + k^2 n). Other arguments, result and errors as in `coreset_sc`.
 
+    k : number of clusters; None takes what `cluster_path(G, components="all").suggest()` says, as no component is put
+        aside here, and a remark says why.
     n_components : how many eigenvectors; None for k.
     assign_labels : "kmeans", the best of `n_init` runs; "discretize" turns the eigenvectors until they come closest to
         marks of clusters; "cluster_qr" does so once, from nodes far apart, and draws nothing. These two make as many
@@ -61,7 +64,7 @@ def spectral_clustering(
     [{0, 1, 2, 3}, {4, 5, 6, 7}]
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress)
-    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    graph, k, remarks = _to_cluster(G, k, weight, symmetrize, progress)
     as_choice(assign_labels, "assign_labels", ("kmeans", *ROUNDINGS))
     n_init = as_whole_number(n_init, "n_init", at_least=1)
     if n_components is None:
@@ -76,18 +79,18 @@ def spectral_clustering(
         points = spectral_embedding(graph, n_components, rows=rows, rng=rng)
     if assign_labels == "kmeans":
         account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels, n_init)
-        return _cluster(graph, k, points, n_init, list(graph.remarks), rng, progress, account)
+        return _cluster(graph, k, points, n_init, remarks, rng, progress, account)
     connected = np.flatnonzero(~graph.isolated)
     labels = np.full(graph.n_nodes, -1, np.int64)
     with progress.stage(assign_labels):
         labels[connected] = ROUNDINGS[assign_labels](points[connected, : len(connected)], rng)
     account = _account("spectral", weight, symmetrize, seed, n_components, assign_labels)
-    return clustering_of(graph, k, labels, list(graph.remarks), progress, **account)
+    return clustering_of(graph, k, labels, remarks, progress, **account)
 
 
 def fast_spectral_clustering(
     G: GraphLike,
-    k: int,
+    k: int | None = None,
     *,
     weight: str | None = "weight",
     symmetrize: str | None = None,
@@ -97,7 +100,8 @@ def fast_spectral_clustering(
     """Cluster a graph by k-means on O(log k) random columns after O(log(n/k)) steps of the lazy walk.
 
     Source: Macgregor, "Fast and simple spectral clustering in theory and practice", NeurIPS 2023. Arguments, result and
-    errors as in `coreset_sc`; where the budget of a `Progress` runs out the walk ends early.
+    errors as in `coreset_sc`, k as in `spectral_clustering`; where the budget of a `Progress` runs out the walk ends
+    early.
 
     Raises ParameterError (k), GraphValidationError (no graph to cluster), TypeError. Warns with GraphWarning, and a
     remark, when the walk turns out far too short or too long to tell k clusters apart.
@@ -107,10 +111,9 @@ def fast_spectral_clustering(
     array([4, 4])
     """
     (rng, seed), progress = as_seeded(rng), as_progress(progress)
-    graph = graph_to_cluster(G, k, weight, symmetrize, progress)
+    graph, k, remarks = _to_cluster(G, k, weight, symmetrize, progress)
     with progress.stage("embedding"):
         points, n_left = walk_columns(graph, k, rng=rng, progress=progress)
-    remarks = list(graph.remarks)
     if not k / LEFT_SHARE <= n_left <= LEFT_TIMES * k and k > 1 and not progress.cut_short:
         remarks.append(
             f"the walk's columns mix about {n_left:.0f} eigenvectors where {k} would tell k={k} clusters apart: its "
@@ -121,6 +124,17 @@ def fast_spectral_clustering(
     return _cluster(
         graph, k, points, N_INIT, remarks, rng, progress, _account("fast spectral", weight, symmetrize, seed)
     )  # fmt: skip
+
+
+def _to_cluster(
+    G: GraphLike, k: int | None, weight: str | None, symmetrize: str | None, progress: Progress
+) -> tuple[Graph, int, list[str]]:
+    """The graph, the number of clusters, which the graph shows where it is not given, and what there is to remark."""
+    graph = graph_to_cluster(G, 1 if k is None else k, weight, symmetrize, progress)
+    remarks = list(graph.remarks)
+    if k is None:
+        k = choose_k(graph, "modularity", {"components": "all"}, remarks, progress)
+    return graph, int(k), remarks
 
 
 def _account(

@@ -113,6 +113,13 @@ def test_the_same_components_are_put_aside(client, store, tmp_path, components):
     assert found.n_aside == alone.n_aside == (0 if components == "all" else 12)
 
 
+def test_the_same_number_is_chosen_where_none_is_given(client, store):
+    alone = graphclust.coreset_sc(store, method="two-step", sampling="parallel", **OPTIONS)
+    found = distributed.coreset_sc(store, client=client, **OPTIONS)
+    assert found.k == alone.k == K and found.remarks == alone.remarks and (found.labels == alone.labels).all()
+    assert any(remark.startswith(f"k was not given, {K} was taken") for remark in found.remarks)
+
+
 @pytest.mark.parametrize("options", [{"objective": "modularity"}, {"coreset_size": 300, "effort": "low"}])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_same_labels_with_weights_and_other_options(client, store, tmp_path, options, weighted):

@@ -213,6 +213,8 @@ def test_spectral_estimators_are_the_functions():
     assert without_number.clustering_ == graphclust.coreset_sc(graph, None, rng=3, **options)
     whole = SpectralClustering(4, affinity="nearest_neighbors", n_neighbors=7, random_state=3).fit(X)
     assert whole.clustering_ == spectral_clustering(knn_graph(X, 6, symmetrize="mean"), 4, n_init=10, rng=3)
+    unknown = SpectralClustering(None, affinity="nearest_neighbors", n_neighbors=7, random_state=3).fit(X).clustering_
+    assert unknown == spectral_clustering(knn_graph(X, 6, symmetrize="mean"), n_init=10, rng=3)
     again = pickle.loads(pickle.dumps(model))
     assert (again.labels_ == model.labels_).all() and again.clustering_ == model.clustering_
     for wrong in ({"assign_labels": "qr"}, {"eigen_solver": "fast"}, {"n_components": 0}, {"n_neighbors": 1},

@@ -299,6 +299,7 @@ def test_an_interrupt_leaves_the_best_labels_where_they_were_asked_for(capsys, m
         (["cluster", "-k", 2, "--html", "-"], "only -o and --permutation write to standard output"),
         (["hierarchy", "--html", "-"], "only -o and --permutation write to standard output"),
         (["hierarchy", "--levels", 0], "--levels 0 is out of range"),
+        (["partition"], "graphclust cluster, without -k, takes the number that the graph shows"),
         (["partition", "-k", 2, "--reordered", "-"], "--reordered '-' ends in none of .mtx"),
         (["partition", "-k", 2, "-o", "-", "--permutation", "-"], "both name standard output"),
     ],

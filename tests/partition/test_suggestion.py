@@ -7,15 +7,22 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from graphclust.errors import ParameterError
+from graphclust.errors import GraphWarning, ParameterError
+from graphclust.estimators.k_means import KMeans
 from graphclust.generators import planted_partition
+from graphclust.interop.pyg import partition
 from graphclust.io.graph_input import as_graph
+from graphclust.k_means.lloyd import kmeans
+from graphclust.nx import coreset_communities, spectral_communities
 from graphclust.objective.agreement import adjusted_rand_index
 from graphclust.objective.objective import weigh
+from graphclust.partition.agglomeration import merge_clusters
 from graphclust.partition.edge_subsampling import leave_out_edges
 from graphclust.partition.engine import EFFORTS, partition_into
+from graphclust.partition.equal_parts import balanced_partition
 from graphclust.partition.levels import run_on
 from graphclust.partition.likelihood import description_length
+from graphclust.partition.multilevel import multilevel_partition
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
 from graphclust.partition.select_k import (
@@ -28,6 +35,8 @@ from graphclust.partition.select_k import (
     shortest_description,
 )
 from graphclust.progress import Progress
+from graphclust.spectral.embedding import spectral_embedding
+from graphclust.spectral.whole_graph import fast_spectral_clustering, spectral_clustering
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="too large for plain Python")
 PLANTED = [
@@ -376,6 +385,54 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
     assert club.k == 1 and not any("united for the number alone" in remark for remark in club.remarks)
     with pytest.raises(ParameterError, match="coreset_size=4 is out of range, expected >= 6, the k that was suggested"):
         coreset_sc(graph, coreset_size=4, rng=0)
+
+
+BLOCKS = planted_partition(6, 40, 12, 1, rng=1).graph
+NOISE = as_graph(nx.gnm_random_graph(100, 500, seed=1))
+
+
+@pytest.mark.parametrize("cluster", [spectral_clustering, fast_spectral_clustering])
+def test_spectral_clustering_without_k_takes_the_suggestion_and_says_so(cluster):
+    for graph, k in ((BLOCKS, 6), (NOISE, 1)):
+        found = cluster(graph, rng=0)
+        said = cluster_path(graph, components="all", rng=3).suggest()
+        assert found == cluster(graph, k, rng=0) and said.k == k
+        assert found.remarks[0].startswith(f"k was not given, {k} was taken: {said.reasons[0]}")
+
+
+def test_functions_that_return_labels_alone_warn_of_a_k_that_is_not_clear():
+    assert np.array_equal(multilevel_partition(BLOCKS, rng=0), multilevel_partition(BLOCKS, 6, rng=0))
+    assert len(spectral_communities(BLOCKS, seed=0)) == 6 == len(coreset_communities(BLOCKS, seed=0))
+    edges = np.array(NOISE.to_scipy().nonzero())
+    for call in (
+        lambda: multilevel_partition(NOISE, rng=0),
+        lambda: coreset_communities(NOISE, seed=0),
+        lambda: spectral_communities(NOISE, seed=0),
+        lambda: partition(edges, 100, None),
+    ):
+        with pytest.warns(GraphWarning, match="k was not given, 1 was taken: the graph shows no number of clusters"):
+            call()
+
+
+def test_a_k_that_is_not_clear_comes_with_the_other_candidates():
+    graph = nx.grid_2d_graph(12, 12)
+    suggestion = cluster_path(graph, rng=0).suggest()
+    others = ", ".join(str(one.k) for one in suggestion.runners_up)
+    assert not suggestion.clear and suggestion.nats_saved > 0.0 and others
+    assert coreset_sc(graph, rng=0).remarks[0].endswith(f"; other candidates are {others}")
+
+
+def test_a_number_of_clusters_that_nothing_suggests_is_refused_with_a_remedy():
+    points, graph = np.arange(8.0).reshape(4, 2), nx.path_graph(4)
+    for call, remedy in (
+        (lambda: merge_clusters(graph, None), r"cluster_path\(G\).suggest\(\).k"),
+        (lambda: spectral_embedding(graph, None), r"cluster_path\(G\).suggest\(\).k"),
+        (lambda: balanced_partition(graph, None), r"coreset_sc\(G, max_imbalance=0.1\)"),
+        (lambda: kmeans(points, None), r"coreset_sc\(knn_graph\(X\)\).k"),
+        (lambda: KMeans(None).fit(points), r"CoresetSpectralClustering\(None\)"),
+    ):
+        with pytest.raises(TypeError, match=f"=None is a NoneType, expected a whole number; .*{remedy}"):
+            call()
 
 
 def test_a_path_that_the_suggestion_would_make_again_is_taken_as_it_is():

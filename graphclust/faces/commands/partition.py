@@ -37,6 +37,10 @@ EXAMPLES = examples(
     "graphclust partition A.mtx -k 64 --imbalance 0.01 -o parts.tsv  names and parts, sizes within 1 %",
     "graphclust partition A.mtx -k 8 --reordered B.mtx               rows and columns grouped by part",
 )
+NO_SUGGESTION = (
+    "a small cut suggests none: what the parts are for does, such as the processors; graphclust cluster, without -k, "
+    "takes the number that the graph shows"
+)
 OUTPUTS = {"output": "labels", "permutation": "permutation", "reordered": "reordered matrix"}
 
 
@@ -51,7 +55,7 @@ def add_to(commands: Any) -> None:
         help=SUMMARY,
         epilog=EXAMPLES,
     )
-    command.add_argument("-k", type=int, metavar="K", required=True, help="number of parts")
+    command.add_argument("-k", type=int, metavar="K", help="number of parts, which has to be given")
     command.add_argument(
         "--imbalance", type=float, default=IMBALANCE, metavar="SHARE",
         help=f"how much more than the average part one may hold ({IMBALANCE})",
@@ -77,9 +81,11 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: "Progress") -> None:
     """Partition, write what was asked for, and print the report."""
-    from graphclust.errors import Interrupted
+    from graphclust.errors import Interrupted, ParameterError
     from graphclust.partition.equal_parts import balanced_partition
 
+    if options.k is None:
+        raise ParameterError(f"-k was not given, expected the number of parts; {NO_SUGGESTION}")
     files = check_outputs(options)
     graph, info = load_input(options, progress)
     try:
