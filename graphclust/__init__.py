@@ -30,6 +30,7 @@ _HOME = {
     "coreset_sc": "partition.pipeline",
     "communities": "partition.communities",
     "Hierarchy": "partition.nested_clusters",
+    "HierarchyModel": "partition.hierarchy_model",
     "HierarchyRecord": "partition.nested_clusters",
     "hierarchy": "partition.hierarchy",
     "balanced_partition": "partition.equal_parts",
@@ -51,7 +52,7 @@ _HOME = {
     "Certainty": "partition.confidence",
     "certainty": "partition.confidence",
     "ClusterModel": "partition.prediction",
-    "load_model": "partition.model_files",
+    "load_model": "partition.saved_models",
     "SuggestedK": "partition.select_k",
     "Suggestion": "partition.select_k",
     "ClusterChange": "partition.label_matching",
@@ -275,12 +276,12 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.coreset_quality import coreset_quality as coreset_quality
     from graphclust.partition.equal_parts import balanced_partition as balanced_partition
     from graphclust.partition.hierarchy import hierarchy as hierarchy
+    from graphclust.partition.hierarchy_model import HierarchyModel as HierarchyModel
     from graphclust.partition.label_files import read_labels as read_labels
     from graphclust.partition.label_files import write_labels as write_labels
     from graphclust.partition.label_matching import ClusterChange as ClusterChange
     from graphclust.partition.label_matching import remap_labels as remap_labels
     from graphclust.partition.memory import estimate_memory as estimate_memory
-    from graphclust.partition.model_files import load_model as load_model
     from graphclust.partition.multilevel import multilevel_partition as multilevel_partition
     from graphclust.partition.nested_clusters import Hierarchy as Hierarchy
     from graphclust.partition.nested_clusters import HierarchyRecord as HierarchyRecord
@@ -292,6 +293,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.partition.quotient import quotient_graph as quotient_graph
     from graphclust.partition.refinement import move_nodes as move_nodes
     from graphclust.partition.refinement import refine_partition as refine_partition
+    from graphclust.partition.saved_models import load_model as load_model
     from graphclust.partition.select_k import SuggestedK as SuggestedK
     from graphclust.partition.select_k import Suggestion as Suggestion
     from graphclust.planted_stores import planted_store as planted_store

@@ -77,7 +77,7 @@ def test_an_estimator_is_told_the_names_of_scikit_learn():
 
 def test_other_type_errors_are_left_as_they_are():
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'k'"):
-        graphclust.multilevel_partition(nx.path_graph(3))
+        graphclust.merge_clusters(nx.path_graph(3))
     with pytest.raises(TypeError, match="multiple values for argument 'k'"):
         graphclust.coreset_sc(nx.path_graph(3), 2, k=2)
 

@@ -129,7 +129,7 @@ def every_k(graph: gc.Graph, found: gc.Clustering, file: Path) -> None:
     assert_type(found.predict({"new": [0, 1]}), Whole)
     model = assert_type(found.model(), gc.ClusterModel)
     model.save(file, overwrite=True)
-    assert_type(gc.load_model(file), gc.ClusterModel)
+    assert_type(gc.load_model(file), gc.ClusterModel | gc.HierarchyModel)
     assert_type(gc.coreset_quality(found, n_repeats=3), gc.CoresetQuality)
     assert_type(gc.kernel_coreset_quality([[1.0]], 1, coreset_size=1).larger_helps, bool)
     gc.cluster_path(graph, 5)  # type: ignore[arg-type]

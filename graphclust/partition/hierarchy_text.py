@@ -15,21 +15,23 @@ import numpy as np
 
 from graphclust.checks import refuse_swapped
 from graphclust.errors import ParameterError, amount
+from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import whole_file
 from graphclust.objective.cuts import cut_and_volume
 
 if TYPE_CHECKING:
     from graphclust.partition.nested_clusters import Hierarchy
 
-FORMAT = "graphclust hierarchy"
+FORMAT, VERSION = "graphclust hierarchy", 1
 PLAIN_LABEL = re.compile(r"[A-Za-z0-9.+#@*/\\|^-]+")  # that Newick takes without quotes; an underscore means a space
 
 
 def as_json(found: Hierarchy) -> str:
     """See `Hierarchy.to_json`."""
-    names = [_plain(name) for name in found.listed_nodes()]
+    listed = found.listed_nodes()
+    names = [_plain(name) for name in listed]
     members = found.listed_members()
-    clusters = [
+    clusters: list[dict[str, Any]] = [
         {
             "id": one.id,
             "level": one.level,
@@ -40,7 +42,16 @@ def as_json(found: Hierarchy) -> str:
         }
         for one in found.clusters
     ]
-    said = {"format": FORMAT, **found.origin, "n_levels": len(found.levels), "max_size": found.max_size}
+    leaves = cut_and_volume(found.graph, found.levels[-1], len(found.ids[-1]))
+    sums = {one: (cut, volume) for one, cut, volume in zip(found.ids[-1].tolist(), *leaves, strict=True)}
+    for one in clusters:  # what `load_model` reads
+        if one["is_leaf"]:
+            one["cut"], one["volume"] = map(float, sums[one["id"]])
+        if one["level"] == 0 and found.node_sizes is not None:
+            one["node_sizes"] = found.node_sizes[listing_order(found.graph)][members[one["id"]]].tolist()
+    said = {"format": FORMAT, "format_version": VERSION, **found.origin, "n_levels": len(found.levels)}
+    said |= {"max_size": found.max_size, "resolutions": list(found.resolutions), "n_ids": found.n_ids}
+    said |= {"named": found.graph.nodes is not None, "names_are_texts": any(map(_is_text_alone, listed))}
     return json.dumps(said | {"remarks": list(found.remarks), "clusters": clusters}, ensure_ascii=False, default=str)
 
 
@@ -89,7 +100,7 @@ def writer_for(path: str | os.PathLike) -> Callable[[Hierarchy], str]:
 def write(path: str | os.PathLike, found: Hierarchy, overwrite: bool) -> None:
     """See `Hierarchy.save`."""
     refuse_swapped(path, "hierarchy.save(path)")
-    text = writer_for(path)(found).encode()
+    text = writer_for(path)(found).encode(errors="backslashreplace")  # a lone surrogate as JSON has it
     with whole_file(path, overwrite, lambda: len(text)) as file:
         file.write(text)
 
@@ -120,6 +131,11 @@ def _plain(name: Hashable) -> Any:
     """A name as JSON holds it; a name that JSON cannot hold becomes its text."""
     value = name.item() if isinstance(name, np.generic) else name
     return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _is_text_alone(name: Hashable) -> bool:
+    """Whether a name is written as another than it is, or is a number that is read as a name no more."""
+    return type(name.item() if isinstance(name, np.generic) else name) not in (str, int)
 
 
 def _newick_label(name: Hashable) -> str:

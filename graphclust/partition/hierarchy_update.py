@@ -13,7 +13,7 @@ from graphclust.checks import Seed, as_seeded
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
-from graphclust.graph.edits import Edges, apply_edits
+from graphclust.graph.edits import Edges, Edited, apply_edits
 from graphclust.objective.objective import weigh
 from graphclust.partition.communities import goal_at
 from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
@@ -42,9 +42,15 @@ def update_hierarchy(
     progress: ProgressLike,
 ) -> Hierarchy:
     """See `Hierarchy.update`."""
-    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
+    progress = as_progress(progress, None)
     with progress.stage("edits"):
         edit = apply_edits(found.graph, added, removed, reweighted, removed_nodes)
+    return remake_hierarchy(found, edit, rng, progress)
+
+
+def remake_hierarchy(found: Hierarchy, edit: Edited, rng: Seed, progress: ProgressLike) -> Hierarchy:
+    """The hierarchy of the edited graph, made from the levels before; of the graph before nothing is asked."""
+    (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph, before = edit.graph, edit.before
     if graph.n_entries == 0:
         raise GraphValidationError("no edges are left after the edits, expected at least one")

@@ -13,8 +13,6 @@ from graphclust.io.atomic_write import whole_file
 from graphclust.objective.objective import DEFINITIONS, PLAIN_OBJECTIVES
 from graphclust.partition.prediction import ClusterModel
 
-__all__ = ["load_model"]
-
 FORMAT, VERSION = "graphclust model", 1
 OPTIONAL = ("ids", "node_sizes")
 
@@ -35,24 +33,8 @@ def write_model(path: str | os.PathLike, model: ClusterModel, overwrite: bool) -
         np.savez_compressed(file, header=text, labels=model.labels, inside=model.inside, mass=model.mass, **held)
 
 
-def load_model(path: str | os.PathLike, *, memory_limit: int | None = None) -> ClusterModel:
-    """A model that `ClusterModel.save` wrote.
-
-    memory_limit : most bytes of its arrays; None allows 200 for each byte of the file, at least 256 MiB and at most
-        what the machine has.
-
-    Raises OSError as `open` does, ParameterError for another ending, GraphFormatError for another content,
-    ResourceLimitError past the limit.
-
-    >>> import tempfile
-    >>> import networkx as nx
-    >>> from graphclust import coreset_sc
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     coreset_sc(nx.barbell_graph(4, 0), 2, rng=0).model().save(f"{folder}/model.npz")
-    ...     load_model(f"{folder}/model.npz").predict({"new": [5, 6]})
-    array([1])
-    """
-    _check_ending(path)
+def read_model(path: str | os.PathLike, memory_limit: int | None) -> ClusterModel:
+    """See `load_model`."""
     name = os.fsdecode(path)
     with open_archive(path, name, "expected a model as graphclust writes it", memory_limit) as archive:
         held = [name for name in OPTIONAL if name in archive.names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +39,7 @@ def update_model(
     """See `ClusterModel.update`."""
     asked = model.origin.get("options", {})
     graph = as_graph(G, weight=asked.get("weight", "weight"), symmetrize=asked.get("symmetrize"))
-    place = _rows_before(model, graph)
+    place = rows_before(model.nodes, len(model.labels), graph)
     if len(place) == len(model.labels) and (place >= 0).all():
         sizes = None if model.node_sizes is None else model.node_sizes[place]
         found = _clustering(model, graph, model.labels[place], sizes)
@@ -54,28 +54,28 @@ def update_model(
     return remake(_clustering(model, graph, model.labels, model.node_sizes), edit, rng, progress, everywhere=True)
 
 
-def _rows_before(model: ClusterModel, graph: Graph) -> npt.NDArray[np.int64]:
-    """The row that each node of the graph had when the model was made, -1 for new ones."""
-    if (model.nodes is None) != (graph.nodes is None):
-        has, has_not = ("G", "the model") if model.nodes is None else ("the model", "G")
+def rows_before(nodes: Sequence[Hashable] | None, n_nodes: int, graph: Graph) -> npt.NDArray[np.int64]:
+    """The row that each node of the graph had when a model was made, -1 for new ones; nodes : of the model."""
+    if (nodes is None) != (graph.nodes is None):
+        has, has_not = ("G", "the model") if nodes is None else ("the model", "G")
         raise GraphValidationError(f"{has} has names of nodes and {has_not} has none, expected the graph of the model")
-    if model.nodes is not None:
-        row = {name: place for place, name in enumerate(model.nodes)}
+    if nodes is not None:
+        row = {name: place for place, name in enumerate(nodes)}
         names = node_names(graph)
         rows = np.array([row.get(name, -1) for name in names], np.int64)
         if (rows < 0).all():
             raise GraphValidationError(
-                f"no node of G, such as {names[0]!r}, is one of the model, such as {model.nodes[0]!r}, expected the "
+                f"no node of G, such as {names[0]!r}, is one of the model, such as {nodes[0]!r}, expected the "
                 "graph of the model, with its names"
             )
         return rows
-    if graph.n_nodes < len(model.labels):
+    if graph.n_nodes < n_nodes:
         raise GraphValidationError(
-            f"G has {amount(graph.n_nodes, 'node')} without names and the model {len(model.labels)}, expected at "
+            f"G has {amount(graph.n_nodes, 'node')} without names and the model {n_nodes}, expected at "
             "least as many; removed_nodes= says which are gone"
         )
     rows = np.arange(graph.n_nodes)
-    return np.where(rows < len(model.labels), rows, -1)
+    return np.where(rows < n_nodes, rows, -1)
 
 
 def _clustering(

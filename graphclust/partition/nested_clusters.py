@@ -190,6 +190,7 @@ class Hierarchy:
         """The clusters with their nodes as JSON text: what made them, and for each id, level, parent, size and nodes.
 
         Clusters are in the order of `clusters`, nodes in that of their names; names that JSON cannot hold are strings.
+        `load_model` reads it from a file, to `update` the hierarchy after a restart.
         """
         return hierarchy_text.as_json(self)
 
@@ -200,7 +201,8 @@ class Hierarchy:
     def save(self, path: str | os.PathLike, *, overwrite: bool = False) -> None:
         """Write a .json file as of `to_json`, a .csv or .tsv table of the records, or a .nwk tree as of `to_newick`.
 
-        Version, file, seed and options are in the JSON file alone: tables and trees are for programs that read no more.
+        Version, file, seed and options are in the JSON file alone, which `load_model` reads: tables and trees are for
+        programs that read no more.
 
         overwrite : replace a file that is there. The new file appears whole or not at all.
 

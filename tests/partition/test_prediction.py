@@ -21,9 +21,9 @@ from graphclust.objective.cuts import modularity
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.communities import communities
 from graphclust.partition.hierarchy import hierarchy
-from graphclust.partition.model_files import load_model
 from graphclust.partition.path_builder import cluster_path
 from graphclust.partition.pipeline import coreset_sc
+from graphclust.partition.saved_models import load_model
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_files_that_are_no_models(tmp_path, model):
     with pytest.raises(ParameterError, match=r"expected \.npz"):
         model.save(tmp_path / "model.pkl")
     with pytest.raises(ParameterError, match=r"expected \.npz"):
-        load_model(tmp_path / "model.json")
+        load_model(tmp_path / "model.pkl")
     with pytest.raises(FileNotFoundError):
         load_model(tmp_path / "none.npz")
     whole = good.read_bytes()

@@ -1,0 +1,140 @@
+"""Hierarchies that are saved and loaded go on as if they had never left memory."""
+
+import json
+import os
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphclust import hierarchy, load_model
+from graphclust.errors import GraphFormatError, GraphValidationError, ParameterError, ResourceLimitError
+
+GRAPH = nx.les_miserables_graph()
+NUMBERS = nx.to_scipy_sparse_array(nx.ring_of_cliques(8, 5))
+TOKENS = {name: 1.0 + len(name) for name in GRAPH}
+EDITS = {"added": [("Valjean", "new", 2.0), ("Javert", "new", 1.0)], "removed": [("Napoleon", "Myriel")]}
+CASES = {
+    "a bound": (GRAPH, {"max_size": 10}, EDITS | {"removed_nodes": ["Geborand"]}),
+    "no bound": (GRAPH, {}, EDITS),
+    "few levels": (GRAPH, {"max_size": 6, "min_size": 2, "levels": 2, "objective": "constant_potts"}, EDITS),
+    "weights of nodes": (GRAPH, {"max_size": 90, "node_weight": TOKENS}, EDITS),
+    "unweighted": (GRAPH, {"max_size": 10, "weight": None}, {"added": [("Valjean", "new"), ("Javert", "new")]}),
+    "no names": (NUMBERS, {"max_size": 5}, {"added": [(0, 40), (1, 40), (2, 40)], "removed": [(5, 6)]}),
+}
+
+
+def saved(folder, levels):
+    path = os.path.join(folder, "levels.json")
+    levels.save(path, overwrite=True)
+    return path
+
+
+def told(levels):
+    """All that a hierarchy says of itself, as bytes."""
+    arrays = [array.tobytes() for arrays in (levels.levels, levels.parents, levels.ids) for array in arrays]
+    return arrays, levels.to_json(), levels.changes, levels.n_ids, levels.remarks
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_update_after_a_restart_is_byte_for_byte_that_without_one(case, tmp_path):
+    graph, options, edits = CASES[case]
+    levels = hierarchy(graph, rng=0, **options)
+    without = levels.update(**edits, rng=1)
+    after = load_model(saved(tmp_path, levels)).update(graph, **edits, rng=1)
+    assert told(after) == told(without) and after == without
+    later = load_model(saved(tmp_path, without)).update(without.graph, rng=2)  # ids that updates have left
+    assert told(later) == told(without.update(rng=2))
+
+
+def test_nodes_are_found_by_name_whatever_their_order(tmp_path):
+    model = load_model(saved(tmp_path, hierarchy(GRAPH, max_size=10, rng=0)))
+    other = nx.Graph()
+    other.add_nodes_from(sorted(GRAPH))
+    other.add_edges_from((v, u, data) for u, v, data in GRAPH.edges(data=True))
+    one, two = (model.update(graph, rng=1) for graph in (GRAPH, other))
+    assert one.to_json() == two.to_json() and {change.kind for change in two.changes} == {"kept"}
+
+
+def test_a_graph_that_has_changed_is_updated_where_it_differs(tmp_path):
+    levels = hierarchy(NUMBERS, max_size=5, rng=0)
+    names = nx.relabel_nodes(nx.ring_of_cliques(8, 5), str)
+    model = load_model(saved(tmp_path, hierarchy(names, max_size=5, rng=0)))
+    names.add_edges_from([("0", "new"), ("1", "new")])
+    names.remove_node("39")
+    later = model.update(names, rng=0)
+    kinds = sorted(change.kind for change in later.changes if change.kind != "kept")
+    assert len(later.nodes) == 40 and later.sizes_on(-1).max() <= 5 and "split" in kinds
+    assert sum(change.kind == "kept" for change in later.changes) >= 5
+    with pytest.raises(GraphValidationError, match="the model has names of nodes and G has none"):
+        model.update(NUMBERS)
+    with pytest.raises(GraphValidationError, match=r"G has 39 nodes without names and the model 40.*removed_nodes="):
+        load_model(saved(tmp_path, levels)).update(NUMBERS[:39, :39])
+    with pytest.raises(GraphValidationError, match="no node of G, such as 'Valjean', is one of the model, such as"):
+        model.update(nx.Graph([("Valjean", "Javert")]))
+
+
+def test_names_that_json_cannot_hold_are_refused_when_they_are_read(tmp_path):
+    path = saved(tmp_path, hierarchy(nx.grid_2d_graph(4, 4), max_size=4, rng=0))
+    with pytest.raises(GraphValidationError, match=r"levels.json: nodes are named by something else than strings"):
+        load_model(path)
+    odd = nx.relabel_nodes(GRAPH, {"Valjean": "\udcff", "Javert": 7})
+    levels = hierarchy(odd, max_size=10, rng=0)
+    assert told(load_model(saved(tmp_path, levels)).update(odd, rng=1)) == told(levels.update(rng=1))
+
+
+DAMAGE = {
+    "another version": lambda held: held | {"format_version": 2},
+    "another format": lambda held: held | {"format": "levels"},
+    "no clusters": lambda held: held | {"clusters": []},
+    "a cluster twice": lambda held: held | {"clusters": [*held["clusters"], held["clusters"][-1]]},
+    "a leaf is missing": lambda held: held | {"clusters": held["clusters"][:-1]},
+    "another number of levels": lambda held: held | {"n_levels": 1},
+    "an id given again": lambda held: held | {"n_ids": 1},
+    "a resolution of nothing": lambda held: held | {"resolutions": [0.0]},
+    "an unknown objective": lambda held: held | {"options": held["options"] | {"objective": "beauty"}},
+    "names that are numbers": lambda held: held | {"named": False},
+    "a list": lambda held: [held],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_refused(damage, tmp_path):
+    path = saved(tmp_path, hierarchy(GRAPH, max_size=10, rng=0))
+    with open(path) as file:
+        held = json.load(file)
+    with open(path, "w") as file:
+        json.dump(DAMAGE[damage](held), file)
+    with pytest.raises(GraphFormatError, match=r"levels.json: expected a hierarchy as graphclust writes it: "):
+        load_model(path)
+
+
+def test_a_node_in_two_clusters_or_in_none_is_refused(tmp_path):
+    path = saved(tmp_path, hierarchy(GRAPH, max_size=10, rng=0))
+    text = (tmp_path / "levels.json").read_text()
+    n_refused = 0
+    for place, one in enumerate(json.loads(text)["clusters"]):
+        for nodes in ([*one["nodes"], "Nobody"], one["nodes"][1:], [*one["nodes"], one["nodes"][0]]):
+            held = json.loads(text)
+            held["clusters"][place]["nodes"] = nodes
+            with open(path, "w") as file:
+                json.dump(held, file)
+            with pytest.raises(GraphFormatError):
+                load_model(path)
+            n_refused += 1
+    assert n_refused > 30
+
+
+def test_impossible_paths_and_limits_are_named(tmp_path):
+    levels = hierarchy(GRAPH, max_size=10, rng=0)
+    path = saved(tmp_path, levels)
+    with pytest.raises(ParameterError, match=r"another ending, expected .npz of ClusterModel.save, or .json of Hier"):
+        load_model(tmp_path / "levels.csv")
+    with pytest.raises(TypeError, match=r"path is a Hierarchy.*the call is load_model\(path\)"):
+        load_model(levels)
+    with pytest.raises(ResourceLimitError, match="memory_limit"):
+        load_model(path, memory_limit=10)
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "none.json")
+    assert repr(load_model(path)).startswith(f"HierarchyModel({len(GRAPH)} nodes, levels of ")
+    assert not np.shares_memory(load_model(path).levels[0], levels.levels[0])
