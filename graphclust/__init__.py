@@ -116,6 +116,7 @@ _HOME = {
     "ConvergenceError": "errors",
     "ConvergenceWarning": "errors",
     "DownloadError": "errors",
+    "EditError": "errors",
     "GraphClustError": "errors",
     "GraphFormatError": "errors",
     "GraphValidationError": "errors",
@@ -187,6 +188,7 @@ if TYPE_CHECKING:  # the same names for type checkers, to which what is imported
     from graphclust.errors import ConvergenceError as ConvergenceError
     from graphclust.errors import ConvergenceWarning as ConvergenceWarning
     from graphclust.errors import DownloadError as DownloadError
+    from graphclust.errors import EditError as EditError
     from graphclust.errors import GraphClustError as GraphClustError
     from graphclust.errors import GraphFormatError as GraphFormatError
     from graphclust.errors import GraphValidationError as GraphValidationError

@@ -12,6 +12,7 @@ __all__ = [
     "ConvergenceError",
     "ConvergenceWarning",
     "DownloadError",
+    "EditError",
     "GraphClustError",
     "GraphFormatError",
     "GraphValidationError",
@@ -54,6 +55,10 @@ class GraphValidationError(GraphClustError, ValueError):
 
 class ParameterError(GraphClustError, ValueError):
     """An argument has the right type and an impossible value."""
+
+
+class EditError(ParameterError, GraphValidationError):
+    """An edit does not fit the graph: a node or an edge is not there, is there already, or is named twice."""
 
 
 class ResourceLimitError(GraphClustError, MemoryError):

@@ -263,9 +263,9 @@ def on_a_cluster(client: Any, path: Path, array: Any) -> gc.Clustering:
 def failures() -> str:
     try:
         graphs(np.eye(2), Path())
-    except (gc.GraphFormatError, gc.GraphValidationError, gc.ParameterError, gc.ResourceLimitError) as problem:
+    except (gc.GraphFormatError, gc.EditError, gc.GraphValidationError, gc.ParameterError) as problem:
         assert_type(isinstance(problem, gc.GraphClustError), bool)
-    except (gc.UnsafeArchiveError, gc.IntegrityError, gc.DownloadError) as problem:
+    except (gc.UnsafeArchiveError, gc.IntegrityError, gc.DownloadError, gc.ResourceLimitError) as problem:
         assert_type(isinstance(problem, OSError), bool)
     except gc.ConvergenceError:
         raise

@@ -13,7 +13,7 @@ from graphclust.checks import as_names
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
-from graphclust.errors import GraphValidationError, ParameterError, amount
+from graphclust.errors import EditError, ParameterError, amount
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 
@@ -73,9 +73,9 @@ def apply_edits(
         row then.
     removed_nodes : nodes to leave out with their edges; those of a graph without names are named by their rows before.
 
-    Raises ParameterError for an edge that is there already, is not there or is named twice, for a node that is not
-    there, for an added or reweighted edge of a node that is left out, and for a weight that is not > 0; TypeError for
-    what are no edges.
+    Raises EditError for an edge that is there already, is not there or is named twice, for a node that is not there,
+    and for an added or reweighted edge of a node that is left out; ParameterError for a weight that is not > 0;
+    TypeError for what are no edges.
     """
     given = {name: _as_edges(value, name, name != "removed") for name, value in
              (("added", added), ("removed", removed), ("reweighted", reweighted))}  # fmt: skip
@@ -227,7 +227,7 @@ class _Nodes:
             if len(rows) and (rows.min() < 0 or rows.max() >= most or most > self.end + 2 * len(rows)):
                 bad = rows.min() if rows.min() < 0 else rows.max()
                 new = f", or for new ones the next rows: {self.end}, {self.end + 1}, ..." if may_come else ""
-                raise ParameterError(
+                raise EditError(
                     f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}{new}"
                 )
             self.end = most
@@ -240,7 +240,9 @@ class _Nodes:
                 raise TypeError(f"{argument} names node {name!r}, a {type(name).__name__}; expected a name") from None
             if row < 0:
                 if not may_come:
-                    raise ParameterError(f"{argument} names node {name!r}, which the graph does not have")
+                    raise EditError(
+                        f"{argument} names node {name!r}, which the graph does not have; {self._remedy(argument, name)}"
+                    )
                 if name is None or name != name:  # nan is not itself
                     raise ParameterError(f"{argument} holds an edge that ends in {name!r}, expected names of nodes")
                 row = self.row[name] = self.end
@@ -248,6 +250,13 @@ class _Nodes:
                 self.end += 1
             found[place] = row
         return found
+
+    def _remedy(self, argument: str, name: Hashable) -> str:
+        """What helps who names a node that is not there; most have another type for the name."""
+        for row_name in self.row or ():
+            if str(row_name) == str(name):
+                return f"it has {row_name!r}, a {type(row_name).__name__}"
+        return "added= takes edges of new nodes" if argument == "reweighted" else "leave it out"
 
 
 def _with_more_nodes(graph: Graph, finder: _Nodes) -> Graph:
@@ -324,7 +333,7 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
 
     if again.any():
         edge = name_of(int(entries.edge[int(again.argmax())]))
-        raise ParameterError(f"the edge {edge} is edited twice, expected each edge once")
+        raise EditError(f"the edge {edge} is edited twice, expected each edge once")
     is_there = np.zeros(len(changes.source), bool)
     is_there[entries.edge] = entries.is_there
     first = 0
@@ -333,10 +342,11 @@ def _refuse_wrong(graph: Graph, parts: dict[str, Changes], changes: Changes, ent
         wrong = np.flatnonzero(is_there[first:last] == (argument == "added"))
         if len(wrong) and argument == "added":
             edge = name_of(int(wrong[0]))
-            raise ParameterError(f"added holds the edge {edge}, which is there already; reweighted= changes its weight")
+            raise EditError(f"added holds the edge {edge}, which is there already; reweighted= changes its weight")
         if len(wrong):
             edge = name_of(first + int(wrong[0]))
-            raise GraphValidationError(f"{argument} holds the edge {edge}, which the graph does not have")
+            remedy = "leave it out" if argument == "removed" else "added= takes new edges"
+            raise EditError(f"{argument} holds the edge {edge}, which the graph does not have; {remedy}")
         first = last
 
 
@@ -349,7 +359,7 @@ def _refuse_edges_of_gone(graph: Graph, parts: dict[str, Changes], gone: npt.NDA
         if of_gone.any():
             u, v = ends[int(of_gone.any(axis=1).argmax())].tolist()
             node = u if u in gone else v
-            raise ParameterError(
+            raise EditError(
                 f"{argument} holds the edge ({names[u]!r}, {names[v]!r}), but removed_nodes leaves out {names[node]!r}"
                 "; expected edges of nodes that stay"
             )

@@ -326,7 +326,8 @@ class Clustering:
         that is new has an id that none had. Where clusters are gone, those of the highest labels take the free ones.
         `changes` says which were kept, have grown, ...
 
-        Raises ParameterError, GraphValidationError or TypeError for edits that do not fit the graph.
+        Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
+        named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.
 
         >>> import networkx as nx
         >>> from graphclust import communities

@@ -145,7 +145,8 @@ class Hierarchy:
         Returns a `Hierarchy` whose clusters keep their `ids` where they overlap most; one that is new has an id that
         none had. `changes` says for the clusters of each level which were kept, have grown, ...
 
-        Raises ParameterError, GraphValidationError or TypeError for edits that do not fit the graph.
+        Raises EditError, which is a ParameterError, for a node or an edge that is not there, is there already or is
+        named twice; ParameterError, GraphValidationError or TypeError for other edits that are not possible.
 
         >>> import networkx as nx
         >>> from graphclust import hierarchy

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphclust.errors import GraphValidationError, ParameterError
+from graphclust.errors import EditError, GraphValidationError, ParameterError
 from graphclust.graph.edits import apply_edits
 from graphclust.io.graph_input import as_graph
 
@@ -71,20 +71,25 @@ def test_arrays_are_edges_too():
 @pytest.mark.parametrize(
     ("edits", "error", "words"),
     [
-        ({"added": [("a", "b")]}, ParameterError, r"added holds the edge \('a', 'b'\), which is there already"),
-        ({"removed": [("a", "c")]}, GraphValidationError, r"removed holds the edge \('a', 'c'\)"),
-        ({"reweighted": [("c", "a", 2.0)]}, GraphValidationError, r"reweighted holds the edge \('c', 'a'\)"),
-        ({"removed": [("a", "z")]}, ParameterError, "removed names node 'z'"),
-        ({"removed_nodes": ["z"]}, ParameterError, "removed_nodes names node 'z'"),
-        ({"added": [("a", "c"), ("c", "a")]}, ParameterError, r"the edge \('a', 'c'\) is edited twice"),
+        ({"added": [("a", "b")]}, EditError, r"added holds the edge \('a', 'b'\), which is there already"),
+        ({"removed": [("a", "c")]}, EditError, r"removed holds the edge \('a', 'c'\), which .*; leave it out$"),
+        ({"reweighted": [("c", "a", 2.0)]}, EditError, r"reweighted holds the edge \('c', 'a'\), .* added= takes new"),
+        (
+            {"reweighted": [("c", "z", 2.0)]},
+            EditError,
+            "reweighted names node 'z', .*; added= takes edges of new nodes$",
+        ),
+        ({"removed": [("a", "z")]}, EditError, "removed names node 'z', which the graph does not have; leave it out$"),
+        ({"removed_nodes": ["z"]}, EditError, "removed_nodes names node 'z'"),
+        ({"added": [("a", "c"), ("c", "a")]}, EditError, r"the edge \('a', 'c'\) is edited twice"),
         (
             {"added": [("b", "d"), ("c", "a")], "removed_nodes": ["a"]},
-            ParameterError,
+            EditError,
             r"added holds the edge \('c', 'a'\), but removed_nodes leaves out 'a'; expected edges of nodes that stay",
         ),
         (
             {"reweighted": [("a", "b", 2.0)], "removed_nodes": ["a"]},
-            ParameterError,
+            EditError,
             r"reweighted holds the edge \('a', 'b'\), but removed_nodes leaves out 'a'",
         ),
         ({"added": [("a", "c", 0.0)]}, ParameterError, "added holds the weight 0"),
@@ -106,6 +111,12 @@ def test_impossible_edits_are_named(edits, error, words):
         apply_edits(as_graph(nx.path_graph(["a", "b", "c"])), **edits)
 
 
+def test_edits_that_do_not_fit_are_errors_of_one_kind():
+    assert issubclass(EditError, ParameterError) and issubclass(EditError, GraphValidationError)
+    with pytest.raises(EditError, match=r"removed names node '1', which the graph does not have; it has 1, a int$"):
+        apply_edits(as_graph(nx.path_graph(3)), removed=[(0, "1")])
+
+
 def test_nodes_without_names_are_whole_numbers():
     graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
     with pytest.raises(TypeError, match="added names nodes by <U1"):
@@ -113,7 +124,7 @@ def test_nodes_without_names_are_whole_numbers():
     for odd in ({"added": [(0, [1])]}, {"added": [(0, 1), ([1], [1, 2])]}, {"removed_nodes": np.array([[1]])}):
         with pytest.raises(TypeError, match=r"names nodes by .* expected whole numbers"):
             apply_edits(graph, **odd)
-    with pytest.raises(ParameterError, match=r"removed names node 5, expected a row of the graph, which has 1 node$"):
+    with pytest.raises(EditError, match=r"removed names node 5, expected a row of the graph, which has 1 node$"):
         apply_edits(as_graph(np.ones((1, 1))), removed=[(0, 5)])
-    with pytest.raises(ParameterError, match=r"added names node 900, .* 3 nodes, or for new ones the next rows: 3, 4,"):
+    with pytest.raises(EditError, match=r"added names node 900, .* 3 nodes, or for new ones the next rows: 3, 4,"):
         apply_edits(graph, added=[(0, 900)])
