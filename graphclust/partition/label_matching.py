@@ -27,8 +27,9 @@ NONE: Labels = np.empty(0, np.int64)
 class ClusterChange(NamedTuple):
     """What became of a cluster.
 
-    kind : "kept", "grown" or "shrunk" (one cluster before and after, of as many, more or less nodes), "split" (one
-        before, several after), "merged" (several before, one after), "born" (none before) or "died" (none after).
+    kind : "kept" (one cluster before and after, of the same nodes), "changed", "grown" or "shrunk" (of others, as many,
+        more or less), "split" (one before, several after), "merged" (several before, one after), "born" (none before)
+        or "died" (none after).
     before, after : the ids; the one that goes on is first.
     size_before, size_after : nodes of all of these.
     """
@@ -205,8 +206,11 @@ def list_changes(
         return ClusterChange(kind, tuple(olds), tuple(news), *sizes)
 
     on = stays & ~np.isin(old_ids, told)
-    rest = zip(old_ids[on].tolist(), old_sizes[on].tolist(), new_sizes[place[on]].tolist(), strict=True)
-    of_old = {o: ClusterChange(_kind(size, now), (o,), (o,), size, now) for o, size, now in rest}
+    goes_on, shared = new_ids[pairs.row] == old_ids[pairs.col], np.zeros(len(old_ids), np.int64)
+    shared[pairs.col[goes_on]] = pairs.data[goes_on]
+    figures = old_ids[on], old_sizes[on], new_sizes[place[on]], shared[on]
+    rest = zip(*(values.tolist() for values in figures), strict=True)
+    of_old = {o: ClusterChange(_kind(size, now, both), (o,), (o,), size, now) for o, size, now, both in rest}
     for n in comes_from:
         of_old.pop(n, None)  # what it takes in is told with it
     for o, parts in goes_to.items():
@@ -232,5 +236,7 @@ def _group(keys: Labels, values: Labels) -> dict[int, list[int]]:
     return groups
 
 
-def _kind(size: int, now: int) -> str:
-    return "kept" if size == now else "grown" if now > size else "shrunk"
+def _kind(size: int, now: int, n_shared: int) -> str:
+    if size == now:
+        return "kept" if n_shared == size else "changed"
+    return "grown" if now > size else "shrunk"

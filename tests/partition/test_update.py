@@ -272,6 +272,22 @@ def check_log(old, later):
         assert not alive and not (change.kind == "born" and change.after[0] in before)
         several = (len(change.before) > 1, len(change.after) > 1)
         assert several == {"split": (False, True), "merged": (True, False)}.get(change.kind, (False, False))
+    nodes = [
+        {one: {found.listed_nodes()[place] for place in places} for one, places in found.listed_members().items()}
+        for found in (old, later)
+    ]
+    kept = {one for change in later.changes if change.kind == "kept" for one in change.before}
+    others = {one for change in later.changes if change.kind != "kept" for one in (*change.before, *change.after)}
+    assert {one for one in before | after if nodes[0].get(one) != nodes[1].get(one)} <= others
+    assert all(nodes[0][one] == nodes[1][one] for one in kept)
+
+
+def test_a_cluster_of_as_many_nodes_but_others_is_told():
+    found = communities(nx.ring_of_cliques(4, 6), rng=0)
+    later = found.update(added=[(0, "new"), (1, "new")], removed_nodes=[5], rng=0)
+    (change,) = [change for change in later.changes if change.kind != "kept"]
+    assert (change.kind, change.size_before, change.size_after) == ("changed", 6, 6)
+    assert change.before == change.after == (later.ids[later.as_dict()["new"]],)
 
 
 @pytest.mark.parametrize("options", [{"max_size": 5}, {"max_size": 7, "min_size": 2}, {}, {"max_size": 6, "levels": 2}])
