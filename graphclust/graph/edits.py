@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,11 @@ from graphclust.checks import as_names
 from graphclust.compiled.graphs.csr_checks import sum_rows
 from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
-from graphclust.errors import EditError, ParameterError, amount
+from graphclust.errors import EditError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
 from graphclust.graph.node_order import node_names
 
+LONG_NUMBER = 20  # digits, more than any number of nodes has
 Edges = Iterable[tuple[Any, ...]] | npt.NDArray[Any] | None
 
 
@@ -245,17 +247,32 @@ class _Nodes:
                     )
                 if name is None or name != name:  # nan is not itself
                     raise ParameterError(f"{argument} holds an edge that ends in {name!r}, expected names of nodes")
+                if (there := self._other_form(name)) is not None:
+                    warn_caller(
+                        f"{argument} names node {name!r}, a {type(name).__name__}, which comes about beside {there!r}, "
+                        f"a {type(there).__name__}, that the graph has; expected names as the graph has them",
+                        GraphWarning,
+                    )
                 row = self.row[name] = self.end
                 self.new.append(name)
                 self.end += 1
             found[place] = row
         return found
 
+    def _other_form(self, name: Hashable) -> Hashable | None:
+        """The name of a node that is the same number as text, or the other way round; None where there is none."""
+        form: Hashable | None = None
+        if isinstance(name, str):
+            is_number = name.isascii() and name.removeprefix("-").isdigit() and len(name) < LONG_NUMBER
+            form = int(name) if is_number else None
+        elif isinstance(name, Integral):
+            form = str(name)
+        return form if form is not None and self.row is not None and form in self.row else None
+
     def _remedy(self, argument: str, name: Hashable) -> str:
-        """What helps who names a node that is not there; most have another type for the name."""
-        for row_name in self.row or ():
-            if str(row_name) == str(name):
-                return f"it has {row_name!r}, a {type(row_name).__name__}"
+        """What helps who names a node that is not there."""
+        if (there := self._other_form(name)) is not None:
+            return f"it has {there!r}, a {type(there).__name__}"
         return "added= takes edges of new nodes" if argument == "reweighted" else "leave it out"
 
 

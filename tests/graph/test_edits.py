@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphclust.errors import EditError, GraphValidationError, ParameterError
+from graphclust.errors import EditError, GraphValidationError, GraphWarning, ParameterError
 from graphclust.graph.edits import apply_edits
 from graphclust.io.graph_input import as_graph
 
@@ -115,6 +115,14 @@ def test_edits_that_do_not_fit_are_errors_of_one_kind():
     assert issubclass(EditError, ParameterError) and issubclass(EditError, GraphValidationError)
     with pytest.raises(EditError, match=r"removed names node '1', which the graph does not have; it has 1, a int$"):
         apply_edits(as_graph(nx.path_graph(3)), removed=[(0, "1")])
+
+
+def test_a_new_node_that_differs_from_another_by_its_type_alone_is_warned_of():
+    for there, new in ((7, "7"), ("7", 7)):
+        graph = as_graph(nx.path_graph([there, "a", "b"]))
+        with pytest.warns(GraphWarning, match=f"^added names node {new!r}, a .* comes about beside {there!r}, a "):
+            found = apply_edits(graph, added=[(new, "a")])
+        assert list(found.graph.nodes) == [there, "a", "b", new]
 
 
 def test_nodes_without_names_are_whole_numbers():
