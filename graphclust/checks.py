@@ -11,7 +11,7 @@ from graphclust.errors import GraphValidationError, ParameterError
 
 Word = TypeVar("Word", bound=str)
 # What helps where k=None is not possible.
-K_OF_GRAPH = "cluster_path(G).suggest().k is the number that a graph shows"
+K_OF_GRAPH = "coreset_sc(G).k is the number that a graph shows"
 K_OF_POINTS = "coreset_sc(knn_graph(X)).k is the number that the graph of nearest neighbors shows"
 Seed = int | np.integer[Any] | np.random.Generator | None  # what `as_generator` takes
 

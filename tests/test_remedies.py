@@ -171,7 +171,7 @@ def wrong_values(folder, name):
         "K": [*points, asymmetric],
         "centroids": points,
         "init": points,
-        "k": [0, 10**6, True],
+        "k": [0, 10**6, True, None],
         "n_neighbors": [0, 10**6],
         "labels": [[0], [-2] * 10, [0.5] * 10, [{0}, {1}], {0: 1}, [0, "a"] * 5],
         "other": [[0], {0: 1}, [{0}, {1}]],

@@ -425,8 +425,8 @@ def test_a_k_that_is_not_clear_comes_with_the_other_candidates():
 def test_a_number_of_clusters_that_nothing_suggests_is_refused_with_a_remedy():
     points, graph = np.arange(8.0).reshape(4, 2), nx.path_graph(4)
     for call, remedy in (
-        (lambda: merge_clusters(graph, None), r"cluster_path\(G\).suggest\(\).k"),
-        (lambda: spectral_embedding(graph, None), r"cluster_path\(G\).suggest\(\).k"),
+        (lambda: merge_clusters(graph, None), r"coreset_sc\(G\).k"),
+        (lambda: spectral_embedding(graph, None), r"coreset_sc\(G\).k"),
         (lambda: balanced_partition(graph, None), r"coreset_sc\(G, max_imbalance=0.1\)"),
         (lambda: kmeans(points, None), r"coreset_sc\(knn_graph\(X\)\).k"),
         (lambda: KMeans(None).fit(points), r"CoresetSpectralClustering\(None\)"),
