@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
-from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy
+from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy, load_model
 from graphclust.errors import GraphWarning, ParameterError
 from graphclust.faces.cli import main
 from graphclust.objective.objective import OBJECTIVES
@@ -386,6 +386,16 @@ def test_the_command_writes_levels(edges, tmp_path, capsys):
     assert (tmp_path / "levels.nwk").read_text() == "((Ada,Bob,Cyd)0,(Dan,Eve,Flo)1);"
     assert main(["hierarchy", str(edges), "-o", str(tmp_path / "levels.json")]) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_levels_of_the_command_are_loaded_and_updated(edges, tmp_path):
+    output = tmp_path / "levels.json"
+    assert main(["hierarchy", str(edges), "--max-size", "3", "--symmetrize", "sum", "-o", str(output), "-q"]) == 0
+    model = load_model(output)
+    assert model.origin["options"]["symmetrize"] == "sum"  # as the file was read, so that it is read so again
+    later = model.update(str(edges), added=[("Dan", "Gus")], removed=[("Ada", "Dan")], rng=0)
+    assert later.levels[-1].max() == 2 and later.sizes_on(-1).max() == 3
+    assert [(change.kind, change.after) for change in later.changes[:2]] == [("kept", (0,)), ("grown", (1,))]
 
 
 def test_the_command_prints_json_and_refuses_other_endings(edges, capsys):
