@@ -15,6 +15,7 @@ from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges, Edited, apply_edits
 from graphclust.objective.objective import weigh
+from graphclust.partition.bounds import remarks_on_new_nodes
 from graphclust.partition.communities import goal_at
 from graphclust.partition.hierarchy import USUAL, LevelOptions, make_levels, refuse_heavy_nodes
 from graphclust.partition.label_matching import ClusterChange, changes_between, renumber
@@ -70,7 +71,7 @@ def remake_hierarchy(found: Hierarchy, edit: Edited, rng: Seed, progress: Progre
     made = hierarchy_of(
         graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
         min_size=found.min_size, node_sizes=None if found.node_sizes is None else of_nodes,
-        seconds=progress.seconds, parameters=options, seed=seed,
+        remarks=remarks_on_new_nodes(found.node_sizes, before), seconds=progress.seconds, parameters=options, seed=seed,
     )  # fmt: skip
     ids, n_ids = _match_ids(found, made, before)
     return replace(made, ids=ids, n_ids=n_ids, changes=_changes(found, made.levels, ids, before))

@@ -191,7 +191,8 @@ class Hierarchy:
         """The clusters with their nodes as JSON text: what made them, and for each id, level, parent, size and nodes.
 
         Clusters are in the order of `clusters`, nodes in that of their names; names that JSON cannot hold are strings.
-        `load_model` reads it from a file, to `update` the hierarchy after a restart.
+        `load_model` reads it from a file, to `update` the hierarchy after a restart, if all names are strings or whole
+        numbers.
         """
         return hierarchy_text.as_json(self)
 

@@ -17,7 +17,7 @@ from graphclust.graph.container import Graph
 from graphclust.graph.edits import Edges, EditedGraph, apply_edits, without_rows
 from graphclust.objective.objective import DEFINITIONS, WeighedGraph, plain_objective, ratio_objective, weigh
 from graphclust.partition.balanced import balance, is_within, settle
-from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts
+from graphclust.partition.bounds import NO_ROOM, as_bounds, meet_minimum, most_of_equal_parts, remarks_on_new_nodes
 from graphclust.partition.communities import goal_at
 from graphclust.partition.from_labels import keep_sums
 from graphclust.partition.label_matching import list_changes, match_ids, overlap_of
@@ -78,7 +78,8 @@ def remake(
         named = _keep_ids(clustering, edit, labels, len(sums.size))
     found = replace(
         clustering, **named, graph=edit.graph, node_sizes=_node_sizes(clustering, edit), coreset=None, undecided=None,
-        remarks=(), seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
+        remarks=remarks_on_new_nodes(clustering.node_sizes, edit.before), seconds=progress.seconds, entries_read={},
+        decided={}, seed=seed,
     )  # fmt: skip
     _keep_sums(found, labels, sums)
     return found

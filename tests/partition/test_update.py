@@ -282,6 +282,17 @@ def check_log(old, later):
     assert all(nodes[0][one] == nodes[1][one] for one in kept)
 
 
+def test_a_new_node_without_a_weight_is_told():
+    graph, weights = nx.ring_of_cliques(4, 6), dict.fromkeys(range(24), 2.0)
+    for found in (
+        hierarchy(graph, max_size=14, node_weight=weights, rng=0),
+        communities(graph, max_size=14, node_weight=weights, rng=0),
+    ):
+        later = found.update(added=[(0, "new")], rng=0)
+        assert later.remarks == ("1 new node counts 1 in the bounds, as an update knows no node_weight of what is new",)
+        assert found.update(removed=[(0, 1)], rng=0).remarks == ()
+
+
 def test_a_cluster_of_as_many_nodes_but_others_is_told():
     found = communities(nx.ring_of_cliques(4, 6), rng=0)
     later = found.update(added=[(0, "new"), (1, "new")], removed_nodes=[5], rng=0)
