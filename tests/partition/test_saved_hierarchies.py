@@ -74,6 +74,26 @@ def test_a_graph_that_has_changed_is_updated_where_it_differs(tmp_path):
         model.update(nx.Graph([("Valjean", "Javert")]))
 
 
+def test_a_node_that_has_other_neighbors_now_goes_to_them(tmp_path):
+    """Inside a pair of cliques that is one cluster of the first level, where nothing else tells of the change."""
+    levels = hierarchy(NUMBERS, max_size=6, resolution=0.3, rng=0)
+    graph, first = nx.Graph(NUMBERS), levels.levels[0]
+    other = next(node for node in range(7, 40, 5) if first[node] == first[2])
+    graph.remove_edges_from([*graph.edges(2)])
+    graph.add_edges_from([(2, other), (2, other + 1), (2, other - 1)])
+    later = load_model(saved(tmp_path, levels)).update(nx.to_scipy_sparse_array(graph, nodelist=range(40)), rng=0)
+    assert len(levels.levels) == 2 and later.levels[-1][2] == later.levels[-1][other] != later.levels[-1][0]
+
+
+def test_an_id_that_a_cluster_had_is_never_given_again(tmp_path):
+    found = hierarchy(nx.ring_of_cliques(4, 5), max_size=5, rng=0)
+    born = found.update(added=[("a", "b")], rng=0)
+    gone = born.update(removed_nodes=["a", "b"], rng=0)
+    again = load_model(saved(tmp_path, gone)).update(gone.graph, added=[("c", "d")], rng=0)
+    (one, other) = (next(change for change in levels.changes if change.kind == "born") for levels in (born, again))
+    assert one.after == (4,) and other.after == (5,)
+
+
 def test_names_that_json_cannot_hold_are_refused_when_they_are_read(tmp_path):
     path = saved(tmp_path, hierarchy(nx.grid_2d_graph(4, 4), max_size=4, rng=0))
     with pytest.raises(GraphValidationError, match=r"levels.json: nodes are named by something else than strings"):

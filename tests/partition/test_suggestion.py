@@ -388,6 +388,7 @@ def test_clustering_without_k_takes_the_suggestion_and_says_so():
 
 
 BLOCKS = planted_partition(6, 40, 12, 1, rng=1).graph
+CLIQUES_AND_A_PAIR = as_graph(nx.disjoint_union_all([nx.complete_graph(8), nx.complete_graph(8), nx.path_graph(2)]))
 NOISE = as_graph(nx.gnm_random_graph(100, 500, seed=1))
 
 
@@ -398,6 +399,14 @@ def test_spectral_clustering_without_k_takes_the_suggestion_and_says_so(cluster)
         said = cluster_path(graph, components="all", rng=3).suggest()
         assert found == cluster(graph, k, rng=0) and said.k == k
         assert found.remarks[0].startswith(f"k was not given, {k} was taken: {said.reasons[0]}")
+
+
+def test_no_small_component_is_left_out_where_all_are_clustered():
+    assert (
+        spectral_clustering(CLIQUES_AND_A_PAIR, rng=0).k
+        == 3
+        == multilevel_partition(CLIQUES_AND_A_PAIR, rng=0).max() + 1
+    )
 
 
 def test_functions_that_return_labels_alone_warn_of_a_k_that_is_not_clear():
