@@ -13,7 +13,7 @@ from graphclust.checks import Seed, as_seeded
 from graphclust.compiled.graphs.overlay import split_by_connection
 from graphclust.errors import GraphValidationError
 from graphclust.graph.container import Graph
-from graphclust.graph.edits import Edges, Edited, apply_edits
+from graphclust.graph.edits import Edges, EditedGraph, apply_edits
 from graphclust.objective.objective import weigh
 from graphclust.partition.bounds import remarks_on_new_nodes
 from graphclust.partition.communities import goal_at
@@ -49,7 +49,7 @@ def update_hierarchy(
     return remake_hierarchy(found, edit, rng, progress)
 
 
-def remake_hierarchy(found: Hierarchy, edit: Edited, rng: Seed, progress: ProgressLike) -> Hierarchy:
+def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: ProgressLike) -> Hierarchy:
     """The hierarchy of the edited graph, made from the levels before; of the graph before nothing is asked."""
     (rng, seed), progress = as_seeded(rng), as_progress(progress, None)
     graph, before = edit.graph, edit.before

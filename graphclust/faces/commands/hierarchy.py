@@ -15,7 +15,7 @@ from graphclust.faces.commands.options import (
     examples,
     graph_file,
     load_input,
-    reading,
+    reading_options,
     refuse_one_file,
 )
 from graphclust.faces.terminal import show, show_data
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace, progress: "Progress") -> None:
         graph, max_size=options.max_size, min_size=options.min_size, resolution=options.resolution,
         levels=options.levels, objective=options.objective, effort=options.effort, rng=options.seed, progress=progress,
     )  # fmt: skip
-    found.parameters.update(reading(options))
+    found.parameters.update(reading_options(options))
     if output is not None:
         found.save(output, overwrite=options.force)
     if options.html is not None:
