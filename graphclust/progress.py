@@ -120,6 +120,11 @@ class Progress:
             "far, more time may find a better one"
         )
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The remark, as a result holds what a reader should know: none, or one."""
+        return (self.remark,) if self.remark else ()
+
     def out_of_time(self) -> bool:
         """Whether the budget is used up. Ask only where work is then left out, since the remark will say so."""
         late = working_time() >= self._deadline

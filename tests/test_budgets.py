@@ -259,6 +259,12 @@ def test_a_progress_brings_a_budget_to_any_function(name):
         assert 1 <= hasty.n_iter < whole.n_iter
 
 
+def test_parts_of_equal_size_without_time_are_of_one_try():
+    hasty, whole = (graphclust.balanced_partition(PLANTED, 8, rng=0, time_budget=b) for b in (AT_ONCE, None))
+    read = [sum(found.entries_read.values()) for found in (hasty, whole)]
+    assert read[0] < 0.5 * read[1] and hasty.sizes.max() <= whole.sizes.mean() * 1.03 + 1
+
+
 def test_a_path_out_of_time_has_every_k_and_says_so():
     hasty, whole = (graphclust.cluster_path(PLANTED, range(1, 41), rng=0, time_budget=b) for b in (AT_ONCE, 1e6))
     assert hasty.ks == whole.ks == graphclust.cluster_path(PLANTED, range(1, 41), rng=0).ks

@@ -16,6 +16,7 @@ from graphclust.compiled.graphs.objective import Rows, RowSums
 from graphclust.compiled.graphs.row_splicing import NewEntries, find_entries, splice_entries
 from graphclust.errors import EditError, GraphWarning, ParameterError, amount, warn_caller
 from graphclust.graph.container import Graph
+from graphclust.graph.from_csr import check_degrees
 from graphclust.graph.node_order import node_names
 
 LONG_NUMBER = 20  # digits, more than any number of nodes has
@@ -77,7 +78,7 @@ def apply_edits(
 
     Raises EditError for an edge that is there already, is not there or is named twice, for a node that is not there,
     and for an added or reweighted edge of a node that is left out; ParameterError for a weight that is not > 0;
-    TypeError for what are no edges.
+    GraphValidationError for weights out of proportion; TypeError for what are no edges.
     """
     given = {name: _as_edges(value, name, name != "removed") for name, value in
              (("added", added), ("removed", removed), ("reweighted", reweighted))}  # fmt: skip
@@ -153,6 +154,7 @@ def _with_changes(graph: Graph, changes: Changes, entries: Entries) -> Graph:
     loops[changes.source[is_loop]] = changes.weight[is_loop]
     rows = entries.row[np.concatenate([[True], entries.row[1:] != entries.row[:-1]])]
     degrees[rows] = _row_sums(indptr, indices, weights, rows)
+    check_degrees(degrees[rows])
     return Graph(indptr, indices, weights, degrees, loops, graph.nodes, node_weights=graph.node_weights)
 
 
@@ -225,9 +227,10 @@ class _Nodes:
                 raise TypeError(
                     f"{argument} names nodes by {rows.dtype}, expected whole numbers: the nodes have no names"
                 )
-            most = self.end if not may_come else max(self.end, int(rows.max(initial=-1)) + 1)
-            if len(rows) and (rows.min() < 0 or rows.max() >= most or most > self.end + 2 * len(rows)):
-                bad = rows.min() if rows.min() < 0 else rows.max()
+            least, highest = (int(rows.min()), int(rows.max())) if len(rows) else (0, -1)
+            most = self.end if not may_come else max(self.end, highest + 1)
+            if least < 0 or highest >= most or most > self.end + 2 * len(rows):
+                bad = least if least < 0 else highest
                 new = f", or for new ones the next rows: {self.end}, {self.end + 1}, ..." if may_come else ""
                 raise EditError(
                     f"{argument} names node {bad}, expected a row of the graph, which has {amount(self.n, 'node')}{new}"
@@ -330,7 +333,7 @@ def _as_edges(edges: Edges, argument: str, weighted: bool) -> tuple[Any, Any, np
         return columns[0], columns[1], np.zeros(len(columns[0]))
     try:
         weight = np.ones(len(columns[0])) if len(columns) == 2 else np.asarray(columns[2], np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{argument} holds weights that are no numbers, expected finite numbers > 0") from None
     if not (np.isfinite(weight) & (weight > 0)).all():
         bad = weight[~(np.isfinite(weight) & (weight > 0))][0]

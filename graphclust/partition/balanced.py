@@ -87,7 +87,8 @@ class Parts(NamedTuple):
 def partition_balanced(level: Level, goal: Goal, effort: Effort, run: Run) -> tuple[Partition, bool]:
     """The best partition that the effort finds, and whether it is within the bound."""
     affordable = max(1, BUDGET // max(n_entries(level), 1))
-    pool = side_by_side([partial(_new_partition, level, goal)] * min(effort.first, affordable), level, run)
+    n_first = 1 if run.progress.out_of_time() else min(effort.first, affordable)
+    pool = side_by_side([partial(_new_partition, level, goal)] * n_first, level, run)
     for _ in range(min(effort.v_cycles, affordable // len(pool) - 1)):
         run.progress.offer(best_of(level, pool, goal).labels.copy)
         if not run.progress.out_of_time():
@@ -259,7 +260,7 @@ def _settle(level: Level, parts: Parts, goal: Goal, run: Run, relaxed: bool, in_
         move_in_rounds_into(level, found, bound, ballast, COARSE_ROUNDS if relaxed else FINEST_ROUNDS, room)
         found = partition_in(room, k)
     slack = float(size.max()) if goal.most * goal.k - size.sum() < goal.k * size.mean() else 0.0
-    for search_limits in (WHOLE, LOCAL):
+    for search_limits in (LOCAL,) if run.progress.out_of_time() else (WHOLE, LOCAL):
         room = room_for(level, k)
         climbing.climb_into(level, found, bound, ballast, search_limits._replace(slack=slack), draws_of(run.rng), room)
         found = partition_in(room, k)

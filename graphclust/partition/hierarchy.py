@@ -109,7 +109,7 @@ def hierarchy(
     return hierarchy_of(
         graph, found, objective=objective, resolutions=resolutions, max_size=asked["max_size"],
         min_size=asked["min_size"], node_sizes=None if (sizes.of_nodes == 1.0).all() else sizes.of_nodes,
-        remarks=graph.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
+        remarks=graph.remarks + progress.remarks, seconds=progress.seconds, parameters=parameters, seed=seed,
     )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def make_levels(
 def _resolutions(on: WeighedGraph, wanted: LevelOptions, run: Run) -> tuple[float, ...]:
     """The resolution of the coarsest level, and without a bound natural ones; increasing."""
     first = USUAL if wanted.resolution is None else wanted.resolution
-    if not np.isinf(wanted.sizes.most):
+    if not np.isinf(wanted.sizes.most) or run.progress.out_of_time():
         return (first,)
     natural = natural_resolutions(on, run, LOWEST if wanted.resolution is None else first)
     if wanted.levels is None:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphclust.checks import refuse_swapped
-from graphclust.errors import ParameterError, amount
+from graphclust.errors import GraphValidationError, ParameterError, amount
 from graphclust.graph.node_order import listing_order
 from graphclust.io.atomic_write import whole_file
 from graphclust.objective.cuts import cut_and_volume
@@ -100,9 +101,27 @@ def writer_for(path: str | os.PathLike) -> Callable[[Hierarchy], str]:
 def write(path: str | os.PathLike, found: Hierarchy, overwrite: bool) -> None:
     """See `Hierarchy.save`."""
     refuse_swapped(path, "hierarchy.save(path)")
-    text = writer_for(path)(found).encode(errors="backslashreplace")  # a lone surrogate as JSON has it
+    make_text = writer_for(path)
+    if make_text is not as_json:
+        _refuse_names(list(map(str, found.nodes)), os.fsdecode(path))
+    text = make_text(found).encode(errors="backslashreplace")  # a lone surrogate as JSON has it
     with whole_file(path, overwrite, lambda: len(text)) as file:
         file.write(text)
+
+
+def _refuse_names(names: list[str], path: str) -> None:
+    """Refuse names that a table or a tree could not hold, or could not tell apart; JSON can."""
+    remedy = "save a .json file, which can"
+    if len({*names}) < len(names):
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise GraphValidationError(f"two nodes are named {twice!r} as text, which {path!r} cannot tell apart; {remedy}")
+    bad = next((name for name in names if not _is_unicode(name)), None)
+    if bad is not None:
+        raise GraphValidationError(f"node {bad!r} holds half of a character, which {path!r} cannot hold; {remedy}")
+
+
+def _is_unicode(name: str) -> bool:
+    return name.isascii() or name.encode(errors="replace").decode() == name
 
 
 def as_page(found: Hierarchy) -> str:

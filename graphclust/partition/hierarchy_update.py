@@ -71,7 +71,8 @@ def remake_hierarchy(found: Hierarchy, edit: EditedGraph, rng: Seed, progress: P
     made = hierarchy_of(
         graph, levels, objective=found.objective, resolutions=found.resolutions, max_size=found.max_size,
         min_size=found.min_size, node_sizes=None if found.node_sizes is None else of_nodes,
-        remarks=remarks_on_new_nodes(found.node_sizes, before), seconds=progress.seconds, parameters=options, seed=seed,
+        remarks=(*remarks_on_new_nodes(found.node_sizes, before), *progress.remarks), seconds=progress.seconds,
+        parameters=options, seed=seed,
     )  # fmt: skip
     ids, n_ids = _match_ids(found, made, before)
     return replace(made, ids=ids, n_ids=n_ids, changes=_changes(found, made.levels, ids, before))

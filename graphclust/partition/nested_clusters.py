@@ -208,7 +208,8 @@ class Hierarchy:
 
         overwrite : replace a file that is there. The new file appears whole or not at all.
 
-        Raises ParameterError for another ending, FileExistsError, OSError as `open` does.
+        Raises ParameterError for another ending, GraphValidationError for nodes that a table or a tree cannot tell
+        apart, such as 1 and "1", FileExistsError, OSError as `open` does.
         """
         hierarchy_text.write(path, self, overwrite)
 

@@ -51,14 +51,15 @@ def levels_within_bound(
     """Levels below a first one, until no cluster is heavier than `sizes.most`.
 
     Each level splits every heavier cluster into the clusters that its subgraph shows at the resolution. Clusters that
-    show none are split evenly on the last level. earlier : levels that these are made from.
+    show none are split evenly on the last level, and once time is up all heavier ones are, unless there are levels that
+    these are made from, `earlier`.
     """
     depth = 0
     is_whole = np.zeros(graph.n_nodes, bool)  # whether the cluster of a node shows no parts
     while True:
         too_heavy = (sizes.of_clusters(labels) > sizes.most)[labels]
         nodes = np.flatnonzero(too_heavy & ~is_whole)
-        if not len(nodes):
+        if not len(nodes) or (earlier is None and run.progress.out_of_time()):
             break
         part, own = _graph_of_clusters(graph, labels, nodes)
         depth += 1
@@ -93,6 +94,8 @@ def finer_levels(
     """Levels below a first one at increasing resolutions, each strictly inside the one before."""
     depth = 0
     for resolution in resolutions:
+        if earlier is None and run.progress.out_of_time():
+            return
         part, goal = without_cut_edges(on.graph, labels), goal_at(on, resolution, objective)
         before = None if earlier is None or depth + 1 >= len(earlier.levels) else earlier
         found = clusters_inside(WeighedGraph(part, on.terms), labels, goal, run, before, depth + 1)

@@ -78,8 +78,8 @@ def remake(
         named = _keep_ids(clustering, edit, labels, len(sums.size))
     found = replace(
         clustering, **named, graph=edit.graph, node_sizes=_node_sizes(clustering, edit), coreset=None, undecided=None,
-        remarks=remarks_on_new_nodes(clustering.node_sizes, edit.before), seconds=progress.seconds, entries_read={},
-        decided={}, seed=seed,
+        remarks=(*remarks_on_new_nodes(clustering.node_sizes, edit.before), *progress.remarks),
+        seconds=progress.seconds, entries_read={}, decided={}, seed=seed,
     )  # fmt: skip
     _keep_sums(found, labels, sums)
     return found

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphclust.partition.clustering import Clustering
 
 Labels = npt.NDArray[np.int64]
+LEAST_LEFT = 1e-3  # of the volume of a cluster: of its cut a difference then keeps some twelve digits
 
 
 def labels_before(clustering: Clustering, edit: EditedGraph) -> Labels:
@@ -85,18 +86,21 @@ def start_from(
 
     The sums follow from the earlier sums and the changed edges, and only nodes that lost weight to their cluster or won
     weight to another may gain. If nodes that had edges have changed their cluster, a pass over the rows makes the sums,
-    and all nodes with changed edges may gain. Without an earlier clustering, all nodes may gain.
+    and all nodes with changed edges may gain; so if a cluster lost nearly all of its weight, since its sums would be
+    little but round-off. Without an earlier clustering, all nodes may gain.
     """
     (own, k), has_changed = number_used(labels), edit.n_changed[nodes] > 0
     if clustering is None:
         return Start(with_sums(run.finest, own, k, run), np.ones(len(nodes), np.bool_))
-    if _has_moved(clustering, edit, nodes[before != labels]):
-        return Start(with_sums(run.finest, own, k, run), has_changed)
-    cut, waits = _cuts_after(clustering, edit, nodes, labels, int(labels.max()) + 1)
     volume = np.bincount(own, run.graph.degrees if run.graph is not None else edit.graph.degrees[nodes], k)
     label_of = np.empty(k, np.int64)
     label_of[own] = labels
-    cut = cut[label_of]
+    volume_before = np.append(clustering.volume, 0.0)[np.minimum(label_of, clustering.n_clusters)]
+    is_lost = (volume < LEAST_LEFT * volume_before) & (volume > 0.0)
+    if is_lost.any() or _has_moved(clustering, edit, nodes[before != labels]):
+        return Start(with_sums(run.finest, own, k, run), has_changed)
+    cut, waits = _cuts_after(clustering, edit, nodes, labels, int(labels.max()) + 1)
+    cut = np.where(volume > 0.0, cut[label_of], 0.0)
     made_of = DEFINITIONS[clustering.objective]
     inside = -cut if made_of.less_degree else volume - cut
     mass = volume.copy() if made_of.by_degree else np.bincount(own, run.finest.terms.mass, k)

@@ -93,6 +93,9 @@ def test_arrays_are_edges_too():
             r"reweighted holds the edge \('a', 'b'\), but removed_nodes leaves out 'a'",
         ),
         ({"added": [("a", "c", 0.0)]}, ParameterError, "added holds the weight 0"),
+        ({"reweighted": [("a", "b", 1e300)]}, GraphValidationError, "degree overflow or underflow: degrees run"),
+        ({"added": [("a", "d", 1e-300)]}, GraphValidationError, "degree overflow or underflow: degrees run"),
+        ({"added": [("a", "c", 10**400)]}, TypeError, "added holds weights that are no numbers"),
         ({"added": ["ac"]}, TypeError, "added holds something else than edges"),
         ({"added": [("a", "c"), ("a", "d", 2.0)]}, TypeError, "added has weights on some edges only"),
         ({"reweighted": [("a", "b")]}, TypeError, "reweighted has no weights"),
@@ -123,6 +126,13 @@ def test_a_new_node_that_differs_from_another_by_its_type_alone_is_warned_of():
         with pytest.warns(GraphWarning, match=f"^added names node {new!r}, a .* comes about beside {there!r}, a "):
             found = apply_edits(graph, added=[(new, "a")])
         assert list(found.graph.nodes) == [there, "a", "b", new]
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint64, np.int8])
+def test_rows_may_be_numbers_of_any_width(kind):
+    graph = as_graph(nx.to_numpy_array(nx.path_graph(3)))
+    found = apply_edits(graph, added=np.array([[0, 2], [3, 0]], kind), removed=np.array([[1, 0]], kind))
+    assert found.graph.to_scipy().toarray()[0].tolist() == [0.0, 0.0, 1.0, 1.0]
 
 
 def test_nodes_without_names_are_whole_numbers():

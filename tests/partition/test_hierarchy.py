@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
-from graphclust import balanced_partition, cluster_path, communities, coreset_sc, hierarchy, load_model
-from graphclust.errors import GraphWarning, ParameterError
+from graphclust import Progress, balanced_partition, cluster_path, communities, coreset_sc, hierarchy, load_model
+from graphclust.errors import GraphValidationError, GraphWarning, ParameterError
 from graphclust.faces.cli import main
 from graphclust.objective.objective import OBJECTIVES
 from graphclust.partition.nested_levels import without_cut_edges
@@ -209,6 +209,16 @@ def test_a_cut_says_nothing_of_labels_that_isolated_nodes_do_not_have():
     assert [word for word in levels.remarks if "isolated" in word] != []
 
 
+@pytest.mark.parametrize("most", [None, 6])
+def test_levels_out_of_time_are_fewer_and_within_the_bound_and_say_so(most):
+    graph = nx.to_numpy_array(nx.connected_caveman_graph(12, 8))
+    progress = Progress(time_budget=1e-9)
+    hasty, whole = (hierarchy(graph, max_size=most, resolution=0.1, rng=0, progress=p) for p in (progress, None))
+    check_levels(graph, hasty, np.inf if most is None else most)
+    assert len(hasty.levels) < len(whole.levels) and not whole.remarks
+    assert any("the time budget of 1e-09 s ran out in the stage 'levels'" in remark for remark in hasty.remarks)
+
+
 def test_levels_asked_for_keep_the_coarsest_and_the_finest():
     graph = nx.to_scipy_sparse_array(nx.grid_2d_graph(15, 15), format="csr")
     full, fewer = levels_of(graph, max_size=4), levels_of(graph, max_size=4, levels=2)
@@ -304,6 +314,20 @@ def test_a_cut_has_exactly_k_clusters_and_passes_through_the_levels():
         assert (KARATE.cut(labels.max() + 1).labels == labels).all()
     with pytest.raises(ParameterError, match="k=35 is out of range"):
         KARATE.cut(35)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [((1, "1"), "two nodes are named '1' as text"), (("a", "\ud800"), "holds half of a character")],
+)
+def test_a_file_of_text_that_could_not_hold_the_names_is_refused(names, words, tmp_path):
+    found = hierarchy(nx.Graph([names, (names[0], "b")]), rng=0)
+    for ending in ("csv", "tsv", "nwk"):
+        with pytest.raises(GraphValidationError, match=f"{words}.* save a .json file"):
+            found.save(tmp_path / f"levels.{ending}")
+    found.save(tmp_path / "levels.json")
+    nodes = [node for one in json.loads((tmp_path / "levels.json").read_text())["clusters"] for node in one["nodes"]]
+    assert {*names} <= {*nodes} and [file.name for file in tmp_path.iterdir()] == ["levels.json"]
 
 
 def test_json_holds_what_made_the_levels_and_every_cluster():

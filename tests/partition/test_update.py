@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from test_hierarchy import check_levels
 
 from graphclust import (
+    Progress,
     adjusted_rand_index,
     as_graph,
     balanced_partition,
@@ -493,6 +494,24 @@ def normalized_cut_weight(found):
     """The weight of the edges between clusters, by a sum over the matrix."""
     entries, labels = found.graph.to_scipy().tocoo(), found.labels
     return entries.data[labels[entries.row] != labels[entries.col]].sum() / 2.0
+
+
+@pytest.mark.parametrize("heavy", [1e13, 1e15, 1e20])
+def test_figures_of_quality_stand_after_a_weight_out_of_proportion_is_gone(heavy):
+    graph = nx.ring_of_cliques(4, 5)
+    nx.set_edge_attributes(graph, 1.1, "weight")
+    found = communities(graph, rng=0).update(added=[(2, 12, heavy)], rng=0)
+    for later in (found.update(removed=[(2, 12)], rng=0), found.update(reweighted=[(2, 12, 0.7)], rng=0)):
+        assert later.modularity == pytest.approx(modularity(later.graph, later.labels), rel=1e-9)
+
+
+def test_an_update_out_of_time_says_so():
+    graph = planted(1)
+    clusters, levels = communities(graph, rng=0), hierarchy(graph, max_size=5, rng=0)
+    for found in (clusters, levels):
+        later = found.update(removed=list(graph.edges)[:20], rng=0, progress=Progress(time_budget=1e-9))
+        assert [remark for remark in later.remarks if "the time budget of 1e-09 s ran out" in remark]
+    assert np.bincount(later.levels[-1]).max() <= 5
 
 
 def test_exactly_k_stay_where_a_hierarchy_was_cut():
