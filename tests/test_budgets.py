@@ -118,6 +118,18 @@ def test_isolated_nodes_and_crumbs_are_in_what_is_carried():
     assert labels.shape == (4_003,) and (labels[:4_000] >= 0).all() and (labels[4_000:] == -1).all()
 
 
+def test_what_is_carried_is_within_a_least_size(monkeypatch):
+    monkeypatch.setattr("graphclust.partition.levels.AT_ONCE", 0)  # in one call the hook is not looked at
+    graph = nx.connected_caveman_graph(12, 8)  # of which two caves are one cluster
+    counter = InterruptAt(0)
+    graphclust.communities(graph, min_size=14, rng=0, progress=counter)
+    with pytest.raises(Interrupted) as stop:
+        graphclust.communities(graph, min_size=14, rng=0, progress=InterruptAt(counter.steps))
+    best = stop.value.best
+    assert best.sizes.min() >= 14 and best.modularity == pytest.approx(graphclust.modularity(best.graph, best.labels))
+    assert all(nx.is_connected(graph.subgraph(np.flatnonzero(best.labels == c).tolist())) for c in range(best.k))
+
+
 def test_the_published_method_has_nothing_to_carry():
     """What it clusters on the way is the coreset."""
     small = graphclust.planted_partition(4, 50, 10, 2, rng=0).graph

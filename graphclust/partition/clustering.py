@@ -318,8 +318,9 @@ class Clustering:
             (u, v). reweighted : edges (u, v, weight) that are there. Lists of tuples or arrays of 2 or 3 columns; nodes
             are meant by name. Without names they are meant by row, and new ones have the next rows: of 10 nodes the
             first that comes about is 10.
-        removed_nodes : nodes to leave out with their edges; no edge of theirs may be added or reweighted. rng,
-            progress : as `communities` takes them.
+        removed_nodes : nodes to leave out with their edges; no edge of theirs may be added or reweighted.
+        rng, progress : as `communities` takes them; but Ctrl-C carries nothing, for the clustering before is there as
+            it was, and the same graph in another order of its nodes may come to other labels.
 
         Returns a `Clustering` with exactly k clusters where k was asked for, and else with as many as the resolution
         makes. Bounds that were asked for hold; a new node counts 1 in them. Clusters keep their labels and `ids`; one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,14 @@ from graphclust.partition.bounds import (
 )
 from graphclust.partition.clustering import Clustering
 from graphclust.partition.components import nodes_to_partition
+from graphclust.partition.connectivity import connect
 from graphclust.partition.engine import EFFORTS, TO_THE_END, partition
 from graphclust.partition.from_labels import clustering_of, graph_to_cluster
-from graphclust.partition.levels import run_on
+from graphclust.partition.levels import run_on, with_sums
 from graphclust.partition.options import graph_settings, plain_number
 from graphclust.partition.overlay import split_disconnected
 from graphclust.partition.sequential_contraction import is_estimate
-from graphclust.progress import ProgressLike, as_progress
+from graphclust.progress import Progress, ProgressLike, as_progress
 from graphclust.words import Components, Effort, PlainObjective
 
 __all__ = ["communities"]
@@ -140,7 +142,12 @@ def communities(
 
     def best_so_far(labels: np.ndarray) -> Clustering:
         said = "interrupted: these are the best labels so far, more time may find better ones"
-        return clustering_with(np.unique(labels, return_inverse=True)[1], [*remarks, said])
+        own = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        if goal.least > 0.0:
+            quiet = replace(run, progress=Progress())
+            found = connect(run.finest, with_sums(run.finest, own, int(own.max()) + 1, quiet), goal, quiet)
+            own = meet_minimum(run.finest, found, goal, quiet).labels
+        return clustering_with(own, [*remarks, said])
 
     with progress.interruptible(best_so_far), progress.stage("partition"):
         chosen = EFFORTS[effort] if time_budget is None else TO_THE_END

@@ -67,7 +67,7 @@ def hierarchy(
     effort : of the coarsest level, as of `communities`.
     rng : None, a seed or a numpy Generator; the same seed gives the same levels, in whatever order nodes with names and
         their edges come.
-    progress : as `communities` takes it.
+    progress : as `communities` takes it; but levels are whole or not at all, so that Ctrl-C carries none.
 
     Returns a `Hierarchy`. Each level is strictly inside the one before it, and none repeats another. Clusters are
     connected, with one exception: nodes that inside the cluster above hang on one and the same node alone, and for
