@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,7 +150,8 @@ def as_page(found: Hierarchy) -> str:
 def _plain(name: Hashable) -> Any:
     """A name as JSON holds it; a name that JSON cannot hold becomes its text."""
     value = name.item() if isinstance(name, np.generic) else name
-    return value if isinstance(value, str | int | float | bool) else str(value)
+    can_be = isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
+    return value if can_be else str(value)
 
 
 def _is_text_alone(name: Hashable) -> bool:

@@ -29,7 +29,8 @@ class ClusterChange(NamedTuple):
 
     kind : "kept" (one cluster before and after, of the same nodes), "changed", "grown" or "shrunk" (of others, as many,
         more or less), "split" (one before, several after), "merged" (several before, one after), "born" (none before)
-        or "died" (none after).
+        or "died" (none after). A cluster that gave a part away and took another in is told twice, as split and as
+        merged.
     before, after : the ids; the one that goes on is first.
     size_before, size_after : nodes of all of these.
     """

@@ -505,7 +505,7 @@ def test_a_path_has_the_k_that_its_bounds_allow(capsys):
         (["--to", 9, "--min-size", 5], "--min-size <= 4 or k <= 6"),
         (["--from", 0], "--from 0 is out of range"),
         (["--from", 5, "--to", 3], "--to 3 is less than --from 5"),
-        (["--to", 35], "ks holds 35, more than the 34 nodes of G with edges"),
+        (["--to", 35], "--from and --to ask for k = 35, more than the 34 nodes of G with edges"),
     ],
 )
 def test_impossible_paths_are_wrong_use(capsys, words, message):

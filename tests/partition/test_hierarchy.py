@@ -330,6 +330,12 @@ def test_a_file_of_text_that_could_not_hold_the_names_is_refused(names, words, t
     assert {*names} <= {*nodes} and [file.name for file in tmp_path.iterdir()] == ["levels.json"]
 
 
+def test_json_has_strings_for_numbers_that_it_cannot_hold():
+    found = hierarchy(nx.path_graph([float("inf"), 1.5, "a"]), rng=0)
+    clusters = json.loads(found.to_json(), parse_constant=pytest.fail)["clusters"]
+    assert clusters[0]["nodes"] == [1.5, "inf", "a"]
+
+
 def test_json_holds_what_made_the_levels_and_every_cluster():
     graph = nx.relabel_nodes(nx.path_graph(6), {0: "b", 1: 2, 2: ("t", 1), 3: 10, 4: "a", 5: 1.5})
     told = json.loads(hierarchy(graph, max_size=2, rng=3).to_json())
