@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain, compress
+from math import fsum, inf
 from operator import methodcaller
 from typing import Any
 
@@ -69,11 +70,16 @@ def _values(adjacency: list[Any], weight: str | None, is_multigraph: bool, is_re
     if is_multigraph and weight is None:
         values[is_read] = np.array(list(map(len, edges())), np.float64)
     elif is_multigraph:
-        sums = [np.sum([one.get(weight, 1.0) for one in edge.values()], dtype=np.float64) for edge in edges()]
-        values[is_read] = np.array(sums, np.float64)
+        values[is_read] = np.array([_sum([one.get(weight, 1.0) for one in edge.values()]) for edge in edges()])
     elif weight is not None and any(edges()):  # else no edge has any attribute
         values[is_read] = _attributes(np.fromiter(edges(), object, np.count_nonzero(is_read)), weight)
     return values
+
+
+def _sum(weights: list[Any]) -> float:
+    """The sum of the weights of parallel edges, the same in any order."""
+    total = float(np.sum(weights, dtype=np.float64))
+    return fsum(weights) if len(weights) > 2 and abs(total) < inf else total
 
 
 def _attributes(edges: np.ndarray, weight: str) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 import inspect
 import types
+from itertools import permutations
+from math import fsum
 
 import networkx as nx
 import numpy as np
@@ -130,3 +132,21 @@ def test_what_a_clustering_says_of_itself_the_measures_say_too(cluster):
         assert graphclust.conductance(graph, labels, weight="strength") == pytest.approx(found.conductance)
         assert graphclust.normalized_cut(found.graph, labels) == pytest.approx(found.normalized_cut)
     assert graphclust.normalized_cut(graph, found) != pytest.approx(found.normalized_cut, rel=0.01)
+
+
+def multigraph(edges):
+    graph = nx.MultiGraph()
+    graph.add_weighted_edges_from(edges)
+    return graph
+
+
+@pytest.mark.filterwarnings("ignore:4 repeated entries")
+@pytest.mark.parametrize("make", [list, multigraph])
+def test_parallel_edges_have_the_same_sum_in_any_order(make):
+    """Else the order of the edges would decide the order of the nodes, and ties in a clustering."""
+    weights = [0.1, 0.7, 0.3, 1e-9, 0.2]
+    sums = {
+        tuple(graphclust.as_graph(make([("a", "b", weight) for weight in order])).weights)
+        for order in permutations(weights)
+    }
+    assert sums == {(fsum(weights), fsum(weights))}

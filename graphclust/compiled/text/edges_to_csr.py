@@ -100,9 +100,9 @@ class EdgesByLowerEnd(NamedTuple):
 def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples):
     """Make one entry of all entries of an edge, at the start of its row: keys become higher ends.
 
-    Repeated entries of one direction are added (without weights: counted once); of the two directions the larger
-    weight stays, or, where `add`, their sum. n_upper (n,) says how many edges each row keeps; for the higher end of
-    each, unless it is a loop, n_lower (n,) grows by one.
+    Repeated entries of one direction are added (without weights: counted once), to the same sum in any order; of the
+    two directions the larger weight stays, or, where `add`, their sum. n_upper (n,) says how many edges each row keeps;
+    for the higher end of each, unless it is a loop, n_lower (n,) grows by one.
     """
     starts, keys, weights = edges
     weighted = len(weights) > 0
@@ -127,19 +127,23 @@ def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples)
                 n_lower[high] += 1
                 e += 1
                 continue
-            upward = downward = 0.0
+            upward = downward = lost_upward = lost_downward = 0.0
             n_upward = n_downward = 0
             while True:
                 weight = weights[e] if weighted else 1.0
                 if np.int64(keys[e]) & 1:
+                    lost_downward += round_off(downward, weight)
                     downward = downward + weight if weighted else 1.0
                     n_downward += 1
                 else:
+                    lost_upward += round_off(upward, weight)
                     upward = upward + weight if weighted else 1.0
                     n_upward += 1
                 e += 1
                 if e == end or np.int64(keys[e]) >> 1 != high:
                     break
+            if weighted:
+                upward, downward = upward + lost_upward, downward + lost_downward
             joined = upward + downward if add else max(upward, downward)
             if high == low:
                 note(LOOP, joined != 0.0, low, high, counts, examples)
@@ -162,6 +166,17 @@ def join_directions(first, last, edges, add, n_upper, n_lower, counts, examples)
                     n_lower[high] += 1
         counts[ONE_WAY] += n_one_way
         n_upper[low] = written - starts[low]
+
+
+@loop(inline="always", **UNCOUNTED)
+def round_off(a, b):
+    """What is left out of the sum of two numbers, exactly; 0 where the sum is infinite.
+
+    Source: Knuth 1969, "The Art of Computer Programming", volume 2, section 4.2.2.
+    """
+    total = a + b
+    part = total - a
+    return (a - (total - part)) + (b - part) if total < np.inf else 0.0
 
 
 @loop(inline="always", **UNCOUNTED)

@@ -8,7 +8,7 @@ by side. What is made of an edge is that of `edges_to_csr.join_directions`, and 
 import numpy as np
 
 from graphclust.compiled.runtime.loops import loop
-from graphclust.compiled.text.edges_to_csr import DUPLICATE, LOOP, ONE_WAY, TWO_WAY, UNEQUAL, ZERO, note
+from graphclust.compiled.text.edges_to_csr import DUPLICATE, LOOP, ONE_WAY, TWO_WAY, UNEQUAL, ZERO, note, round_off
 
 
 @loop()
@@ -59,17 +59,21 @@ def join_rows(keys, weights, first_row, add, made, counts, examples):
     written = 0
     while e < n:
         pair = keys[e] >> np.uint64(1)
-        upward = downward = 0.0
+        upward = downward = lost_upward = lost_downward = 0.0
         n_upward = n_downward = 0
         while e < n and keys[e] >> np.uint64(1) == pair:
             weight = weights[e] if weighted else 1.0
             if keys[e] & np.uint64(1):
+                lost_downward += round_off(downward, weight)
                 downward = downward + weight if weighted else 1.0
                 n_downward += 1
             else:
+                lost_upward += round_off(upward, weight)
                 upward = upward + weight if weighted else 1.0
                 n_upward += 1
             e += 1
+        if weighted:
+            upward, downward = upward + lost_upward, downward + lost_downward
         local = np.int64(pair >> np.uint64(32))
         row, other = first_row + local, np.int64(pair & np.uint64(0xFFFFFFFF))
         joined = upward + downward if add else max(upward, downward)
