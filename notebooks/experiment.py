@@ -59,7 +59,7 @@ def machine() -> dict[str, str]:
 class Record:
     """Measurements of one notebook, by part, its claims, and all that tells which code found them on which data.
 
-    A record of another size, another machine or other code is begun anew.
+    A record of another size, machine or code is replaced by an empty one.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Record:
         if self._path is not None and self._path.exists():
             kept = json.loads(self._path.read_text())
             if kept["size"] == SIZE and kept["machine"] == self.contents["machine"] and not outdated(kept):
-                # Date and commit stay those of the measurements, until one is made anew.
+                # Date and commit stay those of the measurements until one is repeated.
                 names = ("date", "commit", "parts", "seconds", "read", "modules")
                 self.contents |= {name: kept[name] for name in names}
         self._seconds_before, self._start = self.contents["seconds"], time.monotonic()

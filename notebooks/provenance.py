@@ -1,9 +1,8 @@
 """Where measurements come from: the commit, the modules of the package that were loaded, and the data that were read.
 
 A module's hash is that of its syntax tree without docstrings and without what only refuses or warns: neither comments,
-docstrings and layout nor the words of an error change a measurement that came to its end. Loaded modules are found in
-`sys.modules`, so they are those that the experiment imported, directly or by way of others, and what a function imports
-when it is called counts only where it was called.
+docstrings and layout nor the words of an error change a completed measurement. `sys.modules` lists the loaded modules:
+all that the experiment imported, directly or through others. What a function imports counts only if it was called.
 """
 
 import ast
